@@ -1,16 +1,46 @@
-// Named facts about how something was made: window rows, thresholds, seeds. They go to JSON and to bundle
-// attributes.
+// Named facts about how a format or an ordering was made: window rows, thresholds, seeds. They go to JSON and
+// to bundle attributes.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace sptile {
 
-using ParameterValue = std::variant<std::int64_t, double, std::string>;
+/// An integer, a real number or a text; only the member that `kind` names counts. Not std::variant: with
+/// libstdc++ 12, a copy that runs out of memory is undefined behaviour.
+struct ParameterValue {
+  enum class Kind : std::uint8_t { integer, real, text };
+
+  ParameterValue() = default;
+  template <std::integral T>
+  ParameterValue(T value) : integer(static_cast<std::int64_t>(value)) {}
+  ParameterValue(double value) : kind(Kind::real), real(value) {}
+  ParameterValue(std::string value) : kind(Kind::text), text(std::move(value)) {}
+  ParameterValue(const char* value) : ParameterValue(std::string(value)) {}
+
+  /// Calls visitor(integer), visitor(real) or visitor(text).
+  template <class Visitor>
+  auto visit(const Visitor& visitor) const {
+    switch (kind) {
+      case Kind::real:
+        return visitor(real);
+      case Kind::text:
+        return visitor(text);
+      default:
+        return visitor(integer);
+    }
+  }
+  friend bool operator==(const ParameterValue&, const ParameterValue&) = default;
+
+  Kind kind = Kind::integer;
+  std::int64_t integer = 0;
+  double real = 0;
+  std::string text;
+};
 /// In the order in which they should be shown.
 using Parameters = std::vector<std::pair<std::string, ParameterValue>>;
 

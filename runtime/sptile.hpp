@@ -1,4 +1,5 @@
-// The C++ interface of libsptile: the C interface (sptile.h) with owners, ranges and exceptions. Header only.
+// The C++ interface of libsptile: a header over the C interface (sptile.h) with RAII handles, ranges and
+// exceptions.
 //
 //   sptile::Matrix a("cora.h5");
 //   auto plan = a.plan("spmm", {.n = 128});
@@ -24,18 +25,20 @@
 namespace sptile {
 inline namespace v1 {
 
-/// Thrown by everything here; what() says what was wrong and what would be right.
+/// The exception of this interface. what() states the cause and the remedy.
 class Exception : public std::runtime_error {
  public:
+  /// Creates an exception with a status and a message.
   Exception(sptile_status status, const std::string& message)
       : std::runtime_error(message), status_(status) {}
+  /// Returns the status, which is also the exit code that the command would return.
   [[nodiscard]] sptile_status status() const { return status_; }
 
  private:
   sptile_status status_;
 };
 
-/// Element types, numbered as in bundles.
+/// Element types; see sptile_dtype.
 enum class Type : std::int32_t {
   none = SPTILE_NONE,
   f16 = SPTILE_F16,
@@ -46,7 +49,7 @@ enum class Type : std::int32_t {
 
 enum class Device : std::int32_t { cpu = SPTILE_CPU, cuda = SPTILE_CUDA };
 
-/// How products are formed; see sptile_precision.
+/// How products are computed; see sptile_precision.
 enum class Precision : std::int32_t {
   kernel_default = SPTILE_PRECISION_DEFAULT,
   fp32 = SPTILE_FP32,
@@ -56,16 +59,16 @@ enum class Precision : std::int32_t {
   fp64 = SPTILE_FP64
 };
 
-/// How one of several formats is chosen; see sptile_choice.
+/// How a plan chooses among several formats; see sptile_choice.
 enum class Choice : std::int32_t { predicted = SPTILE_CHOICE_PREDICTED, measured = SPTILE_CHOICE_MEASURED };
 
-/// Order of the numbers of a result with one for each entry; see sptile_order.
+/// Order of a result with one number per entry; see sptile_order.
 enum class Order : std::int32_t { packed = SPTILE_ORDER_PACKED, csr = SPTILE_ORDER_CSR };
 
-/// What is done to sums before they are written; see sptile_activation.
+/// Function that is applied to sums before they are written; see sptile_activation.
 enum class Activation : std::int32_t { none = SPTILE_ACTIVATION_NONE, relu = SPTILE_RELU };
 
-/// How much a row attends to a column; see sptile_score.
+/// Attention score; see sptile_score.
 enum class Score : std::int32_t {
   dot = SPTILE_SCORE_DOT,
   cosine = SPTILE_SCORE_COSINE,
@@ -74,82 +77,82 @@ enum class Score : std::int32_t {
 
 /// Options of a matrix; see sptile_matrix_options.
 struct MatrixOptions {
-  bool refreshable = false;             ///< formats have values of their own, so that Matrix::refresh works
-  bool trusted = false;                 ///< skip the one-pass check of the arrays
-  bool copy = false;                    ///< a file is read, not mapped; arrays are copied, not borrowed
-  std::uint64_t most_device_bytes = 0;  ///< bound for the formats in device memory; 0: none
-  std::string matrix = {};  ///< which one of a bundle that has several, "halo"; empty: the first one
+  bool refreshable = false;  ///< formats own their values, as Matrix::refresh requires
+  bool trusted = false;      ///< skip the one-pass check of the arrays
+  bool copy = false;         ///< read a file instead of mapping it; copy arrays instead of borrowing them
+  std::uint64_t most_device_bytes = 0;  ///< limit for the formats in device memory; 0: none
+  std::string matrix = {};              ///< name of a matrix in a bundle with several; empty: the first
 };
 
 /// Options of a plan; see sptile_plan_options.
 struct PlanOptions {
-  std::int64_t n = 0;        ///< most columns of the dense operands of a run, >= 1
-  std::string format = {};   ///< a name, or several with commas to choose from; empty: all that are stored
+  std::int64_t n = 0;        ///< maximum number of columns of the dense operands, >= 1
+  std::string format = {};   ///< a name, or a comma-separated list of candidates; empty: all stored formats
   std::string kernel = {};   ///< name of a kernel to force; empty: the best one
   Type dense = Type::f32;    ///< element type of the dense operands
-  Type result = Type::none;  ///< of the result: f32 where `dense` has 16 bits; none: as `dense`
-  int threads = 0;           ///< 0: all that OpenMP gives
+  Type result = Type::none;  ///< element type of the result: f32 if `dense` has 16 bits; none: as `dense`
+  int threads = 0;           ///< 0: all OpenMP threads
   bool strict_nonfinite = false;
   Device device = Device::cpu;
-  int ordinal = 0;                                  ///< which CUDA device
-  Precision precision = Precision::kernel_default;  ///< the least exact products that will do
+  int ordinal = 0;                                  ///< CUDA device number
+  Precision precision = Precision::kernel_default;  ///< the minimum precision of products
   Choice choice = Choice::predicted;
-  bool transpose = false;                    ///< with A^T in the place of A; "sddmm" does not have it
-  Order order = Order::packed;               ///< of the numbers that sample writes
-  bool replan = false;                       ///< take no plan that `sptile plan` stored in the bundle
-  void* stream = nullptr;                    ///< cudaStream_t on which arrays in device memory are converted
-  std::int64_t m = 0;                        ///< columns of operands that have m of them; 0: n
-  std::int32_t heads = 1;                    ///< products of one run, each with operands of its own
-  Activation activation = Activation::none;  ///< of "spmm_update" and "update_gradient"
-  Score score = Score::dot;                  ///< of attention
-  bool transposed_weights = false;           ///< W of "spmm_update" is given as m x n
+  bool transpose = false;                    ///< use A^T instead of A; not for "sddmm"
+  Order order = Order::packed;               ///< order of the result of "sddmm"
+  bool replan = false;                       ///< ignore plans that `sptile plan` stored in the bundle
+  void* stream = nullptr;                    ///< cudaStream_t that converts arrays in device memory
+  std::int64_t m = 0;                        ///< number of columns of operands with m columns; 0: n
+  std::int32_t heads = 1;                    ///< products per run, each with its own operands
+  Activation activation = Activation::none;  ///< for "spmm_update" and "update_gradient"
+  Score score = Score::dot;                  ///< for attention
+  bool transposed_weights = false;           ///< W of "spmm_update" is m x n
 };
 
-/// Options of an SpMM.
+/// Options of Plan::run for SpMM.
 struct RunOptions {
   double alpha = 1;
-  double beta = 0;       ///< 0: the old contents of C do not matter
+  double beta = 0;       ///< 0: the previous contents of C are not read
   std::int64_t ldb = 0;  ///< elements between rows of B; 0: n
   std::int64_t ldc = 0;  ///< elements between rows of C; 0: n
-  std::int64_t n = 0;    ///< columns of this run, at most those planned; 0: those planned
+  std::int64_t n = 0;    ///< columns of this run, at most as planned; 0: as planned
 };
 
-/// Options of an SDDMM.
+/// Options of Plan::sample for SDDMM.
 struct SampleOptions {
   double alpha = 1;
-  double beta = 0;       ///< 0: the old contents of the result do not matter
-  bool scaled = false;   ///< each dot product is multiplied by the value of its entry, too
+  double beta = 0;       ///< 0: the previous contents of the result are not read
+  bool scaled = false;   ///< multiply each dot product by the value of its entry
   std::int64_t ldx = 0;  ///< elements between rows of X; 0: n
   std::int64_t ldy = 0;  ///< elements between rows of Y; 0: n
-  std::int64_t n = 0;    ///< features of this run, at most those planned; 0: those planned
+  std::int64_t n = 0;    ///< columns of X and Y in this run, at most as planned; 0: as planned
 };
 
-/// A dense operand, row-major; only results are written.
+/// A dense row-major operand. Only results are written.
 struct Operand {
   const void* data = nullptr;
   std::int64_t ld = 0;     ///< elements between rows; 0: its columns
-  std::int64_t batch = 0;  ///< elements between heads; 0: they follow each other without gaps
+  std::int64_t batch = 0;  ///< elements between heads; 0: one after another without gaps
 };
 
-/// What a run of any operation is given.
+/// Operands of one run of any operation; see sptile_operands.
 struct Operands {
   std::array<Operand, SPTILE_MAX_OPERANDS> dense = {};  ///< in the order of the operation
   double alpha = 1;
   double beta = 0;
   bool scaled = false;
-  std::int64_t n = 0;             ///< columns of this run, at most those planned; 0: those planned
-  double slope = 0.2;             ///< of Score::additive below 0
-  const void* values = nullptr;   ///< values of the matrix for this run; see sptile_operands
-  std::int64_t values_batch = 0;  ///< elements between those of heads; 0: all have the same
+  std::int64_t n = 0;             ///< columns of this run, at most as planned; 0: as planned
+  double slope = 0.2;             ///< of Score::additive for negative arguments
+  const void* values = nullptr;   ///< values for this run only; see sptile_operands
+  std::int64_t values_batch = 0;  ///< elements between the values of heads; 0: shared by all heads
 };
 
-/// Zeroed device memory for runs of one plan on several streams at a time.
+/// Zero-initialized device memory for concurrent runs of one plan on several streams.
 struct Workspace {
   void* data = nullptr;
   std::size_t bytes = 0;
 };
 
-/// Borrows values of a matrix; from nothing: a pattern, where every entry is 1.
+/// Borrowed values of a matrix. Default-constructed: a pattern, where every entry is 1.
 struct Values {
   Type type = Type::none;
   const void* data = nullptr;
@@ -173,16 +176,16 @@ struct Values {
   }
 };
 
-/// A CSR matrix in host memory, or in that of a CUDA device: row_ptr has rows + 1 offsets, columns increase
-/// strictly within each row.
+/// A CSR matrix in host memory or in the memory of a CUDA device: rows + 1 row offsets; columns strictly
+/// ascending within each row.
 struct CsrMatrix {
   std::int64_t rows = 0;
   std::int64_t cols = 0;
   std::span<const std::int64_t> row_ptr;
   std::span<const std::int32_t> col_idx;
   Values values = {};
-  Device device = Device::cpu;  ///< where all arrays are
-  int ordinal = 0;              ///< which CUDA device
+  Device device = Device::cpu;  ///< device that contains all arrays
+  int ordinal = 0;              ///< CUDA device number
 };
 
 namespace detail {
@@ -226,7 +229,7 @@ inline sptile_matrix_options to_c(const MatrixOptions& options) {
   return c;
 }
 
-/// Owns a handle of the C interface.
+/// A move-only owner of a handle of the C interface.
 template <class Handle, void (*close)(Handle*)>
 class Owner {
  public:
@@ -246,31 +249,31 @@ class Owner {
 
 }  // namespace detail
 
-/// A planned operation. Any number of threads may run one plan at once on different results.
+/// A planned operation. Any number of threads may run one plan concurrently, each with its own result.
 class Plan {
  public:
   [[nodiscard]] std::int64_t rows() const { return info_.rows; }
   [[nodiscard]] std::int64_t cols() const { return info_.cols; }
   [[nodiscard]] std::int64_t n() const { return info_.n; }
-  /// For runs of fewer columns planning anew may be faster.
+  /// Returns the number of columns below which a new plan may be faster.
   [[nodiscard]] std::int64_t least_n() const { return info_.least_n; }
-  /// True for a plan that was stored in the bundle.
+  /// Returns whether the plan was stored in the bundle.
   [[nodiscard]] bool stored() const { return info_.stored != 0; }
-  /// Entries of the matrix: the elements that sample writes.
+  /// Returns the number of entries of the matrix, which is the size of the result of sample().
   [[nodiscard]] std::int64_t entries() const { return info_.entries; }
-  /// "spmm", "sddmm".
+  /// Returns the name of the operation, for example "spmm".
   [[nodiscard]] std::string operation() const { return info_.operation; }
-  /// Name of the format that it multiplies with, for example "bittcf".
+  /// Returns the name of the format, for example "bittcf".
   [[nodiscard]] std::string format() const { return info_.format; }
-  /// Name of the kernel that runs, for example "cpu.bittcf.avx512".
+  /// Returns the name of the kernel, for example "cpu.bittcf.avx512".
   [[nodiscard]] std::string kernel() const { return info_.kernel; }
-  /// How the plan forms products.
+  /// Returns the precision of the products.
   [[nodiscard]] Precision precision() const { return static_cast<Precision>(info_.precision); }
-  /// Bytes of device memory that one run needs beside its operands; 0 on the CPU.
+  /// Returns the bytes of device memory that one run needs in addition to its operands; 0 on the CPU.
   [[nodiscard]] std::size_t workspace_bytes() const { return info_.workspace_bytes; }
 
-  /// Runs any operation on bare pointers: on the CPU, or enqueued on a stream of the plan's CUDA device
-  /// (nullptr: the default one) with all operands in device memory. Only leading dimensions are checked.
+  /// Runs any operation on pointers: on the CPU, or enqueued on a stream of the plan's CUDA device (nullptr:
+  /// the default stream) with all operands in device memory. Only leading dimensions are checked.
   void run(const Operands& operands, void* stream = nullptr, const Workspace& workspace = {}) const {
     sptile_operands c = SPTILE_OPERANDS_INIT;
     for (std::size_t i = 0; i < operands.dense.size(); ++i)
@@ -286,9 +289,8 @@ class Plan {
     detail::check(sptile_run(handle_.get(), &c, stream, workspace.data == nullptr ? nullptr : &room));
   }
 
-  /// C = alpha A B + beta C on contiguous ranges of elements of the planned type (16-bit types: any type of
-  /// two bytes), B with cols and C with rows rows, row-major. Throws when a range is too short or of another
-  /// type.
+  /// Computes C = alpha A B + beta C on contiguous ranges of the planned type (for 16-bit types: any type of
+  /// two bytes). B has cols() rows and C has rows() rows. Throws if a range is too short or of another type.
   template <std::ranges::contiguous_range B, std::ranges::contiguous_range C>
   void run(const B& b, C&& c, const RunOptions& options = {}) const {
     check_host("spmm");
@@ -302,9 +304,8 @@ class Plan {
          .n = options.n});
   }
 
-  /// out = alpha (X Y^T at the entries) + beta out, with X of rows and Y of cols rows; contiguous ranges as
-  /// for run. `out` has at least entries() elements, in the planned order: see Matrix::refresh
-  /// for what to do with packed ones.
+  /// Computes out = alpha (X Y^T at the entries) + beta out. X has rows() rows, Y has cols() rows, and out
+  /// has at least entries() elements in the planned order. Matrix::refresh accepts packed results.
   template <std::ranges::contiguous_range X, std::ranges::contiguous_range Y,
             std::ranges::contiguous_range Out>
   void sample(const X& x, const Y& y, Out&& out, const SampleOptions& options = {}) const {
@@ -326,7 +327,7 @@ class Plan {
          .n = options.n});
   }
 
-  /// The handle of the C interface; it stays the plan's.
+  /// Returns the handle of the C interface. The plan keeps ownership.
   [[nodiscard]] const sptile_plan* get() const { return handle_.get(); }
 
  private:
@@ -385,8 +386,8 @@ class Plan {
   sptile_plan_info info_ = {};
 };
 
-/// One part of a partition: the lists of its exchange, which it proves. Matrix(part) and Matrix(part, "halo")
-/// are its matrices. See sptile_part_info.
+/// One part of a partition with its exchange lists, which the constructor checks. Matrix(part) and
+/// Matrix(part, "halo") create its matrices. See sptile_part_info.
 class Part {
  public:
   explicit Part(const std::string& path, bool copy = false) {
@@ -399,11 +400,11 @@ class Part {
   [[nodiscard]] std::uint64_t id() const { return info_.id; }
   [[nodiscard]] std::int64_t rank() const { return info_.rank; }
   [[nodiscard]] std::int64_t parts() const { return info_.parts; }
-  /// Rows and entries of the whole matrix.
+  /// Returns the number of rows of the entire matrix.
   [[nodiscard]] std::int64_t rows() const { return info_.rows; }
   [[nodiscard]] std::int64_t entries() const { return info_.entries; }
   [[nodiscard]] bool symmetric() const { return info_.symmetric != 0; }
-  /// Rows of this part, and rows of others that it needs.
+  /// Returns the number of rows of this part; needed() returns the number of rows of others that it needs.
   [[nodiscard]] std::int64_t owned() const { return info_.owned; }
   [[nodiscard]] std::int64_t needed() const { return info_.needed; }
   [[nodiscard]] std::span<const std::int32_t> old_ids() const { return list(info_.old_ids, owned()); }
@@ -418,7 +419,7 @@ class Part {
     return list(info_.send_rows, send_offset().back());
   }
 
-  /// The handle of the C interface; it stays the part's.
+  /// Returns the handle of the C interface. The part keeps ownership.
   [[nodiscard]] const sptile_part* get() const { return handle_.get(); }
 
  private:
@@ -431,11 +432,11 @@ class Part {
   sptile_part_info info_ = {};
 };
 
-/// One way to do a product: a format and a kernel for it.
+/// The predicted time of a format and kernel.
 struct Prediction {
   std::string format;
-  std::string kernel;        ///< empty: the device has none for the format
-  double microseconds = -1;  ///< predicted; negative: there is no model for the kernel
+  std::string kernel;        ///< empty: the device has no kernel for the format
+  double microseconds = -1;  ///< negative: the model has no constants for the kernel
   Precision precision = Precision::kernel_default;
   bool usable = false;  ///< false: no kernel for these types or this precision
   bool chosen = false;
@@ -450,7 +451,7 @@ struct Prediction {
         chosen(c.chosen != 0) {}
 };
 
-/// A matrix with its formats, which its plans share.
+/// A matrix. Its plans share its formats.
 class Matrix {
  public:
   /// Opens a bundle.
@@ -459,33 +460,33 @@ class Matrix {
     detail::check(sptile_matrix_open(path.c_str(), &c, handle_.out()));
   }
 
-  /// Takes a matrix of an open part: `local`, or "halo". The file is not opened again.
+  /// Creates a matrix of an open part: `local`, or "halo". The file is not opened again.
   explicit Matrix(const Part& part, const std::string& name = "", const MatrixOptions& options = {}) {
     const sptile_matrix_options c = detail::to_c(options);
     detail::check(sptile_part_matrix(part.get(), name.c_str(), &c, handle_.out()));
   }
 
-  /// Takes arrays in memory. They are borrowed, unless MatrixOptions::copy: keep them, unchanged, as long as
-  /// the matrix and its plans.
+  /// Creates a matrix from arrays. They are borrowed unless MatrixOptions::copy is set: keep them unchanged
+  /// as long as the matrix and its plans.
   explicit Matrix(const CsrMatrix& a, const MatrixOptions& options = {}, void* stream = nullptr) {
     const sptile_arrays arrays = arrays_of(a);
     const sptile_matrix_options c = detail::to_c(options);
     detail::check(sptile_matrix_create(&arrays, &c, stream, handle_.out()));
   }
 
-  /// Makes one matrix of several, rows and columns of each behind those of the one before; copies them. Its
-  /// operands are those of the parts, stacked. See sptile_matrix_create_batch.
+  /// Joins matrices on the diagonal of one matrix and copies them. The operands are concatenated. See
+  /// sptile_matrix_create_batch.
   [[nodiscard]] static Matrix block_diagonal(std::span<const CsrMatrix> parts,
                                              const MatrixOptions& options = {}, void* stream = nullptr) {
     return Matrix(parts, SPTILE_BLOCK_DIAGONAL, options, stream);
   }
-  /// The same of matrices that share their columns, so that one B serves all: rows of each follow.
+  /// Concatenates the rows of matrices with the same columns, which are all multiplied by one B.
   [[nodiscard]] static Matrix stacked(std::span<const CsrMatrix> parts, const MatrixOptions& options = {},
                                       void* stream = nullptr) {
     return Matrix(parts, SPTILE_STACKED, options, stream);
   }
 
-  /// Makes another matrix of the same data, for example one to refresh. See sptile_matrix_share.
+  /// Creates another matrix over the same data with other options. See sptile_matrix_share.
   [[nodiscard]] Matrix share(const MatrixOptions& options) const {
     const sptile_matrix_options c = detail::to_c(options);
     Matrix other;
@@ -496,16 +497,16 @@ class Matrix {
   [[nodiscard]] std::int64_t rows() const { return describe().rows; }
   [[nodiscard]] std::int64_t cols() const { return describe().cols; }
   [[nodiscard]] std::int64_t nnz() const { return describe().nnz; }
-  /// Element type of the source values; none for a pattern.
+  /// Returns the element type of the source values; none for a pattern.
   [[nodiscard]] Type type() const { return static_cast<Type>(describe().value_dtype); }
-  /// Everything about it, the bytes that it takes now, too.
+  /// Returns all properties, including the memory in use.
   [[nodiscard]] sptile_matrix_info describe() const {
     sptile_matrix_info info = {};
     info.size = sizeof info;
     detail::check(sptile_matrix_describe(handle_.get(), &info));
     return info;
   }
-  /// Names of the formats that are stored, "csr" first.
+  /// Returns the names of the stored formats, "csr" first.
   [[nodiscard]] std::vector<std::string> formats() const {
     std::vector<std::string> names;
     for (int i = 0, count = describe().format_count; i < count; ++i) {
@@ -516,7 +517,7 @@ class Matrix {
     return names;
   }
 
-  /// The CSR arrays in the original order of rows; see sptile_matrix_arrays. They are those of this matrix.
+  /// Returns the CSR arrays in the original row order. They belong to the matrix. See sptile_matrix_arrays.
   [[nodiscard]] CsrMatrix csr() const {
     sptile_arrays a = SPTILE_ARRAYS_INIT;
     detail::check(sptile_matrix_arrays(handle_.get(), &a));
@@ -530,12 +531,12 @@ class Matrix {
             a.ordinal};
   }
 
-  /// Plans "spmm" or "sddmm". The plan stays valid when the matrix goes.
+  /// Plans an operation; see sptile_plan_create. The plan remains valid after the matrix is destroyed.
   [[nodiscard]] Plan plan(const std::string& operation, const PlanOptions& options) {
     return Plan(handle_.get(), operation, options);
   }
 
-  /// Predicts what stored formats would take: the list that plan chooses from.
+  /// Predicts the times of the stored formats, the candidates of plan().
   [[nodiscard]] std::vector<Prediction> predict(const std::string& operation,
                                                 const PlanOptions& options) const {
     const sptile_plan_options c = detail::to_c(options);
@@ -555,11 +556,12 @@ class Matrix {
     return predictions;
   }
 
-  /// Replaces the values in all formats, so for all plans; needs MatrixOptions::refreshable. Values are in
-  /// the order of the source CSR matrix. In device memory they are moved on the stream. Not while plans run.
+  /// Replaces the values in all formats, and thus for all plans. Requires MatrixOptions::refreshable. Values
+  /// are in the order of the source matrix; those in device memory are moved on the stream. No plan may run
+  /// meanwhile.
   void refresh(const Values& values, void* stream = nullptr) { refresh_as(values, nullptr, stream); }
-  /// The same in the packed order of a plan of the matrix: what sample of that plan, or of one with its
-  /// format, wrote.
+  /// Replaces the values with values in the packed order of a plan of the matrix, in which sample() of this
+  /// plan, or of another plan with its format, writes its result.
   void refresh(const Values& values, const Plan& order, void* stream = nullptr) {
     refresh_as(values, order.get(), stream);
   }
@@ -606,7 +608,7 @@ class Matrix {
     detail::check(sptile_matrix_refresh(handle_.get(), &c, stream));
   }
 
-  /// Reads no element: they may be in device memory.
+  /// Reads no elements, which may be in device memory.
   static void check_sizes(const CsrMatrix& a) {
     if (a.row_ptr.empty() || std::ssize(a.row_ptr) - 1 != a.rows)
       throw Exception(SPTILE_USAGE, "row_ptr has " + std::to_string(a.row_ptr.size()) +

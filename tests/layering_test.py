@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks that dependencies run one way: tools -> reorder -> formats, tools -> runtime -> formats/layout, and from room to
-room inside the runtime; only the helper includes HDF5, only headers of formats/ oneTBB; and one place writes text.
+room inside the runtime; only the helper includes HDF5, only headers of formats/ the loops of oneTBB; and one place writes text.
 
     layering_test.py PROJECT_ROOT
 
@@ -112,20 +112,21 @@ def room_violations(root):
                 yield f"{path.relative_to(root)}:{number}: runtime/{room} must not include {name}"
 
 
-# What only these sources include from outside
-OWNERS = {re.compile(r"H5\w*\.h|hdf5\.h"): r"formats/hdf5/.*",
-          re.compile(r"(oneapi/)?tbb/(?!blocked_range)"): r"formats/(parallel_\w+|per_thread)\.hpp"}
+EVERYWHERE = ("formats", "reorder", "runtime", "tools")
+# outside header -> the sources of these folders that may include it
+OWNERS = {re.compile(r"H5\w*\.h|hdf5\.h"): (r"formats/hdf5/.*", EVERYWHERE),
+          re.compile(r"(oneapi/)?tbb/parallel_\w+\.h"): (r"formats/parallel_\w+\.hpp|tools/bench/.*", EVERYWHERE),
+          re.compile(r"(oneapi/)?tbb/(?!blocked_range)"): (r"formats/(parallel_\w+|per_thread)\.hpp", ("formats", "reorder"))}
 
 
 def owner_violations(root):
-    """HDF5 is called by its helper alone; formats and orderings, which forked processes run, loop by our headers."""
-    for folder in ("formats", "reorder", "runtime", "tools"):
+    """Only the helper calls HDF5; loops that forked processes may run use the project's headers."""
+    for folder in EVERYWHERE:
         for path in sources(root / folder):
+            where = str(path.relative_to(root))
             for number, delimiter, name in includes(path):
-                for outside, owner in OWNERS.items():
-                    forked = folder in ("formats", "reorder") or "H5" in outside.pattern
-                    where = str(path.relative_to(root))
-                    if delimiter == "<" and outside.match(name) and forked and not re.fullmatch(owner, where):
+                for outside, (owner, folders) in OWNERS.items():
+                    if delimiter == "<" and folder in folders and outside.match(name) and not re.fullmatch(owner, where):
                         yield f"{where}:{number}: only {owner} may include {name}"
 
 

@@ -53,7 +53,8 @@ bool device_available(const DeviceRow& row) {
 
 std::string device_detail(const DeviceRow& row) {
   if (row.device == runtime::Device::cpu) return fmt::format("{} threads", omp_get_max_threads());
-  if (!runtime::cuda::built()) return "this build has no kernels for this device";
+  if (!runtime::cuda::built())
+    return "this program has no CUDA kernels; 'sptile doctor' shows whether libsptile has them";
   std::string text;
   for (int ordinal = 0; ordinal < runtime::cuda::device_count(); ++ordinal)
     if (const auto found = runtime::cuda::find_device(ordinal))

@@ -1,9 +1,14 @@
 #!/usr/bin/env bash
-# Looks at the sources without running them: clang-format over all C, C++ and CUDA, shellcheck over all shell scripts,
-# clang-tidy (with the checks of .clang-tidy) over all that is compiled, except tests. Each counts as one test; ends with
-# "N passed, N failed, N skipped".
+# Checks the sources without running them. Each check counts as one test; the last line is "N passed, N failed, N skipped".
 #
-#   tools/lint.sh [format|shell|tidy]...     default: all three
+#   tools/lint.sh [format|shell|python|spelling|prose|tidy]...     default: all
+#
+# format    clang-format over C, C++ and CUDA
+# shell     shellcheck over shell scripts
+# python    ruff, with the rules of pyproject.toml
+# spelling  codespell
+# prose     unidiomatic constructions, tools/lint/prose.py
+# tidy      clang-tidy over everything that is compiled, except tests
 set -euo pipefail
 # shellcheck source=tools/setup.sh
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
@@ -19,6 +24,25 @@ check_format() { sources | batch=64 all_cores clang-format-14 --dry-run -Werror;
 
 check_shell() { scripts | batch=32 all_cores shellcheck; }
 
+# python_tool NAME ARGUMENT...: runs a Python tool in the version that .pre-commit-config.yaml names; 77 if it cannot be
+# installed.
+python_tool() {
+  local name=$1 environment=$sptile_root/.venv-lint requirement
+  shift
+  requirement=$(sed -n "s/.*\\($name==[0-9.]*\\).*/\\1/p" .pre-commit-config.yaml)
+  [ -x "$environment/bin/python" ] || python3 -m venv "$environment"
+  if [ "$("$environment/bin/python" -m pip freeze --disable-pip-version-check | grep "^$name==")" != "$requirement" ]; then
+    "$environment/bin/python" -m pip install -q --disable-pip-version-check "$requirement" || return 77
+  fi
+  "$environment/bin/$name" "$@"
+}
+
+check_python() { python_tool ruff check --quiet; }
+
+check_spelling() { python_tool codespell; }
+
+check_prose() { tools/lint/prose.py; }
+
 # tidy ARGUMENT...: clang-tidy over the names that come in. What it says of the warnings that it left out is dropped.
 tidy() { tr '\n' '\0' | batch=1 all_cores clang-tidy-14 -p build-lint --quiet "$@" 2> >(grep -v ' warnings\? generated\.$'); }
 
@@ -33,20 +57,25 @@ check_tidy() {
   grep -v '/tools/bench/' <<<"$sources" | tidy && grep '/tools/bench/' <<<"$sources" | tidy --checks='-*,bugprone-bool-pointer-implicit-conversion'
 }
 
-[ $# -gt 0 ] || set -- format shell tidy
+[ $# -gt 0 ] || set -- format shell python spelling prose tidy
 for what in "$@"; do
   case $what in
-    format|shell|tidy) ;;
-    *) echo "usage: tools/lint.sh [format|shell|tidy]..." >&2; exit 2 ;;
+    format|shell|python|spelling|prose|tidy) ;;
+    *) echo "usage: tools/lint.sh [format|shell|python|spelling|prose|tidy]..." >&2; exit 2 ;;
   esac
 done
 install_packages "${build_packages[@]}" "${lint_packages[@]}" jq
 
-passed=0 failed=0
+passed=0 failed=0 skipped=0
 for what in "$@"; do
-  start=$SECONDS
-  if "check_$what" >&2; then passed=$((passed + 1)); else failed=$((failed + 1)); say "lint: $what failed"; fi
+  start=$SECONDS status=0
+  "check_$what" >&2 || status=$?
+  case $status in
+    0) passed=$((passed + 1)) ;;
+    77) skipped=$((skipped + 1)); say "lint: $what SKIPPED, its tool cannot be installed" ;;
+    *) failed=$((failed + 1)); say "lint: $what failed" ;;
+  esac
   say "lint: $what in $((SECONDS - start)) s"
 done
-echo "$passed passed, $failed failed, 0 skipped"
+echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

@@ -1,10 +1,9 @@
 #include "tools/random_operands.hpp"
 
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 
 #include "formats/csr.hpp"
+#include "formats/parallel_loop.hpp"
 #include "formats/random.hpp"
 
 namespace sptile::tools {
@@ -18,7 +17,7 @@ formats::Array rounded(formats::Buffer<float> numbers, DType dtype) {
 formats::Array random_dense(std::int64_t rows, std::int64_t n, DType dtype, std::uint64_t seed) {
   const std::int64_t count = std::max<std::int64_t>(rows, 1);
   formats::Buffer<float> numbers(count * n);
-  tbb::parallel_for(std::int64_t{0}, count, [&](std::int64_t r) {
+  parallel::loop(std::int64_t{0}, count, [&](std::int64_t r) {
     RandomStream random(seed, static_cast<std::uint64_t>(r));
     for (std::int64_t j = 0; j < n; ++j) numbers[r * n + j] = random.signed_unit();
   });
@@ -27,7 +26,7 @@ formats::Array random_dense(std::int64_t rows, std::int64_t n, DType dtype, std:
 
 formats::Array random_values(const formats::CsrView& a, DType dtype, std::uint64_t seed) {
   formats::Buffer<float> numbers(a.nnz());
-  tbb::parallel_for(std::int64_t{0}, a.rows, [&](std::int64_t r) {
+  parallel::loop(std::int64_t{0}, a.rows, [&](std::int64_t r) {
     RandomStream random(seed, static_cast<std::uint64_t>(r));
     const auto row = static_cast<std::size_t>(r);
     for (std::int64_t k = a.row_ptr[row]; k < a.row_ptr[row + 1]; ++k)

@@ -1,10 +1,9 @@
 #include "tools/reference_cache.hpp"
 
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 #include <atomic>
 
+#include "formats/parallel_loop.hpp"
 #include "runtime/reference/compare.hpp"
 
 namespace sptile::tools {
@@ -125,7 +124,7 @@ double ReferenceCache::error(const runtime::Operation& op, const runtime::Refere
   blocks_.resize(static_cast<std::size_t>(count));
   begin(progress, "check", (count + step - 1) / step);
   std::atomic<double> worst = 0;
-  tbb::parallel_for(std::int64_t{0}, (count + step - 1) / step, [&](std::int64_t i) {
+  parallel::loop(std::int64_t{0}, (count + step - 1) / step, [&](std::int64_t i) {
     const std::int64_t row = i * step * height;
     runtime::ReferenceProduct part = product;
     part.a.rows = std::min(height, a.rows - row);

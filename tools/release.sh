@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Makes a release of the commit that is checked out: sources, wheel, Debian packages, the list of what they are made with
-# (SBOM, CycloneDX), SHA256SUMS. All of it twice, in different folders and without a compiler cache the second time: the
-# same commit must give the same bytes, else this fails and says which file does not.
+# Builds a release of the commit that is checked out: sources, wheel, Debian packages, an SBOM (CycloneDX), release notes
+# and SHA256SUMS. Builds everything twice, in different folders and the second time without a compiler cache, and fails
+# with the names of the files that differ.
 #
 #   tools/release.sh [--once] FOLDER [MESON_OPTION]...
 #
-# --once makes it once. Options go to the wheel (-Dgpu_arch=90); with -Dcuda=disabled packages have no kernels for GPUs,
-# either. Needs what quickstart.sh installs, git, dpkg-dev, debhelper, dh-python, and what tools/wheel.sh needs.
+# --once builds once. Options apply to the wheel (-Dgpu_arch=90); with -Dcuda=disabled the Debian packages have no CUDA
+# kernels either. Requires git, dpkg-dev, debhelper, dh-python and the requirements of quickstart.sh and tools/wheel.sh.
 set -euo pipefail
 # shellcheck source=tools/setup.sh
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
@@ -19,7 +19,7 @@ folder=$(cd "$1" && pwd)
 shift
 options=("$@")
 cd "$sptile_root"
-[ -z "$(git status --porcelain)" ] || { say "there are changes that are not committed"; exit 1; }
+[ -z "$(git status --porcelain)" ] || { say "uncommitted changes: commit or stash them, a release is made of a commit"; exit 1; }
 install_packages "${build_packages[@]}" "${release_packages[@]}"
 
 version=$(sed -n "s/^ *version: '\(.*\)',/\1/p" meson.build | head -n 1)
@@ -30,7 +30,28 @@ umask 022
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# make_all FOLDER SCRATCH: everything, built in a folder that is removed.
+# release_notes: the section of this version in the changelog, then how to install and verify the files.
+release_notes() {
+  local section
+  section=$(sed -n "/^## ${version//./\\.} /,/^## /{/^## /!p}" docs/changelog.md)
+  [ -n "$section" ] || { say "docs/changelog.md has no section \"## $version (DATE)\""; return 1; }
+  cat <<END
+# sptile $version
+$section
+
+## Install
+
+    sha256sum --check SHA256SUMS           # verifies the downloaded files
+    pip install ./sptile-$version-py3-none-manylinux_*_x86_64.whl
+    apt install ./*.deb                    # Debian 12: command, libraries, headers, Python package
+
+The wheel contains the licence texts of sptile and of all bundled libraries (dist-info/licenses).
+END
+}
+
+notes=$(release_notes)
+
+# make_all FOLDER SCRATCH: builds everything in a folder that is removed.
 make_all() {
   local out=$1 scratch=$2 name=sptile-$version profile='' option
   mkdir -p "$out" "$scratch"
@@ -50,14 +71,15 @@ make_all() {
 
   say "$out: wheel"
   (cd "$scratch/$name" && tools/wheel.sh "$out" "${options[@]}") >&2
-  (cd "$out" && sha256sum -- *.tar.* *.deb *.dsc *.whl *.json >SHA256SUMS)
+  echo "$notes" >"$out/RELEASE_NOTES.md"
+  (cd "$out" && sha256sum -- *.tar.* *.deb *.dsc *.whl *.json *.md >SHA256SUMS)
   rm -rf "$scratch"
 }
 
 make_all "$folder" "$work/once"
 if ! $once; then
   CCACHE_DISABLE=1 make_all "$work/again" "$work/another-folder"
-  say "the same bytes again?"
-  diff "$folder/SHA256SUMS" "$work/again/SHA256SUMS" || { say "these differ"; exit 1; }
+  say "comparing both builds"
+  diff "$folder/SHA256SUMS" "$work/again/SHA256SUMS" || { say "the files above differ between the builds"; exit 1; }
 fi
 cat "$folder/SHA256SUMS"

@@ -33,7 +33,7 @@ Json new_result(const Session& session) {
 Json to_json(const Parameters& parameters) {
   Json object = Json::object();
   for (const auto& [name, value] : parameters)
-    std::visit([&object, &key = name](const auto& v) { object[key] = v; }, value);
+    value.visit([&object, &key = name](const auto& v) { object[key] = v; });
   return object;
 }
 

@@ -91,9 +91,9 @@ if ! $quick; then
   say "site"
   start=$SECONDS
   status=0
-  tools/site.sh build/site >/dev/null || status=$?
+  { tools/site.sh build/site && python3 tests/docs/site_test.py build/site; } >&2 || status=$?
   add_status site "$status"
-  say "site: built in $((SECONDS - start)) s"
+  say "site: built and tested in $((SECONDS - start)) s"
   say "lint"
   add_counts lint "$(tools/lint.sh | tail -n 1)"
   # Meson finds a ccache by itself for its own choice of compilers alone.

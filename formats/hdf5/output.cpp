@@ -4,7 +4,6 @@
 #include <array>
 #include <system_error>
 #include <type_traits>
-#include <variant>
 
 #include "formats/hdf5/driver.hpp"
 #include "formats/layout/bundle_layout.hpp"
@@ -102,10 +101,11 @@ struct AttributeValue {
 };
 
 AttributeValue stored_attribute(const ParameterValue& value) {
-  if (const auto* text = std::get_if<std::string>(&value))
-    return {string_type(text->size()), text->c_str()};  // its final zero serves an empty string
-  if (const auto* number = std::get_if<double>(&value)) return {stored_type(DType::f64), number};
-  return {stored_type(DType::i64), std::get_if<std::int64_t>(&value)};
+  using Kind = ParameterValue::Kind;
+  if (value.kind == Kind::text)
+    return {string_type(value.text.size()), value.text.c_str()};  // its final zero serves an empty string
+  if (value.kind == Kind::real) return {stored_type(DType::f64), &value.real};
+  return {stored_type(DType::i64), &value.integer};
 }
 
 }  // namespace

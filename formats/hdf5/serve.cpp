@@ -20,6 +20,14 @@
 namespace sptile::formats {
 namespace {
 
+ParameterValue value_of(FieldReader& fields) {
+  using Kind = ParameterValue::Kind;
+  const auto kind = static_cast<Kind>(fields.number());
+  if (kind == Kind::text) return fields.text();
+  if (kind == Kind::real) return std::bit_cast<double>(fields.number());
+  return fields.number();
+}
+
 std::string library_version() {
   unsigned major = 0, minor = 0, release = 0;
   if (H5get_libversion(&major, &minor, &release) < 0) return "unknown";
@@ -188,12 +196,7 @@ class Server {
 
   Result<Fields> add_attribute(FieldReader& fields) {
     const std::string path = fields.text(), name = fields.text();
-    const std::int64_t alternative = fields.number();
-    ParameterValue value;
-    if (alternative == 0) value = fields.number();
-    if (alternative == 1) value = std::bit_cast<double>(fields.number());
-    if (alternative == 2) value = fields.text();
-    return outcome(output_->add_attribute(path, name, value));
+    return outcome(output_->add_attribute(path, name, value_of(fields)));
   }
 
   Result<Fields> add_array(FieldReader& fields) {

@@ -69,7 +69,7 @@ class BundleWriter {
   Status add_choices(const std::string& lines);
   /// Arrays beside the matrices, in a group of their own: "/part" with "id".
   Status add_arrays(const std::string& group, std::span<const std::pair<std::string_view, ArrayView>> arrays);
-  /// A plan, behind those that are there; see docs/formats/bundle.md. Errc::usage when the table is full.
+  /// Appends a plan (docs/reference/formats/bundle.md). Errc::usage when the table is full.
   Status add_plan(std::string_view key, std::span<const std::int64_t> numbers,
                   std::span<const std::byte> schedule);
   /// Takes away the group of a plan: "/plans/0001".

@@ -7,7 +7,7 @@ namespace {
 
 template <class T>
 Result<Array> read_numbers(const Hdf5Reader& file, const Hdf5Array& array) {
-  Buffer<T> numbers(array.size);
+  auto numbers = claim<T>(array.size);
   if (Status s = file.read(array, numbers.data()); !s) return tl::unexpected(std::move(s.error()));
   return Array(std::move(numbers));
 }
@@ -15,6 +15,7 @@ Result<Array> read_numbers(const Hdf5Reader& file, const Hdf5Array& array) {
 // 64-bit integers, which HDF5 would round without a word.
 template <class T>
 Result<Array> read_wide_integers(const Hdf5Reader& file, const Hdf5Array& array, LossCounts& lost) {
+  claim_memory(array.size, sizeof(T) + sizeof(double));
   Buffer<T> integers(array.size);
   if (Status s = file.read(array, integers.data()); !s) return tl::unexpected(std::move(s.error()));
   Array values(DType::f64, array.size);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "formats/buffer.hpp"
+#include "formats/io/claim.hpp"
 #include "formats/io/hdf5_reader.hpp"
 #include "formats/io/read_matrix.hpp"
 
@@ -25,7 +26,7 @@ Status read_indices(const Hdf5Reader& file, const std::string& name, Buffer<T>& 
   if (array->type.kind == NumberKind::real) return refuse("has real numbers; indices are integers");
   if (wanted >= 0 && array->size != wanted)
     return refuse("has " + std::to_string(array->size) + " elements, not " + std::to_string(wanted));
-  into = Buffer<T>(array->size);
+  into = claim<T>(array->size);
   if (Status s = file.read(*array, into.data()); !s) return s;
   const auto* const out = std::find_if(into.begin(), into.end(), [=](T x) { return x < 0 || x >= limit; });
   if (out == into.end()) return {};

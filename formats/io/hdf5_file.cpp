@@ -6,7 +6,6 @@
 #include <bit>
 #include <string>
 #include <utility>
-#include <variant>
 
 #include "formats/io/file_writes.hpp"
 #include "formats/io/system_error.hpp"
@@ -14,13 +13,12 @@
 namespace sptile::formats {
 namespace {
 
-/// The alternative of the variant, and its value.
+/// The kind of the value, and the value.
 Fields& put(Fields& fields, const ParameterValue& value) {
-  fields.number(static_cast<std::int64_t>(value.index()));
-  if (const auto* text = std::get_if<std::string>(&value)) return fields.text(*text);
-  if (const auto* number = std::get_if<double>(&value))
-    return fields.number(std::bit_cast<std::int64_t>(*number));
-  return fields.number(*std::get_if<std::int64_t>(&value));
+  using Kind = ParameterValue::Kind;
+  fields.number(static_cast<std::int64_t>(value.kind));
+  if (value.kind == Kind::text) return fields.text(value.text);
+  return fields.number(value.kind == Kind::real ? std::bit_cast<std::int64_t>(value.real) : value.integer);
 }
 
 Result<Hdf5File> unstarted(Result<Hdf5Helper> helper) { return tl::unexpected(std::move(helper.error())); }

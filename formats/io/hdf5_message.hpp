@@ -1,5 +1,5 @@
 // Messages between a process and its HDF5 helper, the program that calls the HDF5 library for it. See
-// docs/decisions/0028-hdf5-in-a-helper.md.
+// docs/design/decisions/0028-hdf5-in-a-helper.md.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ enum class Hdf5Op : std::uint32_t {
   add_group,      ///< path ->
   has_member,     ///< name -> found
   remove,         ///< path ->
-  add_attribute,  ///< path, name, alternative of ParameterValue, value ->
+  add_attribute,  ///< path, name, kind of the ParameterValue, value ->
   add_array,      ///< path, dtype, elements -> offset
   add_link,       ///< path, name ->
   place,          ///< path -> offset, bytes

@@ -1,5 +1,5 @@
 // What a bundle holds beside its matrices when it is one part of a partition: the group "/part". See
-// docs/formats/partition.md.
+// docs/reference/formats/partition.md.
 #pragma once
 
 #include <cstdint>

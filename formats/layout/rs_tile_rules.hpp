@@ -13,7 +13,7 @@ namespace sptile::formats {
 
 /// What makes a short row residual. The increment of a row is the number of its columns that the next seven
 /// rows do not have. The published pseudo-code and prose disagree on its sign; see
-/// docs/decisions/0003-rs-tile-column-increment-rule.md.
+/// docs/design/decisions/0003-rs-tile-column-increment-rule.md.
 enum class IncrementRule {
   none,   ///< no row is residual
   small,  ///< increment < tau_inc: the pseudo-code

@@ -12,7 +12,7 @@ constexpr std::int64_t kColumnBytes = 4 * kColumns + 4;  // a row of B, the colu
 constexpr std::int64_t kGroupBytes = 8;                  // mask, offset
 constexpr std::int64_t kTileBytes = 12;                  // bitmap, offset
 /// A group is multiplied as dense tiles, one for each sub-window, but for 64 rows at least. Fitted, like the
-/// next one, on products of 32 matrices with 64 and 128 rows (docs/decisions/0025).
+/// next one, on products of 32 matrices with 64 and 128 rows (docs/design/decisions/0025).
 constexpr std::int64_t kDenseTileBytes = 600;
 constexpr int kLeastDenseTiles = 8;
 /// Sums of 128 rows that blocks bring to memory and back where they share windows: what a product of few

@@ -157,7 +157,7 @@ Result<std::vector<Candidate>> predict_product(const Operation& op, std::span<co
   Question question{op, options, {}, {}, always_count};
   if (options.device == Device::cuda) {
     Result<cuda::DeviceInfo> found = cuda::find_device(options.device_ordinal);
-    if (!found) return fail(found.error().code, "predict: " + found.error().message);
+    if (!found) return tl::unexpected(found.error());
     question.device = std::move(*found);
   }
   auto profile = find_profile(profile_device(options.device, question.device));

@@ -23,17 +23,26 @@ std::int64_t unit_reaching(std::int64_t first, std::int64_t last, const CostBefo
   return low;
 }
 
-/// Cuts the columns of a run of units in `parts` nearly equal ranges at multiples of kColumnStep.
+}  // namespace
+
+std::int64_t column_steps(std::int64_t n) { return (n + kColumnStep - 1) / kColumnStep; }
+
 void append_by_columns(std::vector<Chunk>& chunks, std::int64_t first, std::int64_t last, std::int64_t n,
                        std::int64_t parts) {
-  const std::int64_t steps = (n + kColumnStep - 1) / kColumnStep;
+  const std::int64_t steps = column_steps(n);
   parts = std::clamp<std::int64_t>(parts, 1, steps);
   for (std::int64_t p = 0; p < parts; ++p)
     chunks.push_back(
         {first, last, steps * p / parts * kColumnStep, std::min(n, steps * (p + 1) / parts * kColumnStep)});
 }
 
-}  // namespace
+std::int64_t most_chunks(int threads) {
+  // total / target is below 2 * threads * kChunksPerThread: the division that gives the target rounds down. A
+  // run of units either reaches the target, precedes a unit that does, or is the last one; cutting columns
+  // adds at most total / target chunks.
+  constexpr std::int64_t kShares = 3, kKinds = 3;
+  return kShares * 2 * kChunksPerThread * threads + kKinds;
+}
 
 std::int64_t chunk_target(std::int64_t total_cost, std::int64_t n, int threads) {
   const std::int64_t smallest = std::max<std::int64_t>(1, kMinProducts / n);

@@ -28,6 +28,18 @@ inline constexpr std::int64_t kRowCost = 3;
 void append_chunks(std::vector<Chunk>& chunks, std::int64_t first, std::int64_t last, std::int64_t n,
                    const CostBefore& cost_before, std::int64_t target);
 
+/// Appends the chunks of units [first, last) with the n columns cut into `parts` nearly equal ranges, at most
+/// column_steps(n).
+void append_by_columns(std::vector<Chunk>& chunks, std::int64_t first, std::int64_t last, std::int64_t n,
+                       std::int64_t parts);
+
+/// Returns the maximum number of ranges that n columns are cut into.
+std::int64_t column_steps(std::int64_t n);
+
+/// Returns an upper bound of the number of chunks that append_chunks makes of up to three runs of units with
+/// the cost that chunk_target chooses.
+std::int64_t most_chunks(int threads);
+
 /// Chooses the cost per chunk: some for each thread to even out, none so small that taking it costs more than
 /// doing it.
 std::int64_t chunk_target(std::int64_t total_cost, std::int64_t n, int threads);

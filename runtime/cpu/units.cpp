@@ -1,6 +1,8 @@
 #include "runtime/cpu/units.hpp"
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
 #include "formats/layout/blocks.hpp"
 
@@ -9,6 +11,7 @@ namespace {
 
 using formats::Blocks;
 using formats::FormatView;
+using formats::WindowPlacement;
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
@@ -114,7 +117,71 @@ using Divide = WorkPlan (*)(const FormatView& format, const Blocks& blocks, std:
 /// By WindowPlacement.
 constexpr Divide kDivide[] = {divide_rows, divide_windows, divide_sub_windows, divide_scattered};
 
+/// Returns where each kind of units ends; the last end is the number of units. A chunk has units of one kind.
+std::vector<std::int64_t> kind_ends(const FormatView& format, const Blocks& blocks, std::int64_t empty_rows) {
+  const std::int64_t windows = blocks.windows(), rows = blocks.rows.size();
+  const std::vector<std::int64_t> ends[] = {
+      {rows}, {windows}, {(format.rows + 7) / 8}, {windows, windows + rows, windows + rows + empty_rows}};
+  return ends[static_cast<std::size_t>(blocks.placement)];
+}
+
+/// Adds runs to a plan, one after the other.
+class RunReader {
+ public:
+  RunReader(const FormatView& format, std::int64_t n, int threads)
+      : blocks_(formats::blocks_of(format)), n_(n), most_(most_chunks(threads)) {
+    if (blocks_.placement == WindowPlacement::scattered)
+      work_.empty_rows = rows_without_unit(blocks_, format.rows);
+    ends_ = kind_ends(format, blocks_, std::ssize(work_.empty_rows));
+  }
+
+  /// Returns what is wrong with the run; null when it was added.
+  const char* add(const UnitRun& run) {
+    if (run.last <= first_) return "has no units";
+    if (run.last > ends_.back()) return "ends after the last unit";
+    if (run.last > *std::upper_bound(ends_.begin(), ends_.end(), first_)) return "has units of two kinds";
+    if (splits_window(run.last)) return "ends between the pieces of a split window";
+    if (run.parts < 1 || run.parts > column_steps(n_)) return "has an invalid number of column ranges";
+    if (run.parts > most_ - std::ssize(work_.chunks)) return "exceeds the maximum number of chunks";
+    append_by_columns(work_.chunks, first_, run.last, n_, run.parts);
+    first_ = run.last;
+    return nullptr;
+  }
+  [[nodiscard]] bool complete() const { return first_ == ends_.back(); }
+  WorkPlan take() { return std::move(work_); }
+
+ private:
+  [[nodiscard]] bool splits_window(std::int64_t unit) const {
+    return blocks_.placement == WindowPlacement::scattered && unit < blocks_.windows() &&
+           blocks_.continues(unit);
+  }
+
+  Blocks blocks_;
+  std::int64_t n_, most_, first_ = 0;
+  std::vector<std::int64_t> ends_;
+  WorkPlan work_;
+};
+
 }  // namespace
+
+std::vector<UnitRun> runs_of(const WorkPlan& work) {
+  std::vector<UnitRun> runs;
+  for (const Chunk& chunk : work.chunks) {
+    if (chunk.first_col == 0) runs.push_back({chunk.last, 0});
+    ++runs.back().parts;
+  }
+  return runs;
+}
+
+Result<WorkPlan> divide_as(const FormatView& format, std::int64_t n, int threads,
+                           std::span<const UnitRun> runs) {
+  RunReader reader(format, n, threads);
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    if (const char* const wrong = reader.add(runs[i]); wrong != nullptr)
+      return fail(Errc::bad_input, "run " + std::to_string(i) + " of its division " + wrong);
+  if (!reader.complete()) return fail(Errc::bad_input, "its division ends before the last unit");
+  return reader.take();
+}
 
 WorkPlan divide_work(const FormatView& format, std::int64_t n, int threads) {
   const Blocks blocks = formats::blocks_of(format);

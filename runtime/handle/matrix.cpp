@@ -86,7 +86,9 @@ Result<PlanMatrix> Matrix::stored(const FormatLayout& layout, Side side) const {
   if (host_ && side == Side::matrix && layout.name == formats::kCsrLayout.name)
     return PlanMatrix{formats::as_format(host_->view), {}, {}, host_->owner};
   return fail(Errc::usage, "the matrix has no format " + std::string(layout.name) + "; it holds " +
-                               (host_ ? "csr" : "CSR arrays in device memory"));
+                               (host_ ? "csr" : "CSR arrays in device memory") +
+                               "; store it with sptile convert, or sptile.convert(A, formats='" +
+                               std::string(layout.name) + "') in Python");
 }
 
 Result<formats::CsrView> Matrix::host_csr() const {

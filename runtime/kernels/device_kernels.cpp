@@ -112,8 +112,8 @@ std::string no_instance(const Kernel& kernel, const Multiplicand& a, const PlanO
   return "no kernel for these types and this precision";
 }
 
-Result<KernelChoice> choose_kernel(const Multiplicand& a, const PlanOptions& options,
-                                   const DeviceInfo& device) {
+Result<KernelChoice> choose_device_kernel(const Multiplicand& a, const PlanOptions& options,
+                                          const DeviceInfo& device) {
   KernelChoice best;
   for (const Kernel& kernel : kernels())  // the last one is the best
     if (is_for(kernel, *a.op, a.format, Device::cuda, options.kernel))

@@ -18,6 +18,7 @@
 #include "runtime/cuda/tall/tall.hpp"
 #include "runtime/cuda/tile/tile.hpp"
 #include "runtime/cuda/update/update.hpp"
+#include "runtime/fork.hpp"
 #include "runtime/operation/spmm.hpp"
 
 namespace sptile::runtime {
@@ -109,6 +110,50 @@ const Kernel* find_kernel(const Operation& op, std::string_view format, Device d
 std::span<const cuda::DeviceKernel> instances_of(const Kernel& kernel) {
   return kernel.instances == nullptr ? std::span<const cuda::DeviceKernel>() : kernel.instances();
 }
+
+namespace {
+
+/// Lists the CPU kernels of this machine.
+std::string kernel_choices(const Multiplicand& a) {
+  std::string names;
+  for (const Kernel& kernel : kernels())
+    if (is_for(kernel, *a.op, a.format, Device::cpu, {}) && available(kernel))
+      names += (names.empty() ? "" : ", ") + std::string(kernel.name);
+  return names.empty() ? "none" : names;
+}
+
+/// Lists the dense types that go with a type of values.
+std::string dense_choices(const Kernel& kernel, DType values) {
+  std::string names;
+  for (const DTypeInfo& type : kDTypes)
+    if (has_instance(kernel, values, type.dtype))
+      names += (names.empty() ? "" : " or ") + std::string(type.name);
+  return names;
+}
+
+Result<KernelChoice> choose_cpu_kernel(const Multiplicand& a, const PlanOptions& options) {
+  const Kernel* const kernel = find_kernel(*a.op, a.format, Device::cpu, options.kernel);
+  if (kernel == nullptr)
+    return fail(options.kernel.empty() ? Errc::unsupported : Errc::usage,
+                "plan: no kernel " + (options.kernel.empty() ? "" : std::string(options.kernel) + " ") +
+                    "for " + std::string(a.op->name) + " with format " + std::string(a.format) +
+                    " on this CPU; available: " + kernel_choices(a));
+  if (has_instance(*kernel, a.values, types_of(options))) return KernelChoice{kernel, nullptr};
+  const std::string type = a.values == DType::none ? "pattern" : std::string(name_of(a.values));
+  return fail(Errc::unsupported, "plan: a matrix of " + type + " values does not multiply dense " +
+                                     std::string(name_of(options.dense)) + "; use " +
+                                     dense_choices(*kernel, a.values));
+}
+
+}  // namespace
+
+Result<KernelChoice> choose_kernel(const Multiplicand& a, const PlanOptions& options,
+                                   const cuda::DeviceInfo& device) {
+  return options.device == Device::cpu ? choose_cpu_kernel(a, options)
+                                       : choose_device_kernel(a, options, device);
+}
+
+int threads_of(const PlanOptions& options) { return options.threads > 0 ? options.threads : most_threads(); }
 
 Status check_types(const PlanOptions& options) {
   const auto [dense, result] = types_of(options);

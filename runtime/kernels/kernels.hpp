@@ -43,6 +43,12 @@ Status check_types(const PlanOptions& options);
 /// How kernels for the CPU form products of dense operands of this type.
 Precision cpu_precision(DType dense);
 
+/// Maximum of PlanOptions::threads.
+inline constexpr int kMaxThreads = 4096;
+
+/// Returns the number of threads that a CPU plan divides its work for.
+int threads_of(const PlanOptions& options);
+
 /// What decides which kernel can run: an operation, and of its matrix the format, the type of values and the
 /// number of columns.
 struct Multiplicand {
@@ -65,15 +71,19 @@ PlanOptions options_of_first(const PlanOptions& options);
 std::string no_instance(const Kernel& kernel, const Multiplicand& a, const PlanOptions& options,
                         const cuda::DeviceInfo& device);
 
-/// A kernel for CUDA and its instance.
+/// A kernel and, for CUDA, its instance.
 struct KernelChoice {
   const Kernel* kernel = nullptr;
-  const cuda::DeviceKernel* instance = nullptr;
+  const cuda::DeviceKernel* instance = nullptr;  ///< null on the CPU
 };
 
-/// Finds the best one of those that options allow. Errc::unsupported, or Errc::usage for a named kernel, with
-/// what there is.
+/// Finds the best kernel that the options allow; `device` is read for CUDA only. Errc::unsupported, or
+/// Errc::usage for a named kernel, with what there is.
 Result<KernelChoice> choose_kernel(const Multiplicand& a, const PlanOptions& options,
                                    const cuda::DeviceInfo& device);
+
+/// The same among kernels for CUDA.
+Result<KernelChoice> choose_device_kernel(const Multiplicand& a, const PlanOptions& options,
+                                          const cuda::DeviceInfo& device);
 
 }  // namespace sptile::runtime

@@ -10,8 +10,8 @@ namespace sptile::runtime {
 
 Result<std::optional<StoredChoice>> stored_choice(const Operation& op, std::span<const PlanMatrix> matrices,
                                                   const PlanOptions& options) {
-  const bool possible = options.device == Device::cuda && options.choice == Choice::predicted;
-  if (!possible || matrices.empty() || matrices.front().stored.empty()) return std::nullopt;
+  const bool possible = options.choice == Choice::predicted && !matrices.empty();
+  if (!possible || matrices.front().stored.empty()) return std::nullopt;
   const auto device = check_options(options);
   if (!device) return tl::unexpected(device.error());
   const auto found = find_stored(op, matrices, options, *device);

@@ -24,8 +24,8 @@ struct StoredChoice {
   std::string_view kernel;
 };
 
-/// Finds the plan that was stored last of those that the options allow, whatever is predicted; nothing on the
-/// CPU, with options.choice measured, and where there is none. Errors as plan_product.
+/// Finds the plan that was stored last of those that the options allow, whatever is predicted; nothing with
+/// options.choice measured, and where there is none. Errors as plan_product.
 Result<std::optional<StoredChoice>> stored_choice(const Operation& op, std::span<const PlanMatrix> matrices,
                                                   const PlanOptions& options);
 

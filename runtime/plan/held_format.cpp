@@ -77,7 +77,7 @@ Status check_row_order(const PlanMatrix& a, Checks checks) {
 
 /// True where values stand as in the source CSR.
 bool in_csr_order(const PlanMatrix& a) {
-  return a.format.layout->name == "csr" && !a.transposed && !a.value_source.present();
+  return a.format.layout->name == "csr" && !a.transposed && a.row_order.empty() && !a.value_source.present();
 }
 
 Status no_value_source() {

@@ -4,8 +4,6 @@
 #include <cstring>
 #include <string>
 
-#include "runtime/cpu/isa.hpp"
-#include "runtime/cpu/units.hpp"
 #include "runtime/fork.hpp"
 #include "runtime/kernels/kernels.hpp"
 #include "runtime/plan/product_plan.hpp"
@@ -15,7 +13,6 @@ namespace {
 
 using formats::FormatView;
 
-constexpr int kMaxThreads = 4096;
 constexpr std::int64_t kMaxHeads = 65535;  ///< that a grid has room for
 
 Status check_numbers(const PlanOptions& options) {
@@ -31,55 +28,6 @@ Status check_numbers(const PlanOptions& options) {
   if (variant.heads < 1 || variant.heads > kMaxHeads)
     return fail(Errc::usage,
                 "plan: heads = " + std::to_string(variant.heads) + "; use 1 to " + std::to_string(kMaxHeads));
-  return {};
-}
-
-/// Says which kernels would have been there.
-std::string kernel_choices(const Operation& op, const FormatView& a) {
-  std::string names;
-  for (const Kernel& kernel : kernels())
-    if (kernel.op == &op && kernel.device == Device::cpu && kernel.format == a.layout->name &&
-        available(kernel))
-      names += (names.empty() ? "" : ", ") + std::string(kernel.name);
-  return names.empty() ? "none" : names;
-}
-
-/// Lists the dense types that go with a type of values, or says that there are none.
-std::string dense_choices(const Kernel& kernel, DType values) {
-  std::string names;
-  for (const DTypeInfo& type : kDTypes)
-    if (find_function(kernel, values, type.dtype) != nullptr)
-      names += (names.empty() ? "" : " or ") + std::string(type.name);
-  return names;
-}
-
-void set_work(ProductPlan& plan) {
-  int threads = plan.options.threads > 0 ? plan.options.threads : most_threads();
-  WorkPlan work = plan.op->by_columns ? divide_columns(plan.matrix.format, plan.options.n)
-                                      : divide_work(plan.matrix.format, plan.options.n, threads);
-  plan.chunks = std::move(work.chunks);
-  plan.empty_rows = std::move(work.empty_rows);
-  plan.threads = static_cast<int>(std::min<std::int64_t>(threads, std::ssize(plan.chunks)));
-}
-
-Status plan_on_cpu(ProductPlan& plan) {
-  const PlanOptions& options = plan.options;
-  const FormatView& format = plan.matrix.format;
-  plan.kernel = find_kernel(*plan.op, format.layout->name, options.device, options.kernel);
-  if (plan.kernel == nullptr)
-    return fail(options.kernel.empty() ? Errc::unsupported : Errc::usage,
-                "plan: no kernel " + (options.kernel.empty() ? "" : std::string(options.kernel) + " ") +
-                    "for " + std::string(plan.op->name) + " with format " + std::string(format.layout->name) +
-                    " on this CPU; available: " + kernel_choices(*plan.op, format));
-  plan.run_chunk = find_function(*plan.kernel, plan.values, types_of(options));
-  if (plan.run_chunk == nullptr) {
-    const std::string type = plan.values == DType::none ? "pattern" : std::string(name_of(plan.values));
-    return fail(Errc::unsupported, "plan: a matrix of " + type + " values cannot be multiplied by dense " +
-                                       std::string(name_of(options.dense)) + "; use " +
-                                       dense_choices(*plan.kernel, plan.values));
-  }
-  plan.precision = cpu_precision(options.dense);
-  set_work(plan);
   return {};
 }
 

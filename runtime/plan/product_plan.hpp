@@ -55,6 +55,9 @@ Status check_extent(std::int64_t rows, std::int64_t cols, const PlanOptions& opt
 /// Errc::device when the plan needs a CUDA device that this process, being forked, does not have.
 Status check_process(const ProductPlan& plan, std::string_view call);
 
+/// Chooses the CPU kernel for a held format and divides its work, or takes a stored plan.
+Status plan_on_cpu(ProductPlan& plan);
+
 /// Chooses the CUDA kernel for a held format, divides its work and uploads both, or the work alone when the
 /// format is there.
 Status plan_on_device(ProductPlan& plan, const cuda::DeviceInfo& device);

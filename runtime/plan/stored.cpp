@@ -1,8 +1,11 @@
 #include "runtime/plan/stored.hpp"
 
+#include <charconv>
+
 #include "formats/layout/bundle_layout.hpp"
 #include "runtime/attributes.hpp"
 #include "runtime/plan/plan_key.hpp"
+#include "runtime/plan/stored_division.hpp"
 
 namespace sptile::runtime {
 namespace {
@@ -22,6 +25,13 @@ Variant without_synonyms(Variant variant, std::int64_t n) {
   return variant;
 }
 
+/// Returns the version of what is stored of a kernel's plans; nothing when they are not stored.
+std::optional<std::uint32_t> stored_version(const KernelChoice& kernel) {
+  if (kernel.instance == nullptr) return kDivisionVersion;
+  if (kernel.instance->store == nullptr) return std::nullopt;
+  return kernel.instance->store->version;
+}
+
 /// The kernel of a stored plan, if planning with these options could make that plan.
 std::optional<KernelChoice> match(const StoredPlan& plan, const Operation& op, const PlanMatrix& a,
                                   const PlanOptions& options, const cuda::DeviceInfo& device) {
@@ -30,15 +40,29 @@ std::optional<KernelChoice> match(const StoredPlan& plan, const Operation& op, c
   if (!options.kernel.empty() && options.kernel != same.kernel) return std::nullopt;
   if (same.kernel.empty()) return std::nullopt;
   const auto kernel = choose_kernel(multiplicand_of(op, a.format), same, device);
-  if (!kernel || kernel->instance->store == nullptr) return std::nullopt;
-  if (plan_key(op, a, *kernel, options.n, options.variant, device) != plan.key) return std::nullopt;
+  if (!kernel || !stored_version(*kernel)) return std::nullopt;
+  if (plan_key(op, a, *kernel, options, device) != plan.key) return std::nullopt;
   return *kernel;
+}
+
+/// No plan has more columns: check_extent refuses them.
+constexpr std::int64_t kMostColumns = std::int64_t{1} << 30;
+
+/// A line of a key that is a number from 1 to `most`; nothing when it is something else.
+std::optional<std::int64_t> number_of(const StoredPlan& plan, std::string_view line, std::int64_t most) {
+  const std::string_view text = plan.field(line);
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < 1 || number > most)
+    return std::nullopt;
+  return number;
 }
 
 }  // namespace
 
-std::string plan_key(const Operation& op, const PlanMatrix& a, const KernelChoice& kernel, std::int64_t n,
-                     const Variant& variant, const cuda::DeviceInfo& device) {
+std::string plan_key(const Operation& op, const PlanMatrix& a, const KernelChoice& kernel,
+                     const PlanOptions& options, const cuda::DeviceInfo& device) {
+  const bool on_cpu = kernel.instance == nullptr;
   std::string key = "sptile-plan 1\n";
   const auto add = [&](std::string_view name, std::string_view value) {
     key.append(name).append(" ").append(value).append("\n");
@@ -47,17 +71,22 @@ std::string plan_key(const Operation& op, const PlanMatrix& a, const KernelChoic
   add("side", a.own_transpose ? "transpose" : "matrix");
   add("format", a.format.layout->name);
   add("kernel", kernel.kernel->name);
-  add("version", std::to_string(kernel.instance->store->version));
-  add("n", std::to_string(n));
-  const Variant given = without_synonyms(variant, n), standard;
+  add("version", std::to_string(*stored_version(kernel)));
+  add("n", std::to_string(options.n));
+  const Variant given = without_synonyms(options.variant, options.n), standard;
   for_each_attribute([&](std::string_view name, auto member) {
     if (given.*member != standard.*member) add(name, text_of(given.*member));
   });
   add("values", type_name(a.format.value_dtype()));
-  add("dense", type_name(kernel.instance->dense));
-  add("result", type_name(types_of(*kernel.instance).result));
-  add("precision", name_of(kernel.instance->precision));
-  add("device", "cuda");
+  const DenseTypes types = types_of(options);
+  add("dense", type_name(types.operands));
+  add("result", type_name(types.result));
+  add("precision", name_of(on_cpu ? cpu_precision(types.operands) : kernel.instance->precision));
+  add("device", on_cpu ? "cpu" : "cuda");
+  if (on_cpu) {
+    if (!op.by_columns) add("threads", std::to_string(threads_of(options)));
+    return key;
+  }
   add("capability", std::to_string(device.capability));
   add("multiprocessors", std::to_string(device.sm_count));
   add("l2_bytes", std::to_string(device.l2_bytes));
@@ -92,15 +121,30 @@ Status check_hashes(const StoredPlan& plan) {
 }
 
 Result<PlanToStore> plan_to_store(const Operation& op, const PlanMatrix& a, const KernelChoice& kernel,
-                                  std::int64_t n, const Variant& variant, const cuda::DeviceInfo& device,
+                                  const PlanOptions& options, const cuda::DeviceInfo& device,
                                   std::span<const cuda::KernelCost> costs) {
-  const cuda::ScheduleStore* const store = kernel.instance->store;
-  if (store == nullptr)
+  if (!stored_version(kernel))
     return fail(Errc::unsupported,
                 "plan: plans of the kernel " + std::string(kernel.kernel->name) + " are not stored");
-  cuda::Schedule schedule = kernel.instance->schedule({a.format, n, device, costs, variant});
-  return PlanToStore{plan_key(op, a, kernel, n, variant, device), store->numbers(schedule.header),
+  std::string key = plan_key(op, a, kernel, options, device);
+  if (kernel.instance == nullptr) {
+    DivisionToStore division = division_to_store({op, a.format, options.n, threads_of(options)});
+    return PlanToStore{std::move(key), std::move(division.numbers), std::move(division.bytes)};
+  }
+  cuda::Schedule schedule = kernel.instance->schedule({a.format, options.n, device, costs, options.variant});
+  return PlanToStore{std::move(key), kernel.instance->store->numbers(schedule.header),
                      std::move(schedule.bytes)};
+}
+
+Status prove_stored(const StoredPlan& plan, const formats::FormatView& format) {
+  const Operation* const op = find_operation(plan.field("op"));
+  const auto version = number_of(plan, "version", kDivisionVersion);
+  const auto n = number_of(plan, "n", kMostColumns), threads = number_of(plan, "threads", kMaxThreads);
+  const bool known = plan.field("device") == "cpu" && op != nullptr && version == kDivisionVersion;
+  if (!known || !n || (!threads && !op->by_columns)) return {};  // of a newer version: it is never taken
+  const auto restored =
+      restore_division({*op, format, *n, static_cast<int>(threads.value_or(1))}, plan.schedule);
+  return restored ? Status() : refuse_stored(plan, restored.error().message);
 }
 
 }  // namespace sptile::runtime

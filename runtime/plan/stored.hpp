@@ -22,7 +22,7 @@ struct StoredMatch {
 };
 
 /// Finds the plan that was stored last of those that planning with these options could make of one of the
-/// matrices, which are formats of one matrix; nothing without options.stored.
+/// matrices, which are formats of one matrix; nothing without options.stored. `device` is read for CUDA only.
 std::optional<StoredMatch> find_stored(const Operation& op, std::span<const PlanMatrix> matrices,
                                        const PlanOptions& options, const cuda::DeviceInfo& device);
 
@@ -39,10 +39,14 @@ struct PlanToStore {
   std::vector<std::byte> schedule;
 };
 
-/// Divides the work of a checked matrix for a device, which need not be there. Errc::unsupported for a kernel
-/// whose schedules are not stored.
+/// Divides the work of a checked matrix for the CPU, or for a CUDA device, which need not be there; `device`
+/// and `costs` are its. Errc::unsupported for a kernel whose schedules are not stored.
 Result<PlanToStore> plan_to_store(const Operation& op, const PlanMatrix& a, const KernelChoice& kernel,
-                                  std::int64_t n, const Variant& variant, const cuda::DeviceInfo& device,
+                                  const PlanOptions& options, const cuda::DeviceInfo& device,
                                   std::span<const cuda::KernelCost> costs = {});
+
+/// Proves the division of a plan stored for the CPU, of this version, against its format, which was checked.
+/// Errc::bad_input, as refuse_stored. Plans for CUDA are proven when they are taken.
+Status prove_stored(const StoredPlan& plan, const formats::FormatView& format);
 
 }  // namespace sptile::runtime

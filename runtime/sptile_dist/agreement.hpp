@@ -1,5 +1,4 @@
-// What all processes tell each other before anything is multiplied, so that what is wrong in one is thrown in
-// all.
+// The messages that all processes exchange before a product, so that an error in one is thrown in all.
 #pragma once
 
 #include <algorithm>
@@ -115,7 +114,7 @@ struct Rows {
   friend bool operator==(const Rows&, const Rows&) = default;
 };
 
-/// Parts are sound by themselves: what each sends to each other one must be what that one expects.
+/// Checks that each part sends to each other part what that part expects. Every part is valid by itself.
 class Lists {
  public:
   explicit Lists(const Part& part)

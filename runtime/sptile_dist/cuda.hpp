@@ -141,7 +141,7 @@ class SelectedRows {
 }  // namespace detail
 
 /// Operands in the memory of the CUDA device that is the current one when this is made. A run is work of the
-/// caller's stream; rows are gathered and travel on another one, beside the local product:
+/// caller's stream; rows are gathered and exchanged on a second stream during the local product:
 ///
 ///   the caller's   ... | ready   local product ......... wait | halo product | idle
 ///   the side one         wait | gather, exchange | arrived
@@ -170,7 +170,7 @@ class CudaMemory {
                     "cudaMemsetAsync");
   }
 
-  /// A run begins, behind the one before, whatever stream that had; gives the side stream, which is as far.
+  /// Starts a run after the previous one, on any stream. Returns the side stream, ordered after both.
   void* begin(void* stream) {
     idle_.holds(stream);
     ready_.record(stream);

@@ -85,7 +85,7 @@ class MpiExchange {
   }
 
  private:
-  /// Rows for each process, as MPI wants them until the exchange is over.
+  /// Counts and positions of the rows for each process, which MPI reads until the exchange is over.
   struct Rows {
     std::vector<int> counts, places;
     void set(std::span<const std::int64_t> offset) {

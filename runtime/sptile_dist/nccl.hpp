@@ -104,7 +104,7 @@ class NcclExchange {
       const cudaError_t happened = cudaEventQuery(static_cast<cudaEvent_t>(event));
       if (happened == cudaSuccess) return;
       if (happened != cudaErrorNotReady) detail::check(happened, "cudaEventQuery");
-      cudaGetLastError();  // it is no error
+      cudaGetLastError();  // not an error
       need_communicator();
       ncclResult_t state = ncclSuccess;
       settle("the exchange of rows",
@@ -114,7 +114,7 @@ class NcclExchange {
   }
 
  private:
-  /// What processes tell each other before there is a communicator.
+  /// The message that processes exchange before the communicator exists.
   struct Hello {
     ncclUniqueId id = {};
     cudaError_t cuda = cudaSuccess;
@@ -144,7 +144,7 @@ class NcclExchange {
     int looks_ = 0;
   };
 
-  /// Until a call that went on beside has ended well.
+  /// Waits until a concurrent call has succeeded.
   void settle(const char* call, ncclResult_t result) {
     const detail::Deadline deadline(seconds_);
     for (Pause pause; result == ncclInProgress; pause()) {

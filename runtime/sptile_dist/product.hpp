@@ -29,7 +29,7 @@ namespace dist {
 /// Options of a product.
 struct ProductOptions {
   std::int64_t n = 0;       ///< columns of the dense operands, >= 1, the same in all processes
-  bool transpose = false;   ///< run_transposed is wanted, too
+  bool transpose = false;   ///< run_transposed is also required
   int threads = 0;          ///< 0: all that OpenMP gives
   std::string format = {};  ///< as of PlanOptions; empty: the best of those that are stored
   Precision precision = Precision::kernel_default;  ///< as of PlanOptions
@@ -49,7 +49,7 @@ struct Measured {
 ///
 /// The constructor and all runs are called by all processes. What is wrong in one of them (a part that is
 /// missing or damaged, of another partition, another n or T) is thrown by the constructor in all of them, so
-/// that nobody waits; runs exchange rows and nothing else.
+/// that no process waits. Runs exchange rows only.
 template <class T, Group E, class M = HostMemory>
 class Product {
   static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>);
@@ -151,7 +151,7 @@ class Product {
     ~InFlight() {
       try {
         if (started_) exchange_.finish();
-      } catch (const Exception&) {  // what ended the run is told
+      } catch (const Exception&) {  // the first exception is reported
       }
     }
 
@@ -195,7 +195,7 @@ class Product {
     received_ = Buffer(static_cast<std::size_t>(part_->needed()) * width());
   }
 
-  /// That operands of so many rows can be counted in bytes.
+  /// Checks that the size in bytes of an operand with `rows` rows does not overflow.
   void check_size(std::int64_t rows) const {
     constexpr auto most = std::numeric_limits<std::ptrdiff_t>::max() / static_cast<std::ptrdiff_t>(sizeof(T));
     if (rows > 0 && n_ > most / rows)
@@ -262,7 +262,7 @@ class Product {
                  measured_.divided, static_cast<long long>(part_->parts()), measured_.whole);
   }
 
-  /// Operands of so many rows, to measure with.
+  /// Operands for a measurement.
   class Trial {
    public:
     Trial(Product& product, std::int64_t rows)

@@ -117,8 +117,8 @@ class WholeMatrix {
     if (piece.local.type() != first.local.type()) throw bad(path, "has a different value type from part 0");
   }
 
-  /// That parts have as many rows and entries as the whole: these have their places in files, so that memory
-  /// is reserved for no more than was stored.
+  /// Checks that the rows and entries of the parts add up to those of the matrix. They are stored in files,
+  /// so memory is allocated only for stored data.
   static void check_sums(const std::vector<Piece>& pieces, const Part& own, const std::string& folder) {
     std::int64_t rows = 0, entries = 0;
     for (const Piece& piece : pieces) {
@@ -131,7 +131,7 @@ class WholeMatrix {
                             std::to_string(own.entries()));
   }
 
-  /// That no row has two owners: then each has one, as there are as many as rows.
+  /// Checks that no row has two owners. The parts have `rows` rows in total, so each row then has one.
   static void check_owners(const std::vector<Piece>& pieces, std::int64_t rows, const std::string& folder) {
     std::vector<bool> owned(static_cast<std::size_t>(rows));
     for (const Piece& piece : pieces)

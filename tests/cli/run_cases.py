@@ -24,7 +24,7 @@ import tempfile
 SKIP = 77
 NUMBER = r"\d+(?:\.\d+)?(?:e[+-]?\d+)?"
 MASKS = [
-    (re.compile(rf"\b\d+ (?:min \d+ s|h \d+ min)\b"), "<time>"),
+    (re.compile(r"\b\d+ (?:min \d+ s|h \d+ min)\b"), "<time>"),
     (re.compile(rf"\b{NUMBER} (?:ns|us|ms|s)\b"), "<time>"),
     (re.compile(rf"\b{NUMBER} GFLOP/s"), "<rate>"),
     (re.compile(r"\bsptile \d+\.\d+\.\d+"), "sptile <version>"),

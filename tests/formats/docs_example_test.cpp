@@ -29,7 +29,7 @@ struct Example {
 
 std::vector<Example> examples_of(const std::string& page) {
   constexpr std::string_view kFence = "```text arrays ";
-  std::ifstream file(source_root() + "/docs/formats/" + page);
+  std::ifstream file(source_root() + "/docs/reference/formats/" + page);
   REQUIRE_MESSAGE(file.good(), "no page " << page);
   std::vector<Example> examples;
   bool inside = false;

@@ -70,10 +70,16 @@ bool has_plain_numbers(const Csr& a) {
 
 DType dense_for(const Csr& a) { return a.values.dtype() == DType::f64 ? DType::f64 : DType::f32; }
 
-void multiply(const runtime::PlanMatrix& matrix, const Csr& a, bool refreshable) {
+/// How a format is planned. Stored plans of a bundle that is not sound may be refused.
+struct Planning {
+  bool refreshable = false, stored = false;
+};
+
+void multiply(const runtime::PlanMatrix& matrix, const Csr& a, const Planning& planning) {
   const DType dense = dense_for(a);
-  const auto plan =
-      runtime::plan_spmm(matrix, {.n = kN, .dense = dense, .threads = 1, .refreshable = refreshable});
+  const bool refreshable = planning.refreshable;
+  const auto plan = runtime::plan_spmm(
+      matrix, {.n = kN, .dense = dense, .threads = 1, .refreshable = refreshable, .stored = planning.stored});
   if (!plan) return require(refreshable, "a checked format cannot be planned");
   if (refreshable) return;  // values of /csr may have another type; nothing more can break
   const Array b = numbers(dense, a.cols * kN);
@@ -86,9 +92,9 @@ void multiply(const runtime::PlanMatrix& matrix, const Csr& a, bool refreshable)
         "a product is not that of the matrix");
 }
 
-void sample(const runtime::PlanMatrix& matrix, const Csr& a) {
+void sample(const runtime::PlanMatrix& matrix, const Csr& a, bool stored) {
   const DType dense = dense_for(a);
-  const auto plan = runtime::plan_sddmm(matrix, {.n = kN, .dense = dense, .threads = 1});
+  const auto plan = runtime::plan_sddmm(matrix, {.n = kN, .dense = dense, .threads = 1, .stored = stored});
   require(plan.has_value(), "a checked format cannot be planned for SDDMM");
   const Array x = numbers(dense, a.rows * kN), y = numbers(dense, a.cols * kN);
   Array out(dense, a.nnz());
@@ -136,9 +142,9 @@ void use_format(const std::shared_ptr<const Bundle>& bundle, const FormatView& v
   if (bundle->cols() > kMostColumns || bundle->rows() > kMostRows) return;
   const auto matrix = runtime::matrix_of(bundle, view.layout->name, side);
   require(matrix.has_value(), "a format that is there is not found");
-  multiply(*matrix, *a, false);
-  if (matrix->value_source.present()) multiply(*matrix, *a, true);
-  sample(*matrix, *a);
+  multiply(*matrix, *a, {.stored = sound});
+  if (matrix->value_source.present()) multiply(*matrix, *a, {.refreshable = true, .stored = sound});
+  sample(*matrix, *a, sound);
 }
 
 void open_and_use(Bytes file) {

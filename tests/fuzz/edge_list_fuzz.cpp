@@ -1,5 +1,6 @@
-// Reads short inputs as long texts that came compressed: lines are repeated, packed, and read with little
-// memory. A matrix that is accepted is a valid CSR; arrays that memory has no room for are never asked for
+// Reads short inputs as compressed texts, with little memory: a letter for the kind of text, '@' if it may be
+// long, which takes milliseconds, and lines, each after a letter that says how often it is repeated. A matrix
+// that is accepted is a valid CSR; arrays that memory has no room for are never asked for
 // (-malloc_limit_mb).
 #include <algorithm>
 #include <cstddef>
@@ -25,18 +26,20 @@ using namespace sptile::formats;
 
 constexpr std::size_t kLongest = 300 << 10;  // more edges than a piece of GrowingArray has
 
-/// How often the line behind a letter stands there: once to eight times, and behind a 't' as often as a long
-/// text has room for, which takes long.
-std::size_t times_of(char letter) { return letter == 't' ? kLongest : std::size_t{1} << (letter & 3); }
+/// How often the line after a letter is repeated: one to eight times, or after a 't', if texts may be long,
+/// as often as a long text can hold.
+std::size_t times_of(char letter, bool may_be_long) {
+  return letter == 't' && may_be_long ? kLongest : std::size_t{1} << (letter & 3);
+}
 
-/// Repeats each line as often as the letter in front of it says.
-std::string expand(std::string_view lines) {
+/// Repeats each line as often as the letter before it says.
+std::string expand(std::string_view lines, bool may_be_long) {
   std::string text;
   while (!lines.empty()) {
     const std::size_t end = std::min(lines.find('\n') + 1, lines.size());
     std::string_view line = lines.substr(0, end == 0 ? lines.size() : end);
     lines.remove_prefix(line.size());
-    const std::size_t times = times_of(line.front());
+    const std::size_t times = times_of(line.front(), may_be_long);
     line.remove_prefix(1);
     for (std::size_t i = 0; i < times && text.size() + line.size() <= kLongest; ++i) text += line;
   }
@@ -70,9 +73,9 @@ sptile::Result<ReadMatrix> read(char kind, InputBytes input) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const MemoryLimit limit(4 << 20);
-  if (size == 0) return 0;
+  if (size < 2) return 0;
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  const std::string packed = pack(expand(bytes.substr(1)));
+  const std::string packed = pack(expand(bytes.substr(2), bytes[1] == '@'));
   try {
     const auto matrix = read(bytes.front(), InputBytes::from_memory(packed, "fuzz.gz"));
     if (!matrix || check_csr(matrix->csr.view())) return 0;

@@ -5,11 +5,13 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "formats/io/available_memory.hpp"
 #include "formats/io/mat.hpp"
 #include "formats/layout/csr.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace sptile::formats;
+  static const MemoryLimit limit(16 << 20);  // an honest header may name 2^31 rows
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const auto matrix = read_mat(InputBytes::from_memory(bytes, "fuzz.mat"), true);
   if (!matrix || check_csr(matrix->csr.view())) return 0;

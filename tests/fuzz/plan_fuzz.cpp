@@ -1,22 +1,24 @@
 // Stored schedules that were changed: they are refused, or they are another division of the same work. An
 // input names a kernel, N and a device, and then changes to what was made for them. What is accepted runs, on
-// kernels that are emulated, and must give the product.
+// the CPU or on kernels that are emulated, and must give the product.
 #include <algorithm>
+#include <compare>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <span>
-#include <tuple>
 #include <vector>
 
 #include "formats/convert/converters.hpp"
+#include "formats/layout/bundle_layout.hpp"
 #include "runtime/cuda/csr/csr.hpp"
 #include "runtime/cuda/papers/acc/acc.hpp"
 #include "runtime/cuda/papers/rsh/rsh.hpp"
 #include "runtime/cuda/sddmm/sddmm.hpp"
 #include "runtime/cuda/tall/tall.hpp"
 #include "runtime/cuda/tile/tile.hpp"
+#include "runtime/plan/stored.hpp"
 #include "tests/runtime/random_problem.hpp"
 
 namespace {
@@ -51,8 +53,10 @@ constexpr Family kFamilies[] = {
     {"bittcf", acc_balanced_kernels},
     {"rs_tile", rsh_kernels},
 };
+/// Formats of SpMM on the CPU, one for each way of numbering units.
+constexpr const char* kHostFormats[] = {"csr", "bittcf", "tall", "rs_tile"};
 constexpr std::int64_t kColumns[] = {3, 64};
-constexpr int kMultiprocessors[] = {1, 132};
+constexpr int kMultiprocessors[] = {1, 132};  ///< or threads
 
 /// Rows of many lengths, values that sum up without rounding.
 formats::Csr make_matrix() {
@@ -98,16 +102,35 @@ struct Made {
   }
 };
 
-const Made& made(std::size_t family, std::size_t columns, std::size_t device) {
-  static std::map<std::tuple<std::size_t, std::size_t, std::size_t>, Made> all;
-  const auto key = std::tuple(family % std::size(kFamilies), columns % std::size(kColumns),
-                              device % std::size(kMultiprocessors));
-  const auto found = all.find(key);
-  if (found != all.end()) return found->second;
-  return all
-      .try_emplace(key, kFamilies[std::get<0>(key)], kColumns[std::get<1>(key)],
-                   kMultiprocessors[std::get<2>(key)])
-      .first->second;
+/// The same for a format on the CPU.
+struct MadeOnHost {
+  test::Formatted formatted;
+  PlanOptions options;
+  PlanToStore plan;
+
+  MadeOnHost(const char* format, std::int64_t columns, int threads)
+      : formatted(test::format_matrix(matrix(), format)), options({.n = columns, .threads = threads}) {
+    const PlanMatrix a = formatted.matrix();
+    const auto kernel = choose_kernel(multiplicand_of(kSpmm, a.format), options, {});
+    require(kernel.has_value(), "a format without a kernel");
+    plan = *plan_to_store(kSpmm, a, *kernel, options, {});
+  }
+};
+
+/// What an input is about.
+struct Setting {
+  std::size_t family;  ///< of kFamilies, then of kHostFormats
+  std::int64_t columns;
+  int device;
+
+  auto operator<=>(const Setting&) const = default;
+};
+
+/// Makes the plan of a setting, once.
+template <class Plan, class Family>
+const Plan& made(const Family& family, const Setting& setting) {
+  static std::map<Setting, Plan> all;
+  return all.try_emplace(setting, family, setting.columns, setting.device).first->second;
 }
 
 /// What is stored, as somebody else would have it.
@@ -179,6 +202,18 @@ formats::FormatView with_addresses(formats::FormatView format) {
   return format;
 }
 
+/// Verifies a product with ones: each number is the sum of a row.
+void require_sums(const std::vector<float>& result, std::int64_t n) {
+  const formats::Csr& a = matrix();
+  for (std::int64_t r = 0; r < a.rows; ++r) {
+    float sum = 0;
+    for (std::int64_t k = a.row_ptr[r]; k < a.row_ptr[r + 1]; ++k)
+      sum += a.values.as<float>()[static_cast<std::size_t>(k)];
+    for (std::int64_t c = 0; c < n; ++c)
+      require(result[static_cast<std::size_t>(r * n + c)] == sum, "a product is wrong");
+  }
+}
+
 /// Multiplies by ones: each number of the result is the sum of a row, or N at each entry.
 void run(const Made& m, const Schedule& schedule) {
   const formats::Csr& a = matrix();
@@ -201,13 +236,45 @@ void run(const Made& m, const Schedule& schedule) {
   if (m.family.sampled)
     return require(std::ranges::all_of(result, [&](float x) { return x == static_cast<float>(m.n); }),
                    "a sample is wrong");
-  for (std::int64_t r = 0; r < a.rows; ++r) {
-    float sum = 0;
-    for (std::int64_t k = a.row_ptr[r]; k < a.row_ptr[r + 1]; ++k)
-      sum += a.values.as<float>()[static_cast<std::size_t>(k)];
-    for (std::int64_t c = 0; c < m.n; ++c)
-      require(result[static_cast<std::size_t>(r * m.n + c)] == sum, "a product is wrong");
-  }
+  require_sums(result, m.n);
+}
+
+void fuzz_device_plan(const Made& m, std::span<const std::uint8_t> changes) {
+  Stored stored{m.bytes, m.numbers};
+  apply(stored, changes);
+  const bool changed = stored.bytes != m.bytes || stored.numbers != m.numbers;
+  const formats::FormatView view = m.formatted.data.view();
+  const auto restored = m.kernel.store->restore({view, m.n, m.device}, {stored.numbers, stored.bytes});
+  require(restored || restored.error().code == Errc::bad_input, "another error");
+  require(restored || changed, "what was made does not come back");
+  if (restored && (changed || changes.empty())) run(m, *restored);
+}
+
+void fuzz_host_plan(const MadeOnHost& m, std::span<const std::uint8_t> changes) {
+  Stored stored{m.plan.schedule, m.plan.numbers};
+  apply(stored, changes);
+  const bool changed = stored.bytes != m.plan.schedule || stored.numbers != m.plan.numbers;
+  const auto numbers = std::as_bytes(std::span(stored.numbers));
+  const StoredPlan plan = {.name = "/plans/0000",
+                           .key = m.plan.key,
+                           .schedule = {stored.numbers, stored.bytes},
+                           .numbers_hash = formats::bundle_hash(numbers.data(), numbers.size()),
+                           .bytes_hash = formats::bundle_hash(stored.bytes.data(), stored.bytes.size())};
+  PlanMatrix a = m.formatted.matrix();
+  a.stored = std::span(&plan, 1);
+  const auto planned = plan_spmm(a, m.options);
+  require(planned || planned.error().code == Errc::bad_input, "another error");
+  require(planned || changed, "what was made does not come back");
+  require(prove_stored(plan, a.format).has_value() == planned.has_value(), "two proofs differ");
+  if (!planned) return;
+  require(is_stored(**planned), "the plan is passed over");
+  const std::int64_t n = m.options.n;
+  const std::vector<float> ones(static_cast<std::size_t>(matrix().cols * n), 1.f);
+  std::vector<float> result(static_cast<std::size_t>(matrix().rows * n), -1.f);
+  require(runtime::run(**planned, SpmmOperands{.b = ones.data(), .ldb = n, .c = result.data(), .ldc = n})
+              .has_value(),
+          "a plan does not run");
+  require_sums(result, n);
 }
 
 }  // namespace
@@ -215,14 +282,13 @@ void run(const Made& m, const Schedule& schedule) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   constexpr std::size_t kHead = 3;
   if (size < kHead) return 0;
-  const Made& m = made(data[0], data[1], data[2]);
-  Stored stored{m.bytes, m.numbers};
-  apply(stored, {data + kHead, size - kHead});
-  const bool changed = stored.bytes != m.bytes || stored.numbers != m.numbers;
-  const formats::FormatView view = m.formatted.data.view();
-  const auto restored = m.kernel.store->restore({view, m.n, m.device}, {stored.numbers, stored.bytes});
-  require(restored || restored.error().code == Errc::bad_input, "another error");
-  require(restored || changed, "what was made does not come back");
-  if (restored && (changed || size == kHead)) run(m, *restored);
+  constexpr std::size_t kDevice = std::size(kFamilies), kAll = kDevice + std::size(kHostFormats);
+  const Setting setting = {data[0] % kAll, kColumns[data[1] % std::size(kColumns)],
+                           kMultiprocessors[data[2] % std::size(kMultiprocessors)]};
+  const std::span<const std::uint8_t> changes(data + kHead, size - kHead);
+  if (setting.family < kDevice)
+    fuzz_device_plan(made<Made>(kFamilies[setting.family], setting), changes);
+  else
+    fuzz_host_plan(made<MadeOnHost>(kHostFormats[setting.family - kDevice], setting), changes);
   return 0;
 }

@@ -43,6 +43,9 @@ SOURCES = [
     (SYMMETRIC, ["--reorder", "random", "--refreshable", "--transpose", "--format", "bittcf,tall"]),
 ]
 
+# plans that every source gets, in formats that all of them have
+PLANS = [["--format", "csr"], ["--format", "bittcf"], ["--op", "sddmm", "--format", "csr"]]
+
 
 def to_bf16(x):
     """The nearest bf16, ties to even, of a number that a float holds."""
@@ -148,6 +151,9 @@ def forge(options, folder):
         (place / "a.mtx").write_text(text)
         code, _, error = command.run("convert", str(place / "a.mtx"), str(place / "a.h5"), "-q", *arguments)
         assert code == 0, error
+        for plan in PLANS:
+            code, _, error = command.run("plan", str(place / "a.h5"), "--device", "cpu", "-n", "3", "-q", *plan)
+            assert code == 0, error
         count = (options.count + number) // len(SOURCES)
         forged = subprocess.run([options.forge_bundles, place / "a.h5", place, str(options.seed + number), str(count)],
                                 check=True, capture_output=True, text=True).stdout
@@ -170,7 +176,7 @@ def main():
         bundles = list(forge(options, pathlib.Path(folder)))
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             found = pool.map(lambda b: list(complaints(command, *b[:3])), bundles)
-            for (path, contents, form, done), lines in zip(bundles, found):
+            for (path, contents, _, done), lines in zip(bundles, found):
                 for line in lines:
                     print(f"{path} ({contents}; {done}): {line}", flush=True)
                 if lines:

@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# Tries the README's commands as a new user would: makes a Debian 12 that has nothing installed, clones the project
-# there, runs tools/quickstart.sh and then tools/run-tests.sh --quick, whose closing line is this script's, too.
-# Exit code 77, loudly, where such a Debian cannot be made.
+# Runs the commands of the README in a minimal Debian 12: clones the project, runs tools/quickstart.sh, then
+# tools/run-tests.sh --quick, and ends with the last line of that. Exits with 77 if such a Debian cannot be created.
 #
-#   tests/install/bare_debian.sh FOLDER      FOLDER gets the Debian and is removed at the end; KEEP=1 keeps it,
-#                                            CACHE=FOLDER is a cache of ccache to compile with
+#   tests/install/bare_debian.sh FOLDER      creates the Debian in FOLDER and removes it at the end, unless KEEP=1;
+#                                            CACHE=FOLDER is a ccache folder to compile with
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 folder=${1:?usage: bare_debian.sh FOLDER}

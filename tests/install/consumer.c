@@ -1,4 +1,4 @@
-/* Multiplies a matrix in memory, and one in a bundle when a file is named. */
+/* Multiplies a matrix in memory and, if a file is given, the matrix of a bundle. */
 #include <math.h>
 #include <sptile.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@ static void check(sptile_status status) {
   exit((int)status);
 }
 
-/* Plans C = A B with 16 columns. */
+/* Plans C = A B for 16 columns. */
 static sptile_plan* plan_spmm(sptile_matrix* matrix, const char* format, sptile_plan_info* info) {
   sptile_plan_options options = SPTILE_PLAN_OPTIONS_INIT;
   options.n = 16;
@@ -22,7 +22,7 @@ static sptile_plan* plan_spmm(sptile_matrix* matrix, const char* format, sptile_
   return plan;
 }
 
-/* Multiplies with a B of ones, so that C holds the row sums of A; returns the sum of the first column. */
+/* Multiplies A by a matrix of ones. Returns the sum of the first column of C: the sum of all values of A. */
 static double multiply_ones(const sptile_plan* plan, const sptile_plan_info* info) {
   float* b = malloc((size_t)(info->cols * info->n) * sizeof(float));
   float* c = malloc((size_t)(info->rows * info->n) * sizeof(float));
@@ -59,7 +59,7 @@ int main(int argc, char** argv) {
   sptile_plan_info info;
   sptile_plan* plan = plan_spmm(matrix, NULL, &info);
   const double sum = multiply_ones(plan, &info);
-  printf("sptile %s, %s: the entries sum to %g\n", sptile_version(), info.kernel, sum);
+  printf("sptile %s, %s: sum of the values: %g\n", sptile_version(), info.kernel, sum);
   sptile_plan_destroy(plan);
   sptile_matrix_destroy(matrix);
   if (sum != 6) return 1;
@@ -71,7 +71,7 @@ int main(int argc, char** argv) {
     for (int i = 0; i < 2; ++i) {
       plan = plan_spmm(matrix, formats[i], &info);
       sums[i] = multiply_ones(plan, &info);
-      printf("%s: the entries sum to %g\n", formats[i], sums[i]);
+      printf("%s: sum of the values: %g\n", formats[i], sums[i]);
       sptile_plan_destroy(plan);
     }
     sptile_matrix_destroy(matrix);

@@ -1,10 +1,10 @@
-// Multiplies a matrix in memory, and one in a bundle when a file is named.
+// Multiplies a matrix in memory and, if a file is given, the matrix of a bundle.
 #include <cmath>
 #include <iostream>
 #include <sptile.hpp>
 #include <vector>
 
-// Multiplies with a B of ones, so that C holds the row sums of A; returns the sum of the first column.
+// Multiplies A by a matrix of ones. Returns the sum of the first column of C: the sum of all values of A.
 double multiply_ones(const sptile::Plan& plan) {
   const std::vector<float> b(plan.cols() * plan.n(), 1.0F);
   std::vector<float> c(plan.rows() * plan.n());
@@ -25,7 +25,7 @@ int main(int argc, char** argv) try {
   sptile::Matrix small({3, 3, row_ptr, col_idx, values});
   const sptile::Plan plan = small.plan("spmm", {.n = 16});
   const double sum = multiply_ones(plan);
-  std::cout << plan.kernel() << ": the entries sum to " << sum << '\n';
+  std::cout << plan.kernel() << ": sum of the values: " << sum << '\n';
   if (sum != 6) return 1;
 
   if (argc > 1) {
@@ -34,7 +34,7 @@ int main(int argc, char** argv) try {
     for (const std::string& format : matrix.formats()) {
       const auto planned = matrix.plan("spmm", {.n = 16, .format = format});
       const double got = multiply_ones(planned);
-      std::cout << planned.kernel() << ": the entries sum to " << got << '\n';
+      std::cout << planned.kernel() << ": sum of the values: " << got << '\n';
       if (std::abs(got - expected) > 1e-5 * std::abs(expected)) return 1;
     }
   }

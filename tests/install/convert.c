@@ -1,4 +1,4 @@
-/* Converts a matrix in memory to a bundle, with rows in a better order. */
+/* Reorders the rows of a matrix in memory and converts it to a bundle. */
 #include <sptile_tools.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@ static void check(sptile_status status) {
   exit((int)status);
 }
 
-/* Is asked some twenty times a second whether to go on. */
+/* Called about twenty times per second; a nonzero result cancels the conversion. */
 static int show(void* user, const char* phase, int64_t done, int64_t total) {
   (void)user;
   fprintf(stderr, "%s %lld of %lld\n", phase, (long long)done, (long long)total);
@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
   report.size = sizeof report;
   check(sptile_tools_convert(matrix, argv[1], -1, &options, &report));
   sptile_tools_matrix_destroy(matrix);
-  printf("%s: %lld x %lld, %lld entries, %llu bytes\n", argv[1], (long long)report.rows,
+  printf("%s: %lld x %lld, %lld nonzeros, %llu bytes\n", argv[1], (long long)report.rows,
          (long long)report.cols, (long long)report.nnz, (unsigned long long)report.file_bytes);
   return report.nnz == 3 ? 0 : 1;
 }

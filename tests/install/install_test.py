@@ -4,7 +4,7 @@
     install_test.py PROJECT_ROOT BUILD_FOLDER
 
 Once with pkg-config, once with CMake. What is missing for a part is said, and the test then ends with 77
-(skipped). Also checks that the code in docs/how-to is the code of these programs.
+(skipped). Also checks that the code in docs/guide is the code of these programs.
 """
 import os
 import pathlib
@@ -99,9 +99,18 @@ def test_command(root, prefix, work, environment):
 def test_cmake(sources, prefix, work, bundle, environment):
     if shutil.which("cmake") is None:
         return skip("cmake")
-    run("cmake", "-S", sources, "-B", work / "cmake", f"-DCMAKE_PREFIX_PATH={prefix}")
+    # The imported target requires C++20, also where the compiler's default is older.
+    run("cmake", "-S", sources, "-B", work / "cmake", f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_CXX_STANDARD=17")
     run("cmake", "--build", work / "cmake")
     check_programs([work / "cmake" / "consumer_c", work / "cmake" / "consumer_cpp"], bundle, environment)
+    tools = work / "tools"
+    tools.mkdir()
+    (tools / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.16)\nproject(tools C)\nfind_package(sptile REQUIRED)\n"
+                                          f"add_executable(convert {sources / 'convert.c'})\n"
+                                          "target_link_libraries(convert PRIVATE sptile::sptile-tools)\n")
+    run("cmake", "-S", tools, "-B", tools / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "--build", tools / "build")
+    run(tools / "build" / "convert", work / "by_cmake.h5")
     wrong = work / "wrong"
     wrong.mkdir()
     (wrong / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.16)\nproject(wrong C)\n"
@@ -113,13 +122,13 @@ def test_cmake(sources, prefix, work, bundle, environment):
 
 
 def test_docs(root, sources):
-    shown = {"use-the-runtime.md": (("c", "consumer.c"), ("cpp", "consumer.cpp"), ("cmake", "CMakeLists.txt")),
-             "convert-in-a-program.md": (("c", "convert.c"),)}
+    shown = {"cpp.md": (("c", "consumer.c"), ("cpp", "consumer.cpp"), ("cmake", "CMakeLists.txt")),
+             "convert-in-c.md": (("c", "convert.c"),)}
     for how_to, language, name in ((how_to, *program) for how_to, programs in shown.items() for program in programs):
-        page = (root / "docs" / "how-to" / how_to).read_text()
+        page = (root / "docs" / "guide" / how_to).read_text()
         blocks = re.findall(rf"^```{language}\n(.*?)^```", page, flags=re.MULTILINE | re.DOTALL)
         if (sources / name).read_text() not in blocks:
-            sys.exit(f"docs/how-to/{how_to} does not show tests/install/{name} as it is")
+            sys.exit(f"docs/guide/{how_to} does not show tests/install/{name} as it is")
 
 
 def main():

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
-# Installs what tools/release.sh made into Debians that have nothing, and makes a first product there: the Debian packages
-# in Debian 12, the wheel in Debian 12 and 13. Says how long it took from the command that installs to that product.
-# Exit code 77, loudly, where such Debians cannot be made.
+# Installs the output of tools/release.sh in minimal Debians and computes a first product: the Debian packages in Debian
+# 12, the wheel in Debian 12 and 13. Prints the time of each step. Exits with 77 if such Debians cannot be created.
 #
-#   tests/install/packages_test.sh RELEASE FOLDER      RELEASE has the packages; FOLDER gets the Debians and is removed
+#   tests/install/packages_test.sh RELEASE FOLDER      RELEASE contains the packages; FOLDER is removed at the end
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 release=$(cd "${1:?usage: packages_test.sh RELEASE FOLDER}" && pwd)
@@ -14,8 +13,7 @@ mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
 trap 'rm -rf --one-file-system "$folder"' EXIT
 
-# fresh SUITE: a Debian in $debian, with the packages, a matrix and the first product in its /sptile, and lists of what
-# apt can install.
+# fresh SUITE: creates a Debian in $debian with the packages and the first product in /sptile, and updates apt.
 fresh() {
   debian=$folder/$1
   make_debian "$1" "$debian"
@@ -25,7 +23,7 @@ fresh() {
   in_debian "$debian" 'apt-get update -qq' >&2
 }
 
-# timed WHAT COMMAND: a command in the Debian, and how long it takes.
+# timed WHAT COMMAND: runs a command in the Debian and prints its time.
 timed() {
   local start=$EPOCHREALTIME
   in_debian "$debian" "export DEBIAN_FRONTEND=noninteractive; $2" >&2

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that what is written down for packages agrees with the build: one version, and all that it needs to compile.
+"""Checks that the packages agree with the build: one version, one release date, and all packages needed to compile.
 
     packaging_test.py PROJECT_ROOT
 """
@@ -18,11 +18,15 @@ def main():
     root = pathlib.Path(sys.argv[1])
     wrong = []
     version = find(r"^  version: '(.*)',$", root / "meson.build")
-    others = {"debian/changelog": r"^sptile \((.*?)\)", "docs/CITATION.cff": r"^version: (.*)$",
+    others = {"debian/changelog": r"^sptile \((.*?)\)", "CITATION.cff": r"^version: (.*)$",
               "tools/conda/meta.yaml": r'set version = "(.*?)"', "docs/changelog.md": r"^## ([\d.]+)"}
     for name, pattern in others.items():
         if (other := find(pattern, root / name)) != version:
             wrong.append(f"{name} has version {other}, meson.build {version}")
+
+    date = find(r"^## [\d.]+ \((\d{4}-\d\d-\d\d)\)$", root / "docs/changelog.md")
+    if (cited := find(r'^date-released: "(.*)"$', root / "CITATION.cff")) != date:
+        wrong.append(f"CITATION.cff has date-released {cited}, docs/changelog.md {date}")
 
     script = f'. "{root}/tools/setup.sh" && printf "%s\\n" "${{build_packages[@]}}"'
     needed = set(subprocess.run(["bash", "-c", script], check=True, capture_output=True, text=True).stdout.split())

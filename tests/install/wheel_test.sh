@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs a wheel into a fresh environment in a temporary folder and uses it there: a conversion, a product, the command, the
-# time that importing takes. Looks into it, too: its tag and size, what it links, that it is typed.
+# Installs a wheel into a fresh virtual environment and uses it: a conversion, a product, the command, the import time.
+# Also checks its tag, size, metadata, licence texts and the libraries that it links.
 #
 #   tests/install/wheel_test.sh WHEEL
 set -euo pipefail
@@ -19,6 +19,32 @@ esac
 bytes=$(stat -c %s "$wheel")
 echo "$bytes bytes"
 [ "$bytes" -lt $((30 << 20)) ] || fail "a wheel has less than 30 MiB"
+
+python3 - "$wheel" <<'END'
+import email
+import re
+import sys
+import zipfile
+
+wheel = zipfile.ZipFile(sys.argv[1])
+names = set(wheel.namelist())
+info = next(name for name in names if name.endswith(".dist-info/METADATA")).rpartition("/")[0]
+metadata = email.message_from_bytes(wheel.read(f"{info}/METADATA"))
+listed = metadata.get_all("License-File")
+assert all(f"{info}/licenses/{name}" in names for name in listed), listed
+assert b"Apache License" in wheel.read(f"{info}/licenses/LICENSE")
+libraries = [re.sub(r"-[0-9a-f]{8}\.so.*", "", name[12:]) for name in names if name.startswith("sptile.libs/")]
+expected = [f"third-party/{name}.txt" for name in ("CLI11", "expected", "nlohmann-json", "xxhash", *libraries)]
+missing = sorted(set(expected) - set(listed))
+assert len(libraries) > 5 and not missing, f"no licence texts: {missing}"
+referenced = {name for text in listed for name in re.findall(rb"common-licenses/([\w.-]*\w)", wheel.read(f"{info}/licenses/{text}"))}
+assert all(f"third-party/common-licenses/{name.decode()}.txt" in listed for name in referenced), referenced
+for field in ("Summary", "Author", "Keywords", "License-Expression", "Requires-Python", "Classifier"):
+    assert metadata[field], f"no {field}"
+relative = re.findall(r"\]\((?!\w+:)[^)]*\)", re.sub(r"```.*?```", "", metadata.get_payload(), flags=re.DOTALL))
+assert not relative and len(metadata.get_payload()) > 1000, f"an index cannot resolve these links: {relative}"
+print(f"{len(libraries)} libraries, {len(listed)} licence texts")
+END
 
 python3 -m venv environment
 environment/bin/pip install -q --disable-pip-version-check "$wheel" scipy
@@ -53,4 +79,18 @@ seconds = min(
     for code in 5 * ["import time; t = time.perf_counter(); import sptile; print(time.perf_counter() - t)"]
 )
 print(f"import sptile: {1000 * seconds:.1f} ms")
+END
+
+# The command has no CUDA kernels; it reports those of the libsptile in the same wheel.
+run sptile doctor --json >doctor.json
+run python -I - "$wheel" <<'END'
+import json
+import pathlib
+import sys
+import zipfile
+
+library = json.loads(pathlib.Path("doctor.json").read_text())["library"]
+assert library["path"].endswith("/.sptile.mesonpy.libs/libsptile.so.0"), library
+has_cuda = any(name.endswith("third-party/cuda-runtime.txt") for name in zipfile.ZipFile(sys.argv[1]).namelist())
+assert library["cuda"] == has_cuda, library
 END

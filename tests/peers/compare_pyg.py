@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 import torch_geometric.nn as pyg
-from tally import compare, pytest_sessionfinish, pytest_terminal_summary  # noqa: F401: hooks
+from tally import compare, pytest_sessionfinish, pytest_terminal_summary  # noqa: F401 (hooks)
 
 import sptile.torch as st
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 import scipy.sparse.linalg as linalg
-from tally import compare, pytest_sessionfinish, pytest_terminal_summary  # noqa: F401: hooks
+from tally import compare, pytest_sessionfinish, pytest_terminal_summary  # noqa: F401 (hooks)
 
 import sptile
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from tally import compare, pytest_sessionfinish, pytest_terminal_summary  # noqa: F401: hooks
+from tally import compare, pytest_sessionfinish, pytest_terminal_summary  # noqa: F401 (hooks)
 from torch.overrides import TorchFunctionMode
 
 import sptile.torch as st

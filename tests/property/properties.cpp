@@ -330,14 +330,15 @@ void check_same_bits(Session& session) {
 
 std::string restored_bits(Session& session, const Setting& setting) {
   const Instance& instance = session.instance();
-  const auto device = runtime::cuda::find_device(setting.device);
+  const runtime::PlanOptions options = options_of(instance, setting);
+  const auto device = check_options(options);
+  if (!device) return device.error().message;
   const auto made = session.plan(setting);
   if (!made) return made.error().message;
   const auto costs = find_kernel_costs(*device, *instance.kernel, instance.precision);
   if (!costs) return costs.error().message;
-  const auto stored =
-      plan_to_store(session.op(), made->problem.matrix().formatted.matrix(), {instance.kernel, instance.row},
-                    setting.planned_n(), options_of(instance, setting).variant, *device, *costs);
+  const auto stored = plan_to_store(session.op(), made->problem.matrix().formatted.matrix(),
+                                    {instance.kernel, instance.row}, options, *device, *costs);
   if (!stored) return stored.error().message;
   const auto numbers = std::as_bytes(std::span(stored->numbers));
   const runtime::StoredPlan plan = {
@@ -358,7 +359,7 @@ std::string restored_bits(Session& session, const Setting& setting) {
 }
 
 void check_stored(Session& session) {
-  if (session.instance().row == nullptr || session.instance().row->store == nullptr) return;
+  if (!session.instance().on_cpu() && session.instance().row->store == nullptr) return;
   for (const Setting& setting : {Setting{.shape = "pieces", .n = 40},
                                  {.n = 72, .permuted = true, .device = 1},
                                  {.shape = "no_entries", .n = 8}})
@@ -488,35 +489,37 @@ constexpr Property kProperties[] = {
      check_nonfinite},
     {"again", "a workspace serves one run after the other", check_again},
     {"same_bits", "results have the same bits on every run, for any number of threads", check_same_bits},
-    {"stored", "a stored schedule is taken and gives the same bits", check_stored},
-    {"refresh", "new values of the matrix take the place of the old ones", check_refresh, false},
+    {"stored", "a stored schedule is used and gives the same bits", check_stored},
+    {"refresh", "new values replace those of the matrix", check_refresh, false},
     {"csr_order", "numbers per entry are in the order of the CSR matrix", check_csr_order},
-    {"least_n", "plans say for how many columns they are as good as plans of their own", check_least_n},
+    {"least_n", "plans report the number of columns from which no other plan is better", check_least_n},
     {"empty", "no rows, no columns, no entries; no columns of operands are refused", check_empty},
 };
 
 constexpr OptOut kOptOuts[] = {
     {"fewer_columns", [](const Kernel& k) { return !has_columns(*k.op); },
-     "the operands are lists with one number per entry, which n says nothing about"},
+     "the operands are lists with one number per entry and have no columns"},
     {"fewer_columns",
      [](const Kernel& k) { return k.device == runtime::Device::cuda && !serves_some(k, 2, 1); },
      "supports one column"},
     {"heads", [](const Kernel& k) { return k.device == runtime::Device::cuda && !serves_some(k, 1, 2); },
-     "serves one head: plans for several choose another kernel"},
+     "supports one head; plans for several heads choose another kernel"},
     {"unused_rows", [](const Kernel& k) { return !reads(*k.op, Extent::cols); },
-     "entries refer to no rows of an operand"},
+     "no operand has one row per column of the matrix"},
     {"same_bits", [](const Kernel& k) { return !k.deterministic; },
      "adds to results with atomic operations, in any order"},
     {"stored",
      [](const Kernel& k) {
-       return !any_instance(k, [](const runtime::cuda::DeviceKernel& row) { return row.store != nullptr; });
+       return k.device == runtime::Device::cuda &&
+              !any_instance(k, [](const runtime::cuda::DeviceKernel& row) { return row.store != nullptr; });
      },
      "bundles do not store its schedules"},
     {"run_values", [](const Kernel& k) { return !reads_values(*k.op); },
      "the operation reads no values of the matrix"},
     {"refresh", [](const Kernel& k) { return !reads_values(*k.op); },
      "the operation reads no values of the matrix"},
-    {"csr_order", [](const Kernel& k) { return !writes_list(*k.op); }, "the result has no number per entry"},
+    {"csr_order", [](const Kernel& k) { return !writes_list(*k.op); },
+     "the result is not a list with one number per entry"},
 };
 
 }  // namespace

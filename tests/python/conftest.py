@@ -65,6 +65,15 @@ def missing_cuda() -> str:
         return f"no CUDA device: {error}"
 
 
+def has_torch() -> bool:
+    """Whether torch can be imported."""
+    try:
+        import torch  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
 @pytest.fixture(scope="session", params=["cpu", "cuda"])
 def device(request: pytest.FixtureRequest) -> Device:
     if request.param == "cpu":

@@ -232,7 +232,7 @@ def _c_arrays(given: Given, _: str) -> Any:
         values=None if given.dtype is None else values,
         value_dtype=c.NONE if given.dtype is None else {"float32": c.F32, "float64": c.F64}[given.dtype],
     )  # fmt: skip
-    return sptile.Bundle(_Pointers(arrays, kept), "C")
+    return sptile.Bundle._create(_Pointers(arrays, kept), "C")
 
 
 # ---- PyTorch ----

@@ -57,7 +57,7 @@ class Case(NamedTuple):
 
 
 def shape_of(plan: Any, spec: Operand, given: int) -> tuple[int, ...]:
-    """What docs/how-to/graph-layers.md says."""
+    """What docs/guide/graph-layers.md says."""
     rows = {"rows": ROWS, "cols": COLS, "entries": given, "inner": N, "one": 1}[spec.extent]
     width = {"n": N, "m": M, "one": 1, "two": 2}[spec.width]
     shape = (rows,) if spec.extent == "entries" else (width,) if spec.extent == "one" else (rows, width)

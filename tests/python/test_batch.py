@@ -148,7 +148,7 @@ def test_a_batch_keeps_its_matrices_or_copies_them() -> None:
 def test_what_is_no_list_of_matrices(make: Maker) -> None:
     A = random_csr(3, 3)
     for wrong in (A, sp.csr_matrix(A), sptile.Bundle.of(A), np.eye(3), "a.h5", b"a.h5", None, 3):
-        with pytest.raises(sptile.UsageError, match="pass a list of matrices"):
+        with pytest.raises(sptile.UsageError, match="matrices must be a list"):
             make(wrong)
     for nothing in ([], (), iter([])):
         with pytest.raises(sptile.UsageError, match="empty batch"):
@@ -169,8 +169,8 @@ def test_a_matrix_that_does_not_go_with_the_others(make: Maker) -> None:
     A = random_csr(3, 4, 0.9)
     with pytest.raises(sptile.UsageError, match=named(2, "values of type f64, but the first has f32")):
         make([A, A, A.astype(np.float64)])
-    with pytest.raises(sptile.UnsupportedError, match=named(1, ".*int32")):
-        make([A, A.astype(np.int32)])
+    with pytest.raises(sptile.UnsupportedError, match=named(1, ".*complex64")):
+        make([A, A.astype(np.complex64)])
 
 
 def test_stacked_matrices_share_their_columns() -> None:

@@ -168,7 +168,7 @@ def test_closed_ones_are_refused(copied: Callable[[Any], Any]) -> None:
     plan.close()
     bundle.close()
     for name, closed in (("Bundle", bundle), ("Plan", plan)):
-        with pytest.raises(TypeError, match=f"the {name} is closed"):
+        with pytest.raises(TypeError, match=f"closed {name}"):
             copied(closed)
 
 
@@ -263,7 +263,7 @@ def test_the_pickle_of_a_file_that_has_changed_is_refused(tmp_path: Path) -> Non
     bundle = sptile.open(path)
     content = pickle.dumps((bundle, bundle.plan(1)))
     diagonal(path, 10)
-    with pytest.raises(sptile.BadInputError, match="replaced while it was open"):
+    with pytest.raises(sptile.BadInputError, match="file changed after"):
         pickle.loads(content)
     diagonal(path, 1)  # the same content
     assert float(pickle.loads(content)[1](np.ones(4)).sum()) == 4

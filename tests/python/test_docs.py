@@ -1,11 +1,10 @@
-"""The Python blocks of docs/python, docs/reference and the README work: those of a page run in order, in one fresh
-folder."""
+"""The Python blocks of the README and of docs/ work and print what their page says: those of a page run in order, in one
+new folder."""
 
 from __future__ import annotations
 
 import importlib.util
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,8 +12,10 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, missing_cuda
 
-PAGES = [*sorted(page for folder in ("python", "reference") for page in (ROOT / "docs" / folder).glob("*.md")), ROOT / "README.md"]
-BLOCK = re.compile(r"^```python(?: (\w+))?\n(.*?)^```", re.MULTILINE | re.DOTALL)
+sys.path.insert(0, str(ROOT / "tests" / "docs"))
+import pages  # noqa: E402
+
+MARK = "\x1e"  # separates the outputs of the blocks of a page
 
 
 def has(module: str) -> bool:
@@ -22,22 +23,25 @@ def has(module: str) -> bool:
 
 
 def missing(need: str) -> str:
-    """Why blocks that are marked so cannot run here; "" where they can."""
+    """Why blocks with this condition cannot run here; "" if they can."""
     if need == "gpu":
         return missing_cuda() or ("" if has("torch") else "torch is not installed")
-    return "" if has("torch_geometric") else "PyG is not installed"
+    if need == "pyg":
+        return "" if has("torch_geometric") else "PyG is not installed"
+    return pages.CONDITIONS[need]
 
 
-def blocks(page: Path) -> list[tuple[str, str]]:
-    """What each block needs beside NumPy and SciPy ("": nothing), and its text, moved to its lines of the
-    page."""
-    text = page.read_text()
-    return [(m[1] or "", "\n" * text.count("\n", 0, m.start(2)) + m[2]) for m in BLOCK.finditer(text)]
+def blocks(page: Path) -> list[pages.Block]:
+    return [block for block in pages.blocks(page) if block.language == "python"]
 
 
 def cases() -> list[tuple[Path, str]]:
-    """A page for each thing that its blocks need."""
-    return [(page, need) for page in PAGES for need in sorted({need for need, _ in blocks(page)})]
+    """A page, once for each condition of its blocks."""
+    return [
+        (page, need)
+        for page in pages.pages(ROOT)
+        for need in sorted({pages.condition(block) for block in blocks(page)})
+    ]
 
 
 @pytest.mark.parametrize(
@@ -46,24 +50,29 @@ def cases() -> list[tuple[Path, str]]:
 def test_blocks_work(page: Path, need: str, tmp_path: Path) -> None:
     if need and (why := missing(need)):
         pytest.skip(f"{page.name}: blocks marked {need} did not run: {why}")
-    chosen = [text for mark, text in blocks(page) if mark in ("", need)]
-    if any("torch" in text for text in chosen) and not has("torch"):
+    chosen = [block for block in blocks(page) if pages.condition(block) in ("", need)]
+    if any("torch" in block.text for block in chosen) and not has("torch"):
         pytest.skip(f"{page.name}: blocks did not run: torch is not installed")
     (tmp_path / "data").symlink_to(ROOT / "data")
     script = tmp_path / "page.py"
-    # Each block is compiled with its own line numbers, so that a failure names the line of the page.
+    # Each block is compiled with its line numbers, so that a failure names the line of the page.
+    texts = ["\n" * (block.line - 1) + block.text for block in chosen]
     script.write_text(
-        f"blocks = {chosen!r}\nspace = {{'__name__': '__main__'}}\n"
-        f"for block in blocks:\n    exec(compile(block, {str(page)!r}, 'exec'), space)\n"
+        f"blocks = {texts!r}\nspace = {{'__name__': '__main__'}}\n"
+        f"for block in blocks:\n    exec(compile(block, {str(page)!r}, 'exec'), space)\n    print(end={MARK!r})\n"
     )
     done = subprocess.run(
         [sys.executable, script.name], cwd=tmp_path, capture_output=True, text=True, check=False,
         env={**os.environ, "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1")},
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
+    for block, output in zip(chosen, done.stdout.split(MARK), strict=False):
+        if block.output is not None:
+            assert pages.comparable(output) == pages.comparable(block.output), f"{page}:{block.line}"
 
 
 def test_pages_have_blocks() -> None:
-    assert sum(len(blocks(page)) for page in PAGES) >= 20
-    marks = {need for page in PAGES for need, _ in blocks(page)}
-    assert marks == {"", "gpu", "pyg"}
+    found = [block for page in pages.pages(ROOT) for block in blocks(page)]
+    assert len(found) >= 30
+    assert sum(block.output is not None for block in found) >= 5
+    assert {pages.condition(block) for block in found} == {"", "gpu", "pyg", "mpi"}

@@ -177,7 +177,7 @@ def test_what_a_wheel_installs_is_found(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_a_library_without_the_interface_is_refused() -> None:
     failed = run_python("import sptile", SPTILE_LIBRARY="libm.so.6")
-    assert "has no sptile_abi_version: it is older than this package" in failed.stderr
+    assert "has no sptile_abi_version; it is older than this package" in failed.stderr
 
 
 def test_importing_is_light() -> None:

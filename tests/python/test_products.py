@@ -72,17 +72,17 @@ def test_operands_without_columns_give_sums_of_nothing(repeated: bool) -> None:
 
 def test_more_columns_than_none_are_planned() -> None:
     A = random_csr(4, 5, dtype=np.float64)
-    with pytest.raises(sptile.UsageError, match="n = 0; it is at least 1"):
+    with pytest.raises(sptile.UsageError, match="n must be from 1 to 2147483648, got 0"):
         sptile.plan(A, 0)
-    with pytest.raises(sptile.UsageError, match=r"V has shape \(5, 0\); it must be"):
+    with pytest.raises(sptile.UsageError, match=r"V must have shape .*, got \(5, 0\)"):
         sptile.plan(A, 2, op="attention").run(np.ones((4, 2)), np.ones((5, 2)), without_columns(5))
 
 
 def test_wrong_operands() -> None:
     A = random_csr(4, 5)
     for B, message in (
-        (np.ones((5, 2), int), "B is int64"),
-        (np.ones((1, 5, 2)), "B has 3 dimensions"),
+        (np.ones((5, 2), int), "B must be float16, .*, got int64"),
+        (np.ones((1, 5, 2)), "B must have one or two dimensions, got 3"),
         ([1], "list"),
     ):
         with pytest.raises(sptile.UsageError, match=message):
@@ -130,7 +130,7 @@ def test_plans_of_an_operator_are_kept_by_width(small: sp.csr_array) -> None:
 
 
 def test_an_operator_is_of_the_cpu(small: sp.csr_array) -> None:
-    with pytest.raises(sptile.UsageError, match="NumPy arrays"):
+    with pytest.raises(sptile.UsageError, match="aslinearoperator requires device 'cpu'"):
         sptile.aslinearoperator(small, device="cuda")
 
 
@@ -201,9 +201,9 @@ def numbers(shape: tuple[int, ...], code: str) -> np.ndarray:
 @pytest.mark.parametrize("code", ["g", "G", "O", "U1", "M8[s]"])
 def test_operands_that_no_product_takes_are_refused(small: sp.csr_array, code: str) -> None:
     operator = sptile.aslinearoperator(small)
-    with pytest.raises(sptile.UsageError, match="the operand is"):
+    with pytest.raises(sptile.UsageError, match="the operand must"):
         operator @ np.zeros(45, code)
-    with pytest.raises(sptile.UsageError, match="the operand is"):
+    with pytest.raises(sptile.UsageError, match="the operand must"):
         operator.rmatmat(np.zeros((60, 2), code))
 
 

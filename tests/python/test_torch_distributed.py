@@ -440,10 +440,10 @@ def check_never_slower(found: list[dict[str, Any]], case: Case, fell_back: bool)
         assert of_rank["added"] == [10.0, 10.0]
         if fell_back:
             assert of_rank["rows"] == (list(range(matrix.shape[0])) if rank == 0 else [])
-            assert of_rank["sent"] == 0 and "all in rank 0" in of_rank["repr"]
-            assert [("now has all rows" in one) for one in of_rank["said"]] == ([True] if rank == 0 else [])
+            assert of_rank["sent"] == 0 and "all on rank 0" in of_rank["repr"]
+            assert [("now owns all rows" in one) for one in of_rank["said"]] == ([True] if rank == 0 else [])
         else:
-            assert not of_rank["said"] and "all in rank 0" not in of_rank["repr"]
+            assert not of_rank["said"] and "all on rank 0" not in of_rank["repr"]
             assert len(of_rank["rows"]) < matrix.shape[0]
 
 
@@ -494,11 +494,11 @@ def never_slower_each(rank: int, paths: list[str], columns: list[Any]) -> None:
 
 def test_what_never_slower_refuses(parts: dict[str, str], broken: Callable[..., str]) -> None:
     good = parts["unsymmetric f32"]
-    alike(run_ranks(never_slower_each, [good], [8, 8, 4, 8]), "UsageError", "never_slower differs: [8, 8, 4, 8]")
-    alike(run_ranks(never_slower_each, [good], [8, 0]), "UsageError", "rank 1 of 4", "never_slower = 0")
+    alike(run_ranks(never_slower_each, [good], [8, 8, 4, 8]), "UsageError", "never_slower must be equal on all ranks, got [8, 8, 4, 8]")
+    alike(run_ranks(never_slower_each, [good], [8, 0]), "UsageError", "rank 1 of 4", "never_slower must be a number of columns or None, got 0")
     apart = broken(lambda folder: (folder / "part-0002.h5").unlink())
     outcomes = run_ranks(never_slower_each, [apart, good, good, good], [8])
-    alike(outcomes, "IoError", "rank 0 of 4", "part-0002.h5")
+    alike(outcomes, "MissingFileError", "rank 0 of 4", "part-0002.h5")
 
 
 def whole_of(rank: int, path: str, other: str) -> None:
@@ -526,7 +526,7 @@ def shared_row(rank: int, path: str) -> None:
 
 def test_a_whole_matrix_is_that_of_the_parts(parts: dict[str, str]) -> None:
     good, other = parts["unsymmetric f32"], parts["symmetric f32"]
-    alike(run_ranks(whole_of, good, other), "BadInputError", "rank 0 of 4", "part 1 is of another partition")
+    alike(run_ranks(whole_of, good, other), "BadInputError", "rank 0 of 4", "part 1 and the part of rank 0 are of different partitions")
     alike(run_ranks(shared_row, good), "BadInputError", "rank 0 of 4", "belongs to 2 parts")
 
 
@@ -585,7 +585,7 @@ def broken(parts: dict[str, str], tmp_path: Path) -> Iterator[Callable[..., str]
 
 def test_a_part_that_is_missing(broken: Callable[..., str]) -> None:
     path = broken(lambda folder: (folder / "part-0002.h5").unlink())
-    alike(run_ranks(open_each, [path]), "IoError", "rank 2 of 4", "part-0002.h5")
+    alike(run_ranks(open_each, [path]), "MissingFileError", "rank 2 of 4", "part-0002.h5")
 
 
 def test_a_part_that_is_damaged(broken: Callable[..., str]) -> None:
@@ -601,17 +601,17 @@ def test_a_part_with_a_column_that_there_is_not(broken: Callable[..., str]) -> N
 def test_a_part_of_another_partition(broken: Callable[..., str], parts: dict[str, str]) -> None:
     other = Path(parts["symmetric f32"]) / "part-0003.h5"
     path = broken(lambda folder: shutil.copy(other, folder / "part-0003.h5"))
-    alike(run_ranks(open_each, [path]), "BadInputError", "rank 3 of 4", "is of partition")
+    alike(run_ranks(open_each, [path]), "BadInputError", "rank 3 of 4", "is part of partition")
 
 
 def test_a_part_at_another_place(broken: Callable[..., str]) -> None:
     path = broken(lambda folder: shutil.copy(folder / "part-0000.h5", folder / "part-0001.h5"))
-    alike(run_ranks(open_each, [path]), "BadInputError", "part 0 of 4, but stands at 1")
+    alike(run_ranks(open_each, [path]), "BadInputError", "contains part 0 of 4, expected 1")
 
 
 def test_folders_of_different_partitions(parts: dict[str, str]) -> None:
     paths = [parts[name] for name in ("unsymmetric f32", "unsymmetric f32", "symmetric f32", "symmetric f32")]
-    alike(run_ranks(open_each, paths), "BadInputError", "rank 2", "the same folder")
+    alike(run_ranks(open_each, paths), "BadInputError", "rank 2", "the same directory")
 
 
 def test_another_number_of_ranks(parts: dict[str, str]) -> None:
@@ -621,12 +621,12 @@ def test_another_number_of_ranks(parts: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     "text, error, words",
     [
-        ("hello", "BadInputError", "no JSON"),
-        ("[]", "BadInputError", "no description"),
+        ("hello", "BadInputError", "not valid JSON"),
+        ("[]", "BadInputError", "not the description of a partition"),
         ("[" * 200_000 + "]" * 200_000, "BadInputError", "nested too deeply"),
-        ('{"schema_version": 1, "id": 5, "parts": []}', "BadInputError", "no description"),
+        ('{"schema_version": 1, "id": 5, "parts": []}', "BadInputError", "not the description of a partition"),
         ('{"schema_version": 9}', "UnsupportedError", "schema_version is 9"),
-        (None, "IoError", "partition.json"),
+        (None, "MissingFileError", "partition.json"),
     ],
 )
 def test_a_description_that_is_none(
@@ -754,8 +754,8 @@ def test_ranks_that_do_not_do_the_same(parts: dict[str, str]) -> None:
         ("rank 2 refused the operand of rows of others",),
         ("rank 2 refused the operand of rows of others",),
     ]
-    own = {2: "so pass [", 3: "of type str", 4: "torch.int64", 8: "of one type", 9: "add_up takes"}
-    own |= {10: "k and v are", 11: "k and v are"}
+    own = {2: "must have shape [", 3: "got str", 4: "torch.int64", 8: "of one type", 9: "add_up requires"}
+    own |= {10: "k and v must", 11: "k and v must"}
     for rank, of_rank in enumerate(said):
         for number, wanted in enumerate(words):
             if rank == 2 and number in own:
@@ -784,7 +784,7 @@ def check_once(rank: int, path: str) -> list[str]:
 
 def test_what_is_new_is_checked(parts: dict[str, str]) -> None:
     for never, nothing, differs in values(run_ranks(check_once, parts["pattern"])):
-        assert "check = 'never'" in never and "check = None" in nothing
+        assert "got 'never'" in never and "got None" in nothing
         assert "rank 0: A @ x of 5 columns" in differs and "rank 3: A @ x of 8 columns" in differs
 
 
@@ -810,7 +810,7 @@ def test_a_rank_that_dies_is_named(tcp: bool, parts: dict[str, str]) -> None:
     assert outcomes[2].exit == 3
     for rank in (0, 1, 3):
         assert outcomes[rank].raised == "IoError", outcomes[rank]
-        assert "no answer from rank 2" in outcomes[rank].message
+        assert "no response from rank 2" in outcomes[rank].message
         assert outcomes[rank].seconds < 30
 
 

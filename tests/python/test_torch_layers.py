@@ -762,7 +762,7 @@ def test_gradients_of_means_of_long_rows() -> None:
     layer = st.nn.SAGEConv(3, 2)
     gradients = []
     for dtype in (torch.float32, torch.float64):
-        x = random(5001, 3, dtype=dtype, learn=True) if not gradients else x.detach().double().requires_grad_()
+        x = random(5001, 3, dtype=dtype, learn=True) if not gradients else x.detach().double().requires_grad_()  # noqa: F821
         out = copy.deepcopy(layer).to(dtype)(x, edges)
         g = torch.linspace(0.5, 1, out.numel(), dtype=dtype).view(out.shape)
         gradients.append((out, torch.autograd.grad(out, x, g)[0]))

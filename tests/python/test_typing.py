@@ -25,6 +25,7 @@ assert_type(plan.shape, tuple[int, int])
 assert_type(plan.kernel, str)
 C = plan(np.ones((4, 16)), out=None, alpha=2)
 plan.refresh(np.ones(3))
+assert_type(sptile.plan("a.h5", 16, format="csr", dtype="f32"), sptile.Plan)
 best: list[str] = [p.format for p in bundle.predict(16) if p.chosen]
 """
 
@@ -56,7 +57,7 @@ def test_the_package_is_strict(tmp_path: Path) -> None:
 def test_a_program_is_checked(tmp_path: Path) -> None:
     good, bad = tmp_path / "good.py", tmp_path / "bad.py"
     good.write_text(PROGRAM)
-    bad.write_text(PROGRAM + "plan.kernel + 1\nbundle.plan('many')\n")
+    bad.write_text(PROGRAM + "plan.kernel + 1\nbundle.plan('many')\nbundle.plan(16, formt='csr')\n")
     checked = mypy("good.py", cwd=tmp_path)
     assert checked.returncode == 0, checked.stdout
-    assert "Found 2 errors" in mypy("bad.py", cwd=tmp_path).stdout
+    assert "Found 3 errors" in mypy("bad.py", cwd=tmp_path).stdout

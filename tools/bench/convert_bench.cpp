@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "formats/convert/converters.hpp"
@@ -54,7 +53,7 @@ Result<Timing> time_conversion(const formats::Converter& converter, const format
 Json describe(const Parameters& parameters) {
   Json out = Json::object();
   for (const auto& [name, value] : parameters)
-    std::visit([&out, &key = name](const auto& x) { out[key] = x; }, value);
+    value.visit([&out, &key = name](const auto& x) { out[key] = x; });
   return out;
 }
 

@@ -85,11 +85,9 @@ std::string explain_parameters(const ConvertReport& report) {
   for (const FormatReport& f : report.formats)
     for (const auto& parameter : f.parameters)
       if (!f.why.empty() && parameter.first == parameter_of(f))
-        text += std::visit(
-            [&](const auto& shown) {
-              return fmt::format("{}: {} {}, from {}\n", f.name, parameter.first, shown, f.why);
-            },
-            parameter.second);
+        text += parameter.second.visit([&](const auto& shown) {
+          return fmt::format("{}: {} {}, from {}\n", f.name, parameter.first, shown, f.why);
+        });
   return text;
 }
 

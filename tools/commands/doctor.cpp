@@ -105,6 +105,8 @@ Json doctor_json(const Session& session, const Diagnosis& found) {
   json["processor"] = processor_json(found);
   json["devices"] = devices_json(found);
   json["no_device"] = found.no_device.empty() ? Json(nullptr) : Json(found.no_device);
+  json["library"] =
+      found.library ? Json{{"path", found.library->path}, {"cuda", found.library->cuda}} : Json(nullptr);
   json["kernels"] = kernels_json(found);
   json["unavailable"] = Json::array();
   for (const doctor::Unavailable& u : found.unavailable)
@@ -138,6 +140,8 @@ std::string part(std::string_view title, const std::string& lines) {
 std::string facts(const Rows& rows) { return format_table(rows, "ll"); }
 
 std::string cuda_text(const Diagnosis& found) {
+  if (found.cuda_in_library())
+    return fmt::format("kernels in {}, for Python, C and C++; none in this command", found.library->path);
   const std::string driver = found.cuda.driver > 0 ? fmt::format("the driver supports up to {}",
                                                                  cuda_version_text(found.cuda.driver))
                                                    : "no driver";
@@ -202,6 +206,7 @@ std::string processor_text(const Diagnosis& found) {
 
 std::string devices_text(const Diagnosis& found) {
   if (!found.no_device.empty()) return part("devices", found.no_device);
+  if (found.devices.empty()) return part("devices", "libsptile can use the CUDA device of this machine");
   std::string lines;
   for (const doctor::CudaDevice& d : found.devices)
     lines += d.unusable.empty()

@@ -108,13 +108,13 @@ void declare_argument(Options& app, const gen::ArgumentSpec& spec, ParameterValu
   const std::string option = "--" + std::string(spec.name), help(spec.help);
   if (spec.integer) {
     place = std::int64_t{0};
-    app.add_option(option, std::get<std::int64_t>(place), help)
+    app.add_option(option, place.integer, help)
         .required()
         .default_text("")
         .range(static_cast<std::int64_t>(spec.minimum), static_cast<std::int64_t>(spec.maximum));
   } else {
     place = 0.0;
-    app.add_option(option, std::get<double>(place), help)
+    app.add_option(option, place.real, help)
         .required()
         .default_text("")
         .real_range(spec.minimum, spec.maximum);

@@ -5,8 +5,8 @@
 #include "formats/io/bundle_writer.hpp"
 #include "runtime/bundle/bundle.hpp"
 #include "runtime/choice/kernel_costs.hpp"
-#include "runtime/cuda/backend.hpp"
 #include "runtime/plan/choice.hpp"
+#include "runtime/plan/product_plan.hpp"
 #include "runtime/plan/stored.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/devices.hpp"
@@ -35,14 +35,14 @@ struct NewPlan {
   std::string replaces;  // a group of the bundle; empty: none
 };
 
-runtime::PlanOptions plan_options(const Session& session, const PlanVerbOptions& options, DType values,
-                                  std::int64_t n) {
+runtime::PlanOptions plan_options(const Session& session, const PlanVerbOptions& options,
+                                  runtime::Device device, DType values, std::int64_t n) {
   runtime::PlanOptions plan;
   plan.n = n;
   const runtime::DenseTypes dense = dense_types(options.request.dense, options.request.result, values);
   plan.dense = dense.operands;
   plan.result = dense.result;
-  plan.device = runtime::Device::cuda;
+  plan.device = device;
   plan.kernel = options.request.kernel;
   plan.threads = session.common.threads;
   plan.precision = precision_named(options.request.precision);
@@ -51,27 +51,23 @@ runtime::PlanOptions plan_options(const Session& session, const PlanVerbOptions&
   return plan;
 }
 
-// Chooses as `run` would, and divides the work once more: what is stored of it never was on a device.
+// Chooses as `run` would, and divides the work once more: a CUDA plan no longer has it on the host.
 Result<runtime::PlanToStore> make_plan(const runtime::Operation& op,
                                        std::span<const runtime::PlanMatrix> matrices,
                                        runtime::PlanOptions options) {
   const auto chosen = runtime::choose_plan(op, matrices, options);
   if (!chosen) return tl::unexpected(chosen.error());
-  options.kernel = runtime::kernel_name(*chosen->plan);
-  const auto rows = runtime::kernels();
-  const std::string_view format = std::find_if(rows.begin(), rows.end(), [&](const runtime::Kernel& row) {
-                                    return row.name == options.kernel;
-                                  })->format;
-  const auto& a = *std::find_if(matrices.begin(), matrices.end(), [&](const runtime::PlanMatrix& m) {
-    return m.format.layout->name == format;
-  });
-  const auto device = runtime::cuda::find_device(options.device_ordinal);
+  const runtime::ProductPlan& plan = *chosen->plan;
+  options.kernel = runtime::kernel_name(plan);
+  const auto& a = *std::ranges::find_if(
+      matrices, [&](const runtime::PlanMatrix& m) { return m.format.layout == plan.matrix.format.layout; });
+  const auto device = runtime::check_options(options);
   if (!device) return tl::unexpected(device.error());
   const auto kernel = runtime::choose_kernel(runtime::multiplicand_of(op, a.format), options, *device);
   if (!kernel) return tl::unexpected(kernel.error());
-  const auto costs = runtime::find_kernel_costs(*device, *kernel->kernel, kernel->instance->precision);
+  const auto costs = runtime::find_kernel_costs(*device, *kernel->kernel, plan.precision);
   if (!costs) return tl::unexpected(costs.error());
-  return runtime::plan_to_store(op, a, *kernel, options.n, options.variant, *device, *costs);
+  return runtime::plan_to_store(op, a, *kernel, options, *device, *costs);
 }
 
 // The plan of the bundle that has the same key; nothing where there is none.
@@ -89,14 +85,14 @@ Result<std::string> replaced_by(const runtime::PlanToStore& plan, const runtime:
 }
 
 Result<std::vector<NewPlan>> make_plans(Session& session, const PlanVerbOptions& options,
-                                        const runtime::Bundle& bundle,
+                                        runtime::Device device, const runtime::Bundle& bundle,
                                         std::span<const runtime::PlanMatrix> matrices) {
   const runtime::Operation& op = operation_named(options.request.op);
   const DType values = matrices.front().format.value_dtype();
   std::vector<NewPlan> made;
   begin(&session.progress, "plan", static_cast<std::int64_t>(options.n.size()));
   for (const std::int64_t n : options.n) {
-    auto plan = make_plan(op, matrices, plan_options(session, options, values, n));
+    auto plan = make_plan(op, matrices, plan_options(session, options, device, values, n));
     if (!plan) return tl::unexpected(plan.error());
     auto replaces = replaced_by(*plan, bundle, options);
     if (!replaces) return tl::unexpected(replaces.error());
@@ -129,16 +125,24 @@ std::vector<runtime::StoredPlan> views_of(const std::vector<NewPlan>& plans) {
   return views;
 }
 
-Status check_device(const ProductRequest& request) {
-  const auto device = resolve_device(request);
-  if (!device) return tl::unexpected(device.error());
-  if (*device == runtime::Device::cuda) return {};
-  return fail(Errc::unsupported, "CPU plans are not stored; use --device cuda");
+// The name of the device to plan for when none is given: that of a named kernel, else a GPU where one is
+// usable.
+std::string_view default_device(const ProductRequest& request) {
+  const auto kernels = runtime::kernels();
+  const auto named = std::ranges::find(kernels, request.kernel, &runtime::Kernel::name);
+  if (named != kernels.end()) return name_of(named->device);
+  return std::find_if(devices().rbegin(), devices().rend(), device_available)->name;
+}
+
+Result<runtime::Device> device_for(ProductRequest request) {
+  if (request.device.empty()) request.device = default_device(request);
+  return resolve_device(request);
 }
 
 Status run_plan(Session& session, PlanVerbOptions options) {
   if (Status s = check_transposable(options.request); !s) return s;
-  if (Status s = check_device(options.request); !s) return s;
+  const auto device = device_for(options.request);
+  if (!device) return tl::unexpected(device.error());
   std::sort(options.n.begin(), options.n.end());
   options.n.erase(std::unique(options.n.begin(), options.n.end()), options.n.end());
   const auto bundle = open_bundle(session, options.bundle, KeepOpen::yes);
@@ -146,7 +150,7 @@ Status run_plan(Session& session, PlanVerbOptions options) {
   const auto matrices = held_matrices(*bundle, options.bundle, options.format, options.request.side());
   if (!matrices) return tl::unexpected(matrices.error());
   const Stopwatch watch;
-  const auto made = make_plans(session, options, **bundle, *matrices);
+  const auto made = make_plans(session, options, *device, **bundle, *matrices);
   if (!made) return tl::unexpected(made.error());
   const double seconds = watch.seconds();
   const auto bytes = store(session, **bundle, options.bundle, *made);
@@ -165,7 +169,7 @@ Status run_plan(Session& session, PlanVerbOptions options) {
 
 Action declare_plan(Options& app) {
   auto options = std::make_shared<PlanVerbOptions>();
-  options->request.device = "cuda";
+  options->request.device.clear();
   app.add_option("BUNDLE", options->bundle, "Bundle to plan for; the plans are stored in it").required();
   app.add_option("--format LIST", options->format, "Stored formats to choose from, separated by commas")
       .names("format", names_with("auto", format_names()));
@@ -173,6 +177,7 @@ Action declare_plan(Options& app) {
   declare_columns(app, options->n);
   declare_side(app, options->request);
   declare_product(app, options->request);
+  app.get_option("--device").default_text("that of --kernel, else cuda if a GPU is usable, else cpu");
   app.add_flag("--force", options->force, "Replace stored plans with the same key");
   return [options](Session& session) { return run_plan(session, *options); };
 }
@@ -182,13 +187,15 @@ const Verb kPlan = {
     .name = "plan",
     .summary = "Plan multiplications and store the plans in the bundle",
     .details =
-        "Programs that plan the same multiplication on a device with the same compute capability, "
-        "multiprocessors, L2 cache and shared memory load the stored plan. The bundle is replaced by a copy "
+        "Programs that plan the same multiplication load the stored plan: on a CUDA device with the same "
+        "compute capability, multiprocessors, L2 cache and shared memory, or on a CPU that has the "
+        "kernel's instructions, with the same number of threads (`--threads`). The bundle is replaced by a "
+        "copy "
         "with the plans; all other contents keep their positions. An existing plan with the same key is an "
-        "error "
-        "(exit code 2) without `--force`. Exit code 6 means that no device was found.",
+        "error (exit code 2) without `--force`. Exit code 6 means that there is no device for `--device "
+        "cuda`.",
     .json_keys = "`plans[]` (`op`, `format`, `kernel`, `n`, `dtype`, `device`, `replaced`), `file_bytes`.",
-    .example = "  sptile plan matrix.h5 --op spmm -n 128 --device cuda --choose measured",
+    .example = "  sptile plan matrix.h5 --op spmm -n 128 --choose measured",
     .declare = declare_plan};
 
 }  // namespace sptile::tools

@@ -28,7 +28,9 @@ void find_devices(Diagnosis& found) {
     found.devices.push_back(
         {ordinal, info ? *info : runtime::cuda::DeviceInfo{}, info ? std::string() : info.error().message});
   }
-  if (found.devices.empty()) found.no_device = runtime::cuda::find_device(0).error().message;
+  if (found.devices.empty())
+    found.no_device =
+        found.cuda_in_library() ? found.library->no_device : runtime::cuda::find_device(0).error().message;
 }
 
 ProfileUsed profile_used(const runtime::ProfileDevice& device) {
@@ -66,7 +68,7 @@ void conclude_devices(Diagnosis& found) {
                           cuda_version_text(found.cuda.driver), cuda_version_text(found.cuda.built))
             : found.no_device);
   }
-  if (found.cuda.built == 0 && !found.nvidia_module.empty())
+  if (found.cuda.built == 0 && !found.cuda_in_library() && !found.nvidia_module.empty())
     found.advice.push_back(
         "an NVIDIA driver is installed, but this build has no CUDA kernels; install the CUDA toolkit and "
         "rebuild");
@@ -124,12 +126,13 @@ Diagnosis diagnose(Session& session) {
   found.system = system_name();
   found.nvidia_module = nvidia_module();
   found.cuda = runtime::cuda::versions();
+  if (!runtime::cuda::built()) found.library = find_installed_library();
   found.processor = read_processor();
   for (const runtime::Isa& isa : runtime::isas()) found.extensions.push_back({isa.name, isa.available()});
   found.threads = threads_of(session.common);
   find_devices(found);
   found.kernels = count_kernels();
-  found.unavailable = why_unavailable();
+  found.unavailable = why_unavailable(found.cuda_in_library());
   find_profiles(found);
   found.variables = judge_environment();
   for (const DeviceRow& row : devices())

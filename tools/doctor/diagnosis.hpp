@@ -7,6 +7,7 @@
 
 #include "runtime/choice/profiles.hpp"
 #include "runtime/cuda/backend.hpp"
+#include "tools/doctor/installed_library.hpp"
 #include "tools/doctor/kernel_counts.hpp"
 #include "tools/doctor/processor.hpp"
 #include "tools/doctor/trial.hpp"
@@ -45,6 +46,7 @@ struct ProfileUsed {
 struct Diagnosis {
   std::string system, nvidia_module;
   runtime::cuda::Versions cuda;
+  std::optional<InstalledLibrary> library;  ///< looked for only if this command has no CUDA kernels
   Processor processor;
   std::vector<VectorExtension> extensions;  ///< the last available one is what kernels use
   Threads threads;
@@ -57,6 +59,9 @@ struct Diagnosis {
   std::vector<Trial> trials;
   std::vector<std::string> problems;  ///< what does not work
   std::vector<std::string> advice;    ///< what to install or do next
+
+  /// True if CUDA kernels are in libsptile and not in this command, as in a wheel.
+  [[nodiscard]] bool cuda_in_library() const { return library && library->cuda; }
 };
 
 /// Looks at everything; `session` says how many threads were asked for. Runs a product with each kernel.

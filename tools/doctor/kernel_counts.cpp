@@ -12,9 +12,10 @@
 namespace sptile::tools::doctor {
 namespace {
 
-std::string reason_of(const runtime::Kernel& kernel) {
+std::string reason_of(const runtime::Kernel& kernel, bool cuda_in_library) {
   if (kernel.device == runtime::Device::cpu)
     return fmt::format("need {}, which this processor lacks", kernel.isa);
+  if (cuda_in_library) return "are in libsptile (Python, C, C++), not in this command";
   if (!runtime::cuda::built()) return "are not in this build, which was compiled without nvcc";
   if (const auto device = runtime::cuda::find_device(0); !device) return device.error().message;
   return fmt::format("need a device of {} or newer", kernel.isa);
@@ -38,11 +39,11 @@ std::vector<KernelCount> count_kernels() {
   return counts;
 }
 
-std::vector<Unavailable> why_unavailable() {
+std::vector<Unavailable> why_unavailable(bool cuda_in_library) {
   std::vector<Unavailable> reasons;
   for (const runtime::Kernel& kernel : runtime::kernels()) {
     if (runtime::available(kernel)) continue;
-    const std::string why = reason_of(kernel);
+    const std::string why = reason_of(kernel, cuda_in_library);
     const auto known = std::ranges::find_if(
         reasons, [&](const Unavailable& u) { return u.device == kernel.device && u.why == why; });
     if (known != reasons.end())

@@ -25,6 +25,7 @@ struct Unavailable {
 /// Counts of every device, format and operation that has a kernel, in the order of the tables.
 std::vector<KernelCount> count_kernels();
 
-std::vector<Unavailable> why_unavailable();
+/// Groups the kernels that cannot run here by reason.
+std::vector<Unavailable> why_unavailable(bool cuda_in_library);
 
 }  // namespace sptile::tools::doctor

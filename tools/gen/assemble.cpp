@@ -1,10 +1,9 @@
 #include "tools/gen/assemble.hpp"
 
-#include <tbb/parallel_sort.h>
-
 #include <algorithm>
 
 #include "formats/io/available_memory.hpp"
+#include "formats/parallel_sort.hpp"
 
 namespace sptile::tools::gen {
 
@@ -17,7 +16,7 @@ formats::Buffer<std::int64_t> row_pointers(std::int64_t rows) {
 formats::Csr csr_from_edges(EdgeList edges, std::int64_t vertices, Progress* progress) {
   begin(progress, "sort", 0);
   std::uint64_t* const keys = edges.keys.data();
-  tbb::parallel_sort(keys, keys + edges.keys.size());
+  parallel::sort(keys, keys + edges.keys.size());
   const std::uint64_t* const last =
       std::unique(keys, std::lower_bound(keys, edges.keys.end(), EdgeList::kDropped));
   const std::int64_t nnz = last - keys;
@@ -28,7 +27,7 @@ formats::Csr csr_from_edges(EdgeList edges, std::int64_t vertices, Progress* pro
   a.row_ptr = row_pointers(vertices);
   a.col_idx = formats::Buffer<std::int32_t>(nnz);
   // Entry k starts every row after the row of entry k - 1 up to its own; one past the end closes the rest.
-  tbb::parallel_for(std::int64_t{0}, nnz + 1, [&](std::int64_t k) {
+  parallel::loop(std::int64_t{0}, nnz + 1, [&](std::int64_t k) {
     const std::int64_t previous = k == 0 ? -1 : row_of(k - 1);
     const std::int64_t current = k == nnz ? vertices : row_of(k);
     for (std::int64_t r = previous + 1; r <= current; ++r) a.row_ptr[r] = k;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -10,6 +9,7 @@
 #include <span>
 
 #include "formats/csr.hpp"
+#include "formats/parallel_loop.hpp"
 #include "formats/progress.hpp"
 
 namespace sptile::tools::gen {
@@ -24,8 +24,8 @@ void for_each_counted(Progress* progress, const char* phase, std::int64_t count,
     advance(progress, part.end() - part.begin());
   };
   const std::int64_t grain = std::max<std::int64_t>(count / kParts, 1);
-  tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, count, static_cast<std::size_t>(grain)), run,
-                    tbb::simple_partitioner());
+  parallel::loop(tbb::blocked_range<std::int64_t>(0, count, static_cast<std::size_t>(grain)), run,
+                 tbb::simple_partitioner());
 }
 
 /// Makes room for the row pointers of so many rows; throws OutOfMemory where the system does not have it.
@@ -41,7 +41,7 @@ formats::Csr csr_by_rows(std::int64_t rows, std::int64_t cols, const RowNnz& row
   a.cols = cols;
   a.row_ptr = row_pointers(rows);
   a.row_ptr[0] = 0;
-  tbb::parallel_for(std::int64_t{0}, rows, [&](std::int64_t r) { a.row_ptr[r + 1] = row_nnz(r); });
+  parallel::loop(std::int64_t{0}, rows, [&](std::int64_t r) { a.row_ptr[r + 1] = row_nnz(r); });
   std::partial_sum(a.row_ptr.begin(), a.row_ptr.end(), a.row_ptr.begin());
   a.col_idx = formats::Buffer<std::int32_t>(a.row_ptr[rows]);
   for_each_counted(progress, "generate", rows, [&](std::int64_t r) {

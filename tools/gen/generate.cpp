@@ -1,9 +1,8 @@
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 #include <cassert>
 #include <vector>
 
+#include "formats/parallel_loop.hpp"
 #include "formats/random.hpp"
 #include "tools/gen/assemble.hpp"
 #include "tools/gen/generator.hpp"
@@ -43,7 +42,7 @@ formats::Csr relabel(const formats::Csr& a, bool symmetric, std::uint64_t seed) 
   const std::vector<std::int32_t> column_labels =
       symmetric ? invert(row_order) : random_permutation(a.cols, RandomStream(seed ^ kColumnSalt));
   formats::Csr result = formats::permute_rows(a.view(), row_order);
-  tbb::parallel_for(std::int64_t{0}, result.nnz(), [&](std::int64_t k) {
+  parallel::loop(std::int64_t{0}, result.nnz(), [&](std::int64_t k) {
     result.col_idx[k] = column_labels[static_cast<std::size_t>(result.col_idx[k])];
   });
   formats::sort_and_sum_duplicates(result);
@@ -59,11 +58,11 @@ const ParameterValue& find(const Parameters& arguments, std::string_view name) {
 }  // namespace
 
 std::int64_t integer_argument(const Parameters& arguments, std::string_view name) {
-  return std::get<std::int64_t>(find(arguments, name));
+  return find(arguments, name).integer;
 }
 
 double real_argument(const Parameters& arguments, std::string_view name) {
-  return std::get<double>(find(arguments, name));
+  return find(arguments, name).real;
 }
 
 Result<formats::Csr> generate(const Generator& generator, const Parameters& arguments,

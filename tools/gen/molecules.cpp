@@ -38,7 +38,7 @@ struct Molecule {
 Result<formats::Csr> make_molecules(const Parameters& arguments, std::uint64_t seed, Progress* progress) {
   const std::int64_t count = integer_argument(arguments, "count");
   std::vector<std::int64_t> first_atom(static_cast<std::size_t>(count) + 1), first_edge(first_atom.size());
-  tbb::parallel_for(std::int64_t{0}, count, [&](std::int64_t m) {
+  parallel::loop(std::int64_t{0}, count, [&](std::int64_t m) {
     const Molecule molecule(seed, m);
     first_atom[static_cast<std::size_t>(m) + 1] = molecule.atoms;
     first_edge[static_cast<std::size_t>(m) + 1] = molecule.edges();

@@ -2,14 +2,14 @@
 
 #include <fmt/format.h>
 #include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
-#include <tbb/parallel_reduce.h>
 
 #include <algorithm>
 #include <cstring>
 #include <iterator>
 #include <numeric>
 
+#include "formats/parallel_loop.hpp"
+#include "formats/parallel_reduce.hpp"
 #include "formats/value_types.hpp"
 #include "reorder/partition/division.hpp"
 #include "tools/partition/names.hpp"
@@ -116,7 +116,7 @@ void let_go(const Part& part) {
 
 Digest digest_of(const Part& part, const DigestMaker& maker) {
   constexpr std::int64_t kGrain = 4096;
-  return tbb::parallel_reduce(
+  return parallel::reduce(
       tbb::blocked_range<std::int64_t>(0, part.local->rows(), kGrain), Digest{},
       [&](const tbb::blocked_range<std::int64_t>& rows, Digest digest) {
         RowOfPart row(part);
@@ -273,7 +273,7 @@ formats::Csr whole_matrix(const OpenPartition& partition) {
   whole.col_idx = formats::Buffer<std::int32_t>(description.entries);
   if (description.dtype != DType::none) whole.values = formats::Array(description.dtype, description.entries);
   for (const Part& part : partition.parts)
-    tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, part.local->rows()), [&](const auto& rows) {
+    parallel::loop(tbb::blocked_range<std::int64_t>(0, part.local->rows()), [&](const auto& rows) {
       RowOfPart row(part);
       for (std::int64_t r = rows.begin(); r < rows.end(); ++r) {
         row.take(r);

@@ -1,9 +1,8 @@
 #include "tools/partition/part_matrices.hpp"
 
-#include <tbb/parallel_for.h>
-
 #include <cstring>
 
+#include "formats/parallel_loop.hpp"
 #include "formats/value_types.hpp"
 
 namespace sptile::tools {
@@ -26,7 +25,7 @@ formats::Csr take_columns(const formats::CsrView& a, const reorder::Division& di
           column >= 0)
         visit(i, column);
   };
-  tbb::parallel_for(std::int64_t{0}, taken.rows, [&](std::int64_t row) {
+  parallel::loop(std::int64_t{0}, taken.rows, [&](std::int64_t row) {
     std::int64_t count = 0;
     each(row, [&](std::int64_t, std::int32_t) { ++count; });
     taken.row_ptr[row + 1] = count;
@@ -39,7 +38,7 @@ formats::Csr take_columns(const formats::CsrView& a, const reorder::Division& di
     using Word = decltype(word);
     const auto* const from = static_cast<const Word*>(a.values.data);
     auto* const to = static_cast<Word*>(taken.values.data());
-    tbb::parallel_for(std::int64_t{0}, taken.rows, [&](std::int64_t row) {
+    parallel::loop(std::int64_t{0}, taken.rows, [&](std::int64_t row) {
       std::int64_t at = taken.row_ptr[row];
       each(row, [&](std::int64_t i, std::int32_t column) {
         taken.col_idx[at] = column;

@@ -1,12 +1,13 @@
 #include "tools/partition/survey.hpp"
 
 #include <tbb/blocked_range.h>
-#include <tbb/parallel_reduce.h>
 
 #include <algorithm>
 #include <atomic>
 #include <limits>
 #include <string>
+
+#include "formats/parallel_reduce.hpp"
 
 namespace sptile::tools {
 namespace {
@@ -76,7 +77,7 @@ class Surveyor {
 
   RowSums survey_run(std::int32_t part, std::int64_t first, std::int64_t last, Progress* progress) {
     constexpr std::int64_t kGrain = 512;
-    return tbb::parallel_reduce(
+    return parallel::reduce(
         tbb::blocked_range<std::int64_t>(first, last, kGrain), RowSums{},
         [&](const tbb::blocked_range<std::int64_t>& block, RowSums sums) {
           for (std::int64_t at = block.begin(); at < block.end(); ++at)

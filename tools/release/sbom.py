@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Prints what sptile is built with as a CycloneDX 1.5 document.
+"""Prints the dependencies of a build as a CycloneDX 1.5 document.
 
     meson introspect --dependencies BUILD | sbom.py VERSION SECONDS
 
-The dependencies are those that Meson found, with their versions where it knows them. SECONDS (since 1970) is the time
-that the document has, so that the same commit gives the same bytes.
+Lists the dependencies that Meson found, with the versions that it reports. SECONDS since 1970 is the time stamp of the
+document, so that a commit always gives the same bytes.
 """
 import datetime
 import json

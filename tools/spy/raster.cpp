@@ -1,10 +1,10 @@
 #include "tools/spy/raster.hpp"
 
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+
+#include "formats/parallel_loop.hpp"
 
 namespace sptile::tools::spy {
 namespace {
@@ -88,7 +88,7 @@ Raster rasterise(const formats::CsrView& a, std::span<const std::int32_t> row_or
   if (a.nnz() == 0) return raster;
   const Axis rows{a.rows, raster.height};
   const Painter painter(a, row_order, column_order, {a.cols, raster.width});
-  tbb::parallel_for(std::int64_t{0}, raster.height, [&](std::int64_t cell) {
+  parallel::loop(std::int64_t{0}, raster.height, [&](std::int64_t cell) {
     const std::int64_t first = rows.coarse() ? rows.first_line(cell) : rows.line_of(cell);
     const std::int64_t last = rows.coarse() ? rows.first_line(cell + 1) : first + 1;
     painter.count(first, last, raster.counts.data() + cell * raster.width);

@@ -1,6 +1,6 @@
-/* Stands in for libcurl while a wheel is made. Debian's HDF5 calls it for files in the cloud only, which
- * sptile never opens; with it would come some twenty libraries of network protocols. Here every such call
- * fails. */
+/* Replaces libcurl in wheels. Debian's HDF5 calls libcurl only for files in cloud storage, which sptile never
+ * opens, and libcurl depends on about twenty libraries of network protocols. Every call of this stub fails.
+ */
 #include <stddef.h>
 
 int curl_global_init(long flags);

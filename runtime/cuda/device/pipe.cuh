@@ -71,12 +71,6 @@ __device__ __forceinline__ void copy_16(std::uint32_t to, const void* from) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
 
-/// The same where memory ends behind `there` bytes, 1 or more; the others become zero.
-__device__ __forceinline__ void copy_16_of(std::uint32_t to, const void* from, std::int64_t there) {
-  const auto bytes = static_cast<std::uint32_t>(there < 16 ? there : 16);
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
-}
-
 /// Copies an element of 4 or 8 bytes.
 template <int kBytes>
 __device__ __forceinline__ void copy_element(std::uint32_t to, const void* from) {
@@ -137,7 +131,6 @@ void barrier_wait(std::uint32_t barrier, unsigned parity);
 template <int kBarrier, int kThreads>
 void group_sync();
 void copy_16(std::uint32_t to, const void* from);
-void copy_16_of(std::uint32_t to, const void* from, std::int64_t there);
 template <int kBytes>
 void copy_element(std::uint32_t to, const void* from);
 void store_half(std::uint32_t to, unsigned short x);

@@ -106,13 +106,13 @@ __device__ __forceinline__ Acc read_value(const void* values, DType type, std::i
   }
 }
 
-/// Writes the result of entry i.
-template <class Result, class Acc>
+/// Writes the result of entry i; unless kAddsToOld, beta is 0.
+template <class Result, bool kAddsToOld = true, class Acc>
 __device__ __forceinline__ void write_result(const SddmmResults& results, std::int64_t i, Acc dot) {
   Acc result = static_cast<Acc>(results.alpha) * dot;
   if (results.values != nullptr) result *= read_value<Acc>(results.values, results.value_type, i);
   Result* const to = static_cast<Result*>(results.out) + i;
-  if (results.beta != 0) result += static_cast<Acc>(results.beta) * widen(*to);
+  if (kAddsToOld && results.beta != 0) result += static_cast<Acc>(results.beta) * widen(*to);
   *to = narrow<Result>(result);
 }
 

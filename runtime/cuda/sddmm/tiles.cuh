@@ -98,8 +98,9 @@ class SddmmTiles {
   using Dense = typename S::Dense;
   using Chunk = typename Math::Chunk;
 
-  /// Which results a run writes: those that tensor cores give, or the others.
-  enum class Results : std::uint8_t { known, doubtful };
+  /// How a run forms results: fast, as tensor cores give them, or checked, those that are not finite again in
+  /// IEEE arithmetic.
+  enum class Results : std::uint8_t { fast, checked };
 
   /// What is read ahead: the columns of the lane's two rows of Y and the masks.
   struct Head {
@@ -116,22 +117,23 @@ class SddmmTiles {
         first_(lane_member(lane) * Math::kElements),
         bit_(Source::bit_of(lane_group(lane), lane_member(lane))) {}
 
-  /// Gives whether results were left for run_again, in any lane.
+  /// Returns whether run_again has results to write, in any lane: some that are not finite, or all if they
+  /// are added to old ones.
   __device__ __forceinline__ bool run(const SddmmItem& item) {
+    if (Math::kDoubtsNonfinite && part_.results.beta != 0) return true;
     item_ = item;
     find_rows();
     if (dense_.n <= S::kFeatures)
       run_pipelined();
     else
-      run_in_passes<Results::known>();
-    return Math::kDoubtsNonfinite && __any_sync(~0u, is_doubtful_);
+      run_in_passes<Results::fast>();
+    return Math::kDoubtsNonfinite && __any_sync(~0u, doubt_ != 0);
   }
 
-  /// Writes the results that run left, in IEEE arithmetic.
   __device__ __forceinline__ void run_again(const SddmmItem& item) {
     item_ = item;
     find_rows();
-    run_in_passes<Results::doubtful>();
+    run_in_passes<Results::checked>();
   }
 
  private:
@@ -179,7 +181,7 @@ class SddmmTiles {
       multiply(sum, x[0], y[0]);
       load_y(y[0], next, first_);
       multiply(sum, x[1], y[1]);
-      at = write_pair<Results::known>(sum, head, at);
+      at = write_pair<Results::fast>(sum, head, at);
       head = next;
       next = read_head(tile + 4);
     }
@@ -240,6 +242,11 @@ class SddmmTiles {
   template <Results kResults>
   __device__ __forceinline__ std::int64_t write_pair(const float (&sum)[S::kHalves][4], const Head& head,
                                                      std::int64_t at) {
+    if constexpr (Math::kDoubtsNonfinite && kResults == Results::fast)
+#pragma unroll
+      for (int h = 0; h < S::kHalves; ++h)
+#pragma unroll
+        for (int i = 0; i < 4; ++i) doubt_ = fmaf(sum[h][i], 0.0F, doubt_);
     at = write<kResults, 0>(sum, head, at);
     return head.tiles > 1 ? write<kResults, 1>(sum, head, at) : at;
   }
@@ -259,16 +266,18 @@ class SddmmTiles {
     return at + places.count;
   }
 
-  /// Writes the result of row `row` + t of the window. Sums that are not finite are left for run_again,
-  /// which writes only these.
+  /// Writes the result of row `row` + t of the window. Results that a fast run has written are not written
+  /// again.
   template <Results kResults>
-  __device__ __forceinline__ void write_one(std::int64_t at, float sum, int row, std::int32_t column) {
+  __device__ __forceinline__ void write_one(std::int64_t at, float sum, int row, std::int32_t column) const {
     constexpr float kLargest = 0x1.fffffep+127F;
-    const bool is_doubtful = Math::kDoubtsNonfinite && !(fabsf(sum) <= kLargest);
-    if constexpr (kResults == Results::known) is_doubtful_ = is_doubtful_ || is_doubtful;
-    if (is_doubtful != (kResults == Results::doubtful)) return;
-    if constexpr (kResults == Results::doubtful) sum = ieee_dot(row, column);
-    write_result<typename S::Result>(part_.results, at, sum);
+    constexpr bool kAddsToOld = !Math::kDoubtsNonfinite || kResults == Results::checked;
+    if constexpr (kResults == Results::checked) {
+      const bool is_finite = fabsf(sum) <= kLargest;
+      if (is_finite && part_.results.beta == 0) return;
+      if (!is_finite) sum = ieee_dot(row, column);
+    }
+    write_result<typename S::Result, kAddsToOld>(part_.results, at, sum);
   }
 
   __device__ __forceinline__ float ieee_dot(int row, std::int32_t column) const {
@@ -288,7 +297,7 @@ class SddmmTiles {
   const std::uint32_t bit_;
   SddmmItem item_{};
   std::int32_t row_[S::kHalves];  ///< of X; -1: the matrix has no such row
-  bool is_doubtful_ = false;      ///< the lane left a result for run_again
+  float doubt_ = 0;               ///< NaN once a sum of a fast run was not finite
 };
 
 }  // namespace sptile::runtime::cuda

@@ -114,15 +114,29 @@ class TallProducer {
     return lane_ < 8 * groups ? __ldg(task_.col_id + 8 * std::int64_t{group} + lane_) : 0;
   }
 
-  /// Copies pieces of 16 bytes around the values that are wanted.
-  __device__ __forceinline__ void bring_values(const Head& head, std::uint32_t stage) const {
+  /// Copies pieces of 16 bytes around the values of a chunk. Returns whether the lane stored values itself.
+  __device__ __forceinline__ bool bring_values(const Head& head, std::uint32_t stage) const {
     const std::uint32_t pieces = pieces_of(head.value, head.values, kValue);
     const std::uint64_t first = std::uint64_t{aligned_down(head.value, kValue)} * kValue;
     const std::byte* const from = static_cast<const std::byte*>(task_.values) + first;
     const std::int64_t there = task_.value_bytes - static_cast<std::int64_t>(first);
     const std::uint32_t to = stage + static_cast<std::uint32_t>(task_.stage.values_at);
+    bool stored = false;
     for (auto i = static_cast<std::uint32_t>(lane_); i < pieces; i += kWarp)
-      copy_16_of(to + 16 * i, from + 16 * i, there - 16 * i);
+      if (const std::int64_t left = there - 16 * i; left >= 16)
+        copy_16(to + 16 * i, from + 16 * i);
+      else
+        stored = bring_rest(to + 16 * i, from + 16 * i, static_cast<std::uint32_t>(left));
+    return stored;
+  }
+
+  /// Copies the values of the array's last piece, less than 16 bytes. Returns whether the lane stored them
+  /// itself.
+  static __device__ __forceinline__ bool bring_rest(std::uint32_t to, const std::byte* from,
+                                                    std::uint32_t bytes) {
+#pragma unroll 1
+    for (std::uint32_t at = 0; at < bytes; at += kValue) bring_element<kValue>(to + at, from + at);
+    return kValue == 2;
   }
 
   /// Copies the values alone, to where they would be.
@@ -168,10 +182,11 @@ class TallProducer {
     }
   }
 
-  /// Copies the chunk itself, places of entries, and values where they are aligned: one lane, in bulk.
-  __device__ __forceinline__ void bring_entries(const Head& head, std::int32_t chunk, std::uint32_t stage,
+  /// Copies the chunk itself, places of entries, and values if they are aligned: one lane, in bulk. Returns
+  /// whether it stored values itself.
+  __device__ __forceinline__ bool bring_entries(const Head& head, std::int32_t chunk, std::uint32_t stage,
                                                 std::uint32_t full) const {
-    if (lane_ != 0) return;
+    if (lane_ != 0) return false;
     const std::uint32_t places = 16 * pieces_of(head.value, head.values, 2);
     const std::byte* values = nullptr;
     std::uint32_t value_bytes = 0, rest = 0;  // in whole pieces, and of one that the array has not whole
@@ -195,7 +210,9 @@ class TallProducer {
                 task_.places + aligned_down(head.value, 2), places, full);
     const std::uint32_t to = stage + static_cast<std::uint32_t>(task_.stage.values_at);
     if (value_bytes > 0) copy_bulk(to, values, value_bytes, full);
-    if (rest > 0) copy_16_of(to + value_bytes, values + value_bytes, rest);
+    if constexpr (kValue > 0)
+      if (rest > 0) return bring_rest(to + value_bytes, values + value_bytes, rest);
+    return false;
   }
 
   template <int kTogether>
@@ -204,15 +221,16 @@ class TallProducer {
     const std::uint32_t stage = shared_.stage(task_, stage_number);
     const std::uint32_t full = shared_.full(stage_number);
     const int sharer = kSharers > 1 ? producer_ : 0;
+    bool stored = false;
     if constexpr (kPlaces)
-      bring_entries(head, chunk, stage, full);
+      stored = bring_entries(head, chunk, stage, full);
     else if (sharer == 0)
       bring_tiles(head, chunk, stage);
     if (sharer == kSharers - 1) {
       if constexpr (kValue > 0 && kTogether == 0)
         bring_single_values(head, stage);
       else if constexpr (kValue > 0 && !kPlaces)  // with places they have come
-        bring_values(head, stage);
+        stored = bring_values(head, stage);
     }
 #pragma unroll kUnrolled
     for (int group = sharer; group < head.groups; group += kSharers) {
@@ -221,7 +239,8 @@ class TallProducer {
       else
         bring_elements(column, group, stage);
     }
-    if ((kDense == 2 || kValue == 2) && kTogether == 0) {  // their copies were not asynchronous
+    // Elements of two bytes are not copied asynchronously.
+    if (((kDense == 2 || kValue == 2) && kTogether == 0) || (kValue == 2 && stored)) {
       copy_wait_all();
       barrier_arrive(full);
     } else {

@@ -20,14 +20,6 @@ __device__ __forceinline__ void copy_if(bool wanted, std::uint32_t to, const voi
       : "memory");
 }
 
-/// Starts to copy the first `there` of 16 bytes, all if there are more; the others become zero.
-__device__ __forceinline__ void copy_16_of(int there, std::uint32_t to, const void* from) {
-  if (there >= 16)
-    copy_if<16>(true, to, from);
-  else if (there > 0)
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(there) : "memory");
-}
-
 /// Ends a group of copies: those that the lane has started since the last one.
 __device__ __forceinline__ void copy_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
@@ -45,7 +37,6 @@ __device__ __forceinline__ void warp_sync() { __syncwarp(); }
 
 template <int kBytes>
 void copy_if(bool wanted, std::uint32_t to, const void* from);
-void copy_16_of(int there, std::uint32_t to, const void* from);
 void copy_commit();
 template <int kPending>
 void copy_wait();

@@ -17,6 +17,20 @@
 
 namespace sptile::runtime::cuda {
 
+/// Starts to copy the first `there` of 16 bytes, all if there are more, in elements of kElement bytes where
+/// there are fewer. A last element of 2 bytes is stored at once: the lanes see it after the next warp_sync.
+template <int kElement>
+__device__ __forceinline__ void copy_16_of(int there, std::uint32_t to, const std::byte* from) {
+  if (there >= 16) return copy_if<16>(true, to, from);
+  int at = 0;
+#pragma unroll 1
+  for (; at + 4 <= there; at += 4) copy_if<4>(true, to + static_cast<std::uint32_t>(at), from + at);
+  if constexpr (kElement == 2)
+    if (at < there)
+      store_half(to + static_cast<std::uint32_t>(at),
+                 __ldg(reinterpret_cast<const unsigned short*>(from + at)));
+}
+
 template <class K>
 class TileStaged;
 
@@ -106,7 +120,7 @@ class TileCopier {
     // Lanes for tiles past the end copy nothing; a piece of two masks may have one of them.
     const int there = (tile_end_ - first - head_tile_) * head_bytes_;
     const std::uint32_t at = static_cast<std::uint32_t>((first & (At::kHeadTiles - 1)) * head_bytes_);
-    copy_16_of(there, head_to_ + at, head_from_ + std::int64_t{first} * head_bytes_);
+    copy_16_of<8>(there, head_to_ + at, head_from_ + std::int64_t{first} * head_bytes_);
   }
 
   __device__ __forceinline__ void copy_rows(std::int32_t tile, std::uint32_t stage) const {
@@ -142,9 +156,9 @@ class TileCopier {
 #pragma unroll 1
       while (static_cast<int>(brought_ - used_) < kAhead) {
         if (16 * lane_ < At::kValueBlock)
-          copy_16_of(value_room_ - static_cast<int>(brought_),
-                     shared_ + At::kValuesAt + ((brought_ + 16 * lane_) & (At::kRingBytes - 1)),
-                     values_ + brought_);
+          copy_16_of<K::kValueBytes>(
+              value_room_ - static_cast<int>(brought_),
+              shared_ + At::kValuesAt + ((brought_ + 16 * lane_) & (At::kRingBytes - 1)), values_ + brought_);
         brought_ += At::kValueBlock;
       }
     }

@@ -253,7 +253,7 @@ class FusedWarp {
     const std::int32_t rows[2] = {stage_.rows[g], stage_.rows[g + 8]};
     for (int group = 0; group < a_.groups; ++group) {
       UpdateSums<Math> acc = {};
-      multiply_rows<Math>(acc, window_, a_.stride, weights_ + group * 128, a_.groups * 128, a_.steps);
+      form_rows<Math>(acc, rows, window_, a_.stride, weights_ + group * 128, a_.groups * 128, a_.steps);
 #pragma unroll
       for (int h = 0; h < 2; ++h)
         if (rows[h] >= 0) write_row<Math>(a_.result, acc, h, rows[h], group * kColumnGroup);

@@ -72,20 +72,23 @@ struct UpdateF32 {
     return packed;
   }
   /// `at` points to row g, k = t.
+  template <bool kIeee = true>
   static __device__ __forceinline__ Factors factors(const float* at, int row_step, int k_step) {
-    return factors_of({at[0], at[8 * row_step], at[4 * k_step], at[8 * row_step + 4 * k_step]});
+    return factors_of<kIeee>({at[0], at[8 * row_step], at[4 * k_step], at[8 * row_step + 4 * k_step]});
   }
   /// (g, t), (g + 8, t), (g, t + 4), (g + 8, t + 4).
+  template <bool kIeee = true>
   static __device__ __forceinline__ Factors factors_of(const float (&from)[4]) {
     Factors f;
-    round_factors<kSplit, true>(f.big, f.small, from);
+    round_factors<kSplit, kIeee>(f.big, f.small, from);
     return f;
   }
+  template <bool kIeee = true>
   static __device__ __forceinline__ void multiply(float (&acc)[4], const Factors& f, const Weights& w) {
     const std::uint32_t big[2] = {w.word[0], w.word[1]};
     if constexpr (kSplit) {
       const std::uint32_t small[2] = {w.word[2], w.word[3]};
-      add_split<false, true>(acc, f.big, f.small, big, small);
+      add_split<false, kIeee>(acc, f.big, f.small, big, small);
     } else {
       mma_tf32(acc, f.big, big);
     }
@@ -94,6 +97,7 @@ struct UpdateF32 {
 
 struct UpdateF64 {
   using Sum = double;
+  static constexpr bool kSplit = false;
   static constexpr int kStep = 4;
   struct Weights {
     double w;
@@ -102,9 +106,11 @@ struct UpdateF64 {
     double row[2];
   };
   static __device__ __forceinline__ Weights pack(const double (&w)[1]) { return {w[0]}; }
+  template <bool kIeee = true>
   static __device__ __forceinline__ Factors factors(const double* at, int row_step, int /*k_step*/) {
     return {{at[0], at[8 * row_step]}};
   }
+  template <bool kIeee = true>
   static __device__ __forceinline__ void multiply(double (&acc)[4], const Factors& f, const Weights& w) {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
@@ -177,8 +183,9 @@ __device__ void stage_weights(typename Math::Weights* to, const WeightSource& w,
   }
 }
 
-/// Adds 16 rows of sums times weights of one group of columns, of which steps are `step_size` apart.
-template <class Math>
+/// Adds 16 rows of sums times weights of one group of columns, of which steps are `step_size` apart. Without
+/// kIeee, sums that are not finite may be wrong.
+template <class Math, bool kIeee = true>
 __device__ __forceinline__ void multiply_rows(UpdateSums<Math>& acc, const typename Math::Sum* rows,
                                               int stride, const typename Math::Weights* weights,
                                               int step_size, int steps) {
@@ -186,9 +193,40 @@ __device__ __forceinline__ void multiply_rows(UpdateSums<Math>& acc, const typen
   const typename Math::Sum* const at = rows + lane / 4 * stride + lane % 4;
 #pragma unroll 2
   for (int step = 0; step < steps; ++step) {
-    const typename Math::Factors f = Math::factors(at + step * Math::kStep, stride, 1);
+    const typename Math::Factors f = Math::template factors<kIeee>(at + step * Math::kStep, stride, 1);
 #pragma unroll
-    for (int j = 0; j < 4; ++j) Math::multiply(acc[j], f, weights[step * step_size + j * 32 + lane]);
+    for (int j = 0; j < 4; ++j)
+      Math::template multiply<kIeee>(acc[j], f, weights[step * step_size + j * 32 + lane]);
+  }
+}
+
+/// Returns whether a sum of a row that exists is not finite, in any lane. `rows` says where rows g and g + 8
+/// go; -1: nowhere.
+template <class Math>
+__device__ __forceinline__ bool has_nonfinite(const UpdateSums<Math>& sums, const std::int32_t (&rows)[2]) {
+  typename Math::Sum doubt[2] = {};  // NaN once a sum is not finite
+#pragma unroll
+  for (int j = 0; j < 4; ++j)
+#pragma unroll
+    for (int i = 0; i < 4; ++i) doubt[i / 2] += sums[j][i] * typename Math::Sum(0);
+  return __any_sync(~0u, (rows[0] >= 0 && doubt[0] != 0) || (rows[1] >= 0 && doubt[1] != 0));
+}
+
+/// The product of 16 rows of sums and the weights of one group of columns. The guard of IEEE arithmetic made
+/// updates up to 1.12 times as long (H200, 128 columns), so only sums that turn out not to be finite are
+/// formed again with it.
+template <class Math>
+__device__ __forceinline__ void form_rows(UpdateSums<Math>& acc, const std::int32_t (&to)[2],
+                                          const typename Math::Sum* rows, int stride,
+                                          const typename Math::Weights* weights, int step_size, int steps) {
+  multiply_rows<Math, !Math::kSplit>(acc, rows, stride, weights, step_size, steps);
+  if constexpr (Math::kSplit) {
+    if (!has_nonfinite<Math>(acc, to)) return;
+#pragma unroll
+    for (int j = 0; j < 4; ++j)
+#pragma unroll
+      for (int i = 0; i < 4; ++i) acc[j][i] = 0;
+    multiply_rows<Math, true>(acc, rows, stride, weights, step_size, steps);
   }
 }
 

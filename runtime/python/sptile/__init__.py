@@ -1,11 +1,11 @@
-"""Sparse matrices on tensor cores: plan a product once, run it many times.
+"""Sparse matrix products on tensor cores and CPUs: plan once, multiply many times.
 
-    import numpy, sptile
-    plan = sptile.open("cora.h5").plan(64)
-    C = plan(numpy.ones((plan.shape[1], 64), numpy.float32))
+>>> import numpy, scipy.sparse, sptile
+>>> A = scipy.sparse.eye_array(100, format="csr", dtype="float32")
+>>> plan = sptile.plan(A, 64)
+>>> C = plan @ numpy.ones((100, 64), numpy.float32)
 
-Names are loaded when they are first used, NumPy with them: `import sptile` takes some milliseconds.
-`sptile.torch` has operators with gradients.
+`sptile.torch` has operators with gradients. Names are imported at first use, and NumPy with them.
 """
 
 import importlib as _importlib
@@ -13,17 +13,20 @@ from typing import TYPE_CHECKING, Any
 
 from ._library import lib as _lib
 from .errors import (
+    ArgumentTypeError,
     BadInputError,
     CheckError,
     DeviceError,
     Error,
     InternalError,
     IoError,
+    MissingFileError,
     UnsupportedError,
     UsageError,
 )
 
 if TYPE_CHECKING:
+    from ._config import show_config
     from ._plan import Plan
     from .batch import Batch, block_diag, vstack
     from .bundle import Bundle, CsrArrays, Prediction, open
@@ -33,7 +36,7 @@ if TYPE_CHECKING:
 
 __version__: str = _lib.sptile_version().decode()
 
-# Where names are. The module of Plan is _plan: `sptile.plan` is the function.
+# Module of each name that is imported at first use. `sptile.plan` is the function, so the class Plan is in `_plan`.
 _HOMES = {
     "Batch": "batch",
     "block_diag": "batch",
@@ -55,9 +58,11 @@ _HOMES = {
     "plan": "products",
     "sddmm": "products",
     "spmm": "products",
+    "show_config": "_config",
 }
 
 __all__ = [
+    "ArgumentTypeError",
     "BadInputError",
     "Batch",
     "Bundle",
@@ -67,6 +72,7 @@ __all__ = [
     "Error",
     "InternalError",
     "IoError",
+    "MissingFileError",
     "Ordering",
     "Part",
     "Plan",
@@ -84,6 +90,7 @@ __all__ = [
     "read",
     "reorder",
     "sddmm",
+    "show_config",
     "spmm",
     "vstack",
 ]
@@ -99,4 +106,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+    """Returns the public names, for completion."""
+    return sorted([*__all__, "__version__"])

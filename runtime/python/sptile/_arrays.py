@@ -16,24 +16,25 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _library as c
-from .errors import DeviceError, UnsupportedError, UsageError
+from .errors import ArgumentTypeError, DeviceError, UnsupportedError, UsageError
 
 DTYPE_NAMES = {c.F16: "float16", c.BF16: "bfloat16", c.F32: "float32", c.F64: "float64"}
 DTYPE_CODES = {name: code for code, name in DTYPE_NAMES.items()}
 ITEMSIZE = {c.F16: 2, c.BF16: 2, c.F32: 4, c.F64: 8, c.I32: 4, c.I64: 8}
+_SPELLINGS = {**DTYPE_CODES, "f16": c.F16, "bf16": c.BF16, "f32": c.F32, "f64": c.F64}
 _INDEX_CODES = {"int32": c.I32, "int64": c.I64}
 DEVICE_NAMES = {c.CPU: "cpu", c.CUDA: "cuda"}
 
 
 def dtype_code(dtype: Any, what: str = "dtype") -> int:
-    """The code of a dense type: a name, a NumPy or a torch dtype."""
+    """Returns the code of a dense type: a name, a NumPy or a torch dtype."""
     try:
         name = np.dtype(dtype).name if isinstance(dtype, type) else getattr(dtype, "name", None)
     except TypeError:
         name = None
-    code = DTYPE_CODES.get(str(name or dtype).removeprefix("torch."))
+    code = _SPELLINGS.get(str(name or dtype).removeprefix("torch."))
     if code is None:
-        raise UsageError(f"{what} = {dtype!r}; use {', '.join(DTYPE_CODES)}")
+        raise UsageError(f"{what} must be {', '.join(DTYPE_CODES)}, f16, bf16, f32 or f64, got {dtype!r}")
     return code
 
 
@@ -44,7 +45,7 @@ def numpy_dtype(code: int) -> np.dtype[Any]:
     try:
         import ml_dtypes  # type: ignore[import-untyped, import-not-found, unused-ignore]
     except ImportError:
-        raise UnsupportedError("NumPy has no bfloat16: install ml_dtypes, or use torch") from None
+        raise UnsupportedError("NumPy has no bfloat16; install ml_dtypes, or use torch") from None
     bfloat16: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
     return bfloat16
 
@@ -328,17 +329,17 @@ TORCH_CUDA = Framework(
 def _torch_view(tensor: Any, name: str) -> View:
     torch = sys.modules["torch"]
     if tensor.is_nested:
-        raise UsageError(f"{name} is a nested tensor; pass one matrix")
+        raise UsageError(f"{name} must not be a nested tensor")
     if tensor.layout is not torch.strided or tensor.device.type not in ("cpu", "cuda"):
         raise UsageError(
-            f"{name} is a {tensor.layout} tensor on {tensor.device}; dense ones on cpu or cuda serve"
+            f"{name} must be a dense tensor on cpu or cuda, got a {tensor.layout} tensor on {tensor.device}"
         )
     if tensor.requires_grad and torch.is_grad_enabled():
         raise UsageError(
-            f"{name} requires a gradient, which is not kept here: use sptile.torch, or .detach()"
+            f"{name} requires a gradient, which a plan does not record; use sptile.torch, or {name}.detach()"
         )
     if tensor.is_neg() or tensor.is_conj():
-        raise UsageError(f"{name} is a lazily negated view; pass .resolve_neg()")
+        raise UsageError(f"{name} is a lazily negated or conjugated view; pass {name}.resolve_conj().resolve_neg()")
     on_cpu = tensor.device.type == "cpu"
     try:
         pointer = tensor.data_ptr()
@@ -362,15 +363,15 @@ def _torch_view(tensor: Any, name: str) -> View:
 
 
 def _no_empty(shape: tuple[int, ...], dtype: int, ordinal: int) -> Any:
-    raise UsageError("pass the results: arrays like these operands can be read, but no new one be made")
+    raise UsageError("out is required: sptile cannot allocate arrays of this library")
 
 
 def _no_copy(array: Any) -> Any:
-    raise UsageError("an operand is not row-major with a last stride of 1; pass it so")
+    raise UsageError("operands that sptile cannot copy must be row-major with a last stride of 1")
 
 
 def _no_list(*_: Any) -> Any:
-    raise UsageError("the entries of A are not in CSR order; pass lists of entries of CuPy or torch")
+    raise UsageError("the nonzeros of A are not in CSR order; pass CuPy arrays or torch tensors")
 
 
 FOREIGN_CUDA = Framework(
@@ -396,7 +397,7 @@ def _driver(function: bytes, *arguments: Any) -> None:
     try:
         status = getattr(ctypes.CDLL("libcuda.so.1"), function.decode())(*arguments)
     except (OSError, AttributeError) as error:
-        raise DeviceError(f"the CUDA driver cannot be called: {error}") from None
+        raise DeviceError(f"cannot call the CUDA driver: {error}") from None
     if status != 0:
         raise DeviceError(f"{function.decode()} failed with CUDA error {status}")
 
@@ -432,9 +433,9 @@ def _interface_view(array: Any, name: str) -> View:
         strides, mask = interface.get("strides"), interface.get("mask")
         stream = interface.get("stream")
     except (KeyError, TypeError, ValueError) as error:
-        raise UsageError(f"the __cuda_array_interface__ of {name} is broken: {error!r}") from None
+        raise UsageError(f"{name}.__cuda_array_interface__ is invalid: {error!r}") from None
     if mask is not None or dtype.itemsize == 0:
-        raise UsageError(f"{name} has a mask or no elements of a fixed size")
+        raise UsageError(f"{name} must have no mask and elements of a fixed size")
     elements = _packed(shape) if strides is None else _elements(tuple(strides), dtype.itemsize)
     pointer = int(pointer or 0)
     ordinal = _cuda_ordinal(array, pointer)
@@ -471,9 +472,9 @@ def _from_dlpack(array: Any, name: str) -> Any:
         if kind == 2 and "torch" in sys.modules:
             return sys.modules["torch"].from_dlpack(array)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
-        raise UsageError(f"{name} cannot be shared by DLPack: {error}") from None
+        raise UsageError(f"cannot import {name} through DLPack: {error}") from None
     raise UsageError(
-        f"{name} is DLPack memory of kind {kind}: host memory, or CUDA with CuPy or torch imported, serves"
+        f"{name} is on DLPack device type {kind}; use host memory, or CUDA memory after importing CuPy or torch"
     )
 
 
@@ -482,7 +483,7 @@ def view(array: Any, name: str) -> View:
     messages."""
     found = _view(array, name)
     if found.pointer == 0 and 0 not in found.shape:
-        raise UsageError(f"{name} has shape {found.shape}, but no memory: it was freed, or its pointer is null")
+        raise UsageError(f"{name} has shape {found.shape} but a null pointer; its memory was freed")
     return found
 
 
@@ -492,18 +493,18 @@ def list_address(array: Any, dtype: int, count: int, name: str) -> int:
     found = view(array, name)
     if found.shape != (count,) or found.itemsize != ITEMSIZE[dtype]:
         raise UsageError(
-            f"{name} has shape {found.shape} and {found.itemsize} bytes an element; it must have {(count,)} and "
-            f"{ITEMSIZE[dtype]}"
+            f"{name} must have shape {(count,)} and {ITEMSIZE[dtype]} bytes per element, got {found.shape} and "
+            f"{found.itemsize}"
         )
     if found.pointer % ITEMSIZE[dtype] or (count > 1 and found.strides != (1,)):
-        raise UsageError(f"{name} has gaps between its elements, or begins between two")
+        raise UsageError(f"{name} must be contiguous and aligned")
     return found.pointer
 
 
 def _view(array: Any, name: str) -> View:
     if isinstance(array, np.ndarray):
         if isinstance(array, np.ma.MaskedArray):
-            raise UsageError(f"{name} has a mask, which products do not see; pass its data or .filled()")
+            raise UsageError(f"{name} must not be a masked array; pass {name}.data or {name}.filled()")
         return _numpy_view(array)
     torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
     if torch is not None and isinstance(array, getattr(torch, "Tensor", ())):
@@ -520,9 +521,9 @@ def _view(array: Any, name: str) -> View:
         pass
     if hasattr(array, "__dlpack__") and hasattr(array, "__dlpack_device__"):
         return view(_from_dlpack(array, name), name)
-    raise UsageError(
-        f"{name} is a {type(array).__name__}; pass a NumPy or CuPy array, a torch tensor, or anything with "
-        "the buffer protocol, __cuda_array_interface__ or DLPack"
+    raise ArgumentTypeError(
+        f"{name} must be a NumPy or CuPy array, a torch tensor, or an object with the buffer protocol, "
+        f"__cuda_array_interface__ or DLPack, got {type(array).__name__}"
     )
 
 
@@ -538,7 +539,7 @@ def stream_handle(stream: Any) -> int:
         return int(stream.__cuda_stream__()[1])
     if isinstance(stream, int) and not isinstance(stream, bool) and 0 <= stream < 1 << 64:
         return stream
-    raise UsageError(f"stream = {stream!r}; pass a cudaStream_t as an int, or a stream of CuPy or torch")
+    raise ArgumentTypeError(f"stream must be an int (cudaStream_t) or a stream of CuPy or torch, got {stream!r}")
 
 
 # ---- Memory of the library, seen by others ----
@@ -572,4 +573,4 @@ class DeviceMemory:
         }
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        raise TypeError("DeviceMemory is not copied or pickled; use cupy.asarray(view).copy()")
+        raise TypeError("cannot copy or pickle DeviceMemory; use cupy.asarray(view).copy()")

@@ -57,7 +57,7 @@ class _Run:
         view = self.plan._view(self.given[i], spec)
         wanted = self.shape(self.order.given, spec)
         if view.shape != wanted:
-            raise UsageError(f"{self.plan.op}: {spec.name} has shape {view.shape}; it must be {wanted}")
+            raise UsageError(f"{self.plan.op}: {spec.name} must have shape {wanted}, got {view.shape}")
         return view
 
     def doubles(self, i: int) -> Any:
@@ -136,14 +136,13 @@ def run_as_given(plan: Plan, order: Order, given: tuple[Any, ...], **numbers: An
     used = [i for i in lists if operands[i] is not None]
     if plan.transposed and (used or values_too):
         raise UsageError(
-            "lists of entries of the transpose are in its order, but the entries of A are not in CSR order: "
-            "sort A first (A.sum_duplicates()), or plan with order='packed'"
+            "transpose=True requires nonzeros in CSR order; call A.sum_duplicates() first, or plan with order='packed'"
         )
     made = any(specs[i].result and not specs[i].optional for i in lists)
     if numbers.get("stream") is not None and (used or made or values_too or (lists and order.repeated)):
         raise UsageError(
-            "the entries of A are not in CSR order, so that lists of entries are copied, which would be on "
-            "another stream than that of the run: sort A first, or plan with order='packed'"
+            "stream requires nonzeros in CSR order, because reordering would use another stream; sort A first, or "
+            "plan with order='packed'"
         )
     if order.repeated and lists:
         _REPEATED[plan.op](run)
@@ -201,7 +200,7 @@ def _check_values(run: _Run, values: Any) -> View:
     given = run.order.given
     shape = (given,) if len(view.shape) == 1 or plan.heads == 1 else (plan.heads, given)
     if view.shape != shape:
-        raise UsageError(f"values have shape {view.shape}; they must be {shape}")
+        raise UsageError(f"values must have shape {shape}, got {view.shape}")
     plan._check_values_type(view)
     return view
 

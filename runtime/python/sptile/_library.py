@@ -298,7 +298,7 @@ def declare(library: ctypes.CDLL, signatures: dict[str, tuple[Any, list[Any]]]) 
         try:
             function = getattr(library, name)
         except AttributeError:
-            raise ImportError(f"{library._name} has no {name}: it is older than this package") from None
+            raise ImportError(f"{library._name} has no {name}; it is older than this package") from None
         function.restype = result
         function.argtypes = arguments
 

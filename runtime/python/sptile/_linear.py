@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import threading
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from . import _arrays
+from ._options import PlanSettings
 from ._plan import Plan
 from .bundle import Bundle, CsrMemory
 from .errors import UsageError
+from .products import fitting
 
 _MADE = threading.Lock()  # held while something of an operator is made that is kept
 _FOR_ANY_FORMAT = ("threads", "nonfinite", "transpose")
@@ -20,7 +22,7 @@ _FOR_ANY_FORMAT = ("threads", "nonfinite", "transpose")
 class _Products:
     """Plans of one side of a matrix, kept by width."""
 
-    def __init__(self, bundle: Bundle, options: dict[str, Any]) -> None:
+    def __init__(self, bundle: Bundle, options: PlanSettings) -> None:
         self.bundle = bundle
         self.options = options
         self.plans: dict[int, Plan] = {}
@@ -31,19 +33,15 @@ class _Products:
         return (self.plan_for(max(n, 1)) if plan is None else plan)(B)
 
     def plan_for(self, n: int) -> Plan:
-        """The narrowest plan that serves n columns well."""
-        found = self._fitting(n)
+        """Returns the narrowest plan that suits n columns, planning it if needed."""
+        found = fitting(self.plans, n)
         if found is not None:
             return found
         with _MADE:
-            found = self._fitting(n)
+            found = fitting(self.plans, n)
             if found is None:
                 found = self.plans[n] = self.bundle.plan(n, **self.options)
         return found
-
-    def _fitting(self, n: int) -> Plan | None:
-        fitting = [p for p in list(self.plans.values()) if p.least_n <= n <= p.n]
-        return min(fitting, key=lambda p: p.n) if fitting else None
 
 
 def _in_memory(bundle: Bundle, dtype: Any = None) -> Bundle:
@@ -62,7 +60,7 @@ def _in_memory(bundle: Bundle, dtype: Any = None) -> Bundle:
 class _Sides:
     """Products of a matrix and of its transpose, in each type that was needed."""
 
-    def __init__(self, bundle: Bundle, options: dict[str, Any]) -> None:
+    def __init__(self, bundle: Bundle, options: PlanSettings) -> None:
         self.bundle, self.options = bundle, options
         self.transposed = bool(options.get("transpose"))
         self.dtype = _arrays.numpy_dtype(
@@ -79,20 +77,20 @@ class _Sides:
         return found
 
     def _make(self, dtype: Any, transposed: bool) -> _Products:
-        options = {**self.options, "transpose": transposed}
+        options: PlanSettings = {**self.options, "transpose": transposed}
         if dtype == self.dtype:
             bundle = self.bundle
             if transposed != self.transposed and not self._has_transpose():
                 if options.get("refreshable"):
-                    raise UsageError("refreshable: the transpose is made of the values that the file has")
+                    raise UsageError("refreshable=True requires a bundle with formats of the transpose")
                 bundle = _in_memory(bundle)
             return _Products(bundle, options)
         if options.get("refreshable"):
             raise UsageError(
-                f"refreshable: operands of {dtype} are multiplied with a copy of the values, which would not "
-                f"follow; pass {self.dtype}"
+                f"refreshable=True requires {self.dtype} operands, got {dtype}: other types use a copy of the values, "
+                "which refresh does not update"
             )
-        kept = {name: value for name, value in options.items() if name in _FOR_ANY_FORMAT}
+        kept = cast(PlanSettings, {name: value for name, value in options.items() if name in _FOR_ANY_FORMAT})
         if dtype == np.float32 and self.bundle.dtype is not None and self.bundle.dtype.itemsize == 2:
             return _Products(self.bundle, {**kept, "dtype": dtype})
         if self._wide is None:
@@ -111,7 +109,7 @@ class _Sides:
             return self.of(own, transposed)(B)
         if B.dtype.kind not in "biufc" or B.dtype.itemsize > (16 if B.dtype.kind == "c" else 8):
             raise UsageError(
-                f"the operand is {B.dtype}; pass numbers of at most 64 bits, or complex ones of at most 128"
+                f"the operand must have real numbers of at most 64 bits or complex ones of at most 128, got {B.dtype}"
             )
         result = np.result_type(own, B.dtype)
         if result.kind == "c":
@@ -161,14 +159,14 @@ def _operator_class() -> Any:
     return Operator
 
 
-def _again(bundle: Bundle, options: dict[str, Any], transposed: bool) -> Any:
+def _again(bundle: Bundle, options: PlanSettings, transposed: bool) -> Any:
     return _operator_class()(_Sides(bundle, options), transposed)
 
 
-def operator_of(bundle: Bundle, options: dict[str, Any]) -> Any:
+def operator_of(bundle: Bundle, options: PlanSettings) -> Any:
     """A LinearOperator of a matrix; see `sptile.aslinearoperator`."""
     device = options.get("device") or bundle.device
     if device != "cpu":
-        raise UsageError(f"the operator is of NumPy arrays, but the plan would be on {device}")
+        raise UsageError(f"aslinearoperator requires device 'cpu', got {device!r}")
     sides = _Sides(bundle, options)
     return _operator_class()(sides, sides.transposed)

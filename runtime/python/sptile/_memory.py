@@ -58,15 +58,15 @@ def _check_arrays(matrix: Any) -> None:
         elif matrix.format == "coo":
             _check_coordinates(matrix)
     except (AttributeError, IndexError, TypeError, ValueError) as error:
-        raise BadInputError(f"the arrays of A are not those of a {matrix.format} matrix: {error}") from None
+        raise BadInputError(f"A is not a valid {matrix.format} matrix: {error}") from None
 
 
 def _check_coordinates(matrix: Any) -> None:
     for ids, most, what in ((matrix.row, matrix.shape[0], "row"), (matrix.col, matrix.shape[1], "column")):
         if ids.shape != matrix.data.shape or ids.ndim != 1:
-            raise ValueError(f"{what} ids have shape {ids.shape}, values {matrix.data.shape}")
+            raise ValueError(f"{what} ids have shape {ids.shape}, values have {matrix.data.shape}")
         if ids.size and not 0 <= ids.min() <= ids.max() < most:
-            raise ValueError(f"{what} ids go from {ids.min()} to {ids.max()}, of {most} {what}s")
+            raise ValueError(f"{what} ids are from {ids.min()} to {ids.max()}, but A has {most} {what}s")
 
 
 def tocsr(matrix: Any) -> Any:

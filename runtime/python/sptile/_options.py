@@ -1,14 +1,26 @@
-"""Options of a plan: the names that Python takes, checked and turned into the struct of the C interface."""
+"""Options of a plan: names and types that Python accepts, checked and converted to the struct of the C interface.
+
+`PlanSettings` declares the options and their types, `DEFAULTS` their defaults, and `OPTIONS_TEXT` describes them.
+`takes_plan_options` shows them in the signature and the docstring of each function that accepts them.
+"""
 
 from __future__ import annotations
 
+import difflib
+import functools
+import inspect
 import operator
-from typing import Any
+import textwrap
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from . import _library as c
 from ._arrays import dtype_code, stream_handle
 from ._operations import OPERATIONS
-from .errors import UsageError
+from .errors import ArgumentTypeError, UsageError
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 PRECISIONS = {"fp32": c.FP32, "tf32": c.TF32, "fp16": c.FP16, "bf16": c.PRECISION_BF16, "fp64": c.FP64}
 CHOICES = {"predicted": c.CHOICE_PREDICTED, "measured": c.CHOICE_MEASURED}
@@ -16,6 +28,159 @@ NONFINITE = {"fast": c.NONFINITE_FAST, "strict": c.NONFINITE_STRICT}
 ORDERS = {"packed": c.ORDER_PACKED, "csr": c.ORDER_CSR}
 ACTIVATIONS: dict[str | None, int] = {None: c.ACTIVATION_NONE, "relu": c.RELU}
 SCORES = {"dot": c.SCORE_DOT, "cosine": c.SCORE_COSINE, "additive": c.SCORE_ADDITIVE}
+LARGEST_N = 2**31
+
+
+class PlanSettings(TypedDict, total=False):
+    """Options of a plan, as keyword arguments."""
+
+    op: str
+    format: str
+    kernel: str | None
+    dtype: Any
+    result: Any
+    device: Any
+    threads: int
+    precision: str | None
+    choice: str
+    nonfinite: str
+    transpose: bool
+    order: str
+    replan: bool
+    m: int
+    heads: int
+    activation: str | None
+    score: str
+    transposed_weights: bool
+    stream: Any
+    refreshable: bool
+
+
+DEFAULTS: dict[str, Any] = {
+    "op": "spmm",
+    "format": "auto",
+    "kernel": None,
+    "dtype": None,
+    "result": None,
+    "device": None,
+    "threads": 0,
+    "precision": None,
+    "choice": "predicted",
+    "nonfinite": "fast",
+    "transpose": False,
+    "order": "csr",
+    "replan": False,
+    "m": 0,
+    "heads": 1,
+    "activation": None,
+    "score": "dot",
+    "transposed_weights": False,
+    "stream": None,
+    "refreshable": False,
+}
+
+OPTIONS_TEXT: dict[str, str] = {
+    "op": """str
+Operation: "spmm", "sddmm", "attention", "softmax_rows", "spmm_update", or the gradient operations
+"attention_gradient", "attention_gradient_t", "softmax_rows_gradient" and "update_gradient".""",
+    "format": """str
+Storage format, or a comma-separated list of formats to choose from. "auto" chooses among all stored formats.
+A CUDA device converts a format that is not stored.""",
+    "kernel": """str or None
+Kernel to use. None chooses one.""",
+    "dtype": """dtype or None
+Type of the dense operands: "f16", "bf16", "f32" or "f64", the long name of one ("float32"), or a NumPy or torch
+dtype. None uses the type of the values, float32 for a pattern.""",
+    "result": """dtype or None
+Type of the results, for example "f32" for 16-bit operands. None uses `dtype`.""",
+    "device": """str, torch.device or None
+"cpu", "cuda" or "cuda:1". None uses the device of the matrix.""",
+    "threads": """int
+Number of CPU threads. 0 uses all.""",
+    "precision": """str or None
+Lowest acceptable precision of products: "fp32", "tf32", "fp16", "bf16" or "fp64". None uses the kernel's
+default, which `Plan.precision` reports.""",
+    "choice": """str
+"predicted" selects the format by a cost model, "measured" by timing candidates.""",
+    "nonfinite": """str
+"strict" also confines NaN and infinity in B to the rows that reference them on CUDA devices. "fast" does not.""",
+    "transpose": """bool
+Use the transpose of the matrix.""",
+    "order": """str
+Order of arrays with one value per nonzero. "csr" is the order of the nonzeros in A (see `Bundle.of`), "packed" the
+storage order of the format, which is faster.""",
+    "replan": """bool
+Ignore plans stored in the bundle.""",
+    "m": """int
+Columns of the second dense operand of attention and update operations. 0 uses `n`.""",
+    "heads": """int
+Number of attention heads.""",
+    "activation": """str or None
+"relu", or None for no activation, in "spmm_update".""",
+    "score": """str
+Attention score: "dot", "cosine" or "additive".""",
+    "transposed_weights": """bool
+Weights of "spmm_update" are stored as [m, n] instead of [n, m].""",
+    "stream": """stream or None
+CUDA stream for conversions of arrays in device memory: an int (`cudaStream_t`), or a stream of CuPy or torch.""",
+    "refreshable": """bool
+Give the formats separate values, which `Plan.refresh` requires.""",
+}
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def check_names(options: dict[str, Any], function: str, without: tuple[str, ...] = ()) -> None:
+    """Raises ArgumentTypeError for a keyword that is not an option of a plan."""
+    known = [name for name in DEFAULTS if name not in without]
+    for name in options:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            hint = f"; did you mean {near[0]!r}?" if near else f"; options are {', '.join(known)}"
+            raise ArgumentTypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}")
+
+
+def takes_plan_options(*without: str) -> Callable[[Function], Function]:
+    """Shows the options of a plan in the signature and the docstring of a function with ``**options``.
+
+    The wrapper refuses other keywords. `without` names the options that the function sets itself.
+    """
+
+    def decorate(function: Function) -> Function:
+        signature = inspect.signature(function)
+        kept = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        own = {p.name for p in kept}
+        names = [name for name in DEFAULTS if name not in without and name not in own]
+        added = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=DEFAULTS[name], annotation=annotation)
+            for name, annotation in zip(names, map(_annotation, names), strict=True)
+        ]
+
+        @functools.wraps(function)
+        def checked(*arguments: Any, **options: Any) -> Any:
+            check_names({name: None for name in options if name not in own}, function.__name__, without)
+            return function(*arguments, **options)
+
+        checked.__signature__ = signature.replace(parameters=[*kept, *added])  # type: ignore[attr-defined]
+        checked.__doc__ = _with_options(inspect.getdoc(function) or "", names)
+        return checked  # type: ignore[return-value]
+
+    return decorate
+
+
+def _annotation(name: str) -> str:
+    """The annotation as it is written in `PlanSettings`."""
+    annotation = PlanSettings.__annotations__[name]
+    return str(getattr(annotation, "__forward_arg__", annotation))
+
+
+def _with_options(doc: str, names: list[str]) -> str:
+    """Appends the options to the Parameters section of a docstring."""
+    lines = []
+    for name in names:
+        kind, _, text = OPTIONS_TEXT[name].partition("\n")
+        lines.append(f"{name} : {kind}, default {DEFAULTS[name]!r}\n{textwrap.indent(text, '    ')}")
+    return doc.replace("**options\n    Options of a plan.", "\n".join(lines), 1)
 
 
 def name_of(code: int, table: dict[str, int]) -> str:
@@ -23,88 +188,70 @@ def name_of(code: int, table: dict[str, int]) -> str:
 
 
 def named(value: Any, table: dict[Any, int], what: str) -> int:
-    """The code of a name; UsageError lists those that there are."""
+    """Returns the code of a name. UsageError lists the valid names."""
     try:
         return table[value]
     except (KeyError, TypeError):
-        raise UsageError(f"{what} = {value!r}; use {', '.join(repr(name) for name in table)}") from None
+        kind = UsageError if isinstance(value, str) else ArgumentTypeError
+        raise kind(f"{what} must be one of {', '.join(repr(name) for name in table)}, got {value!r}") from None
 
 
-def whole(value: Any, what: str, least: int, most: int) -> int:
-    """A whole number between both; UsageError otherwise. ctypes alone would cut off what does not fit."""
+def integer(value: Any, what: str, minimum: int, maximum: int) -> int:
+    """Checks an integer argument. ctypes alone would truncate a number that does not fit."""
     try:
         number = operator.index(value)
     except TypeError:
-        raise UsageError(f"{what} = {value!r} is no whole number") from None
-    if not least <= number <= most:
-        raise UsageError(f"{what} = {number}; it is at least {least} and at most {most}")
+        raise ArgumentTypeError(f"{what} must be an integer, got {value!r}") from None
+    if not minimum <= number <= maximum:
+        raise UsageError(f"{what} must be from {minimum} to {maximum}, got {number}")
     return number
 
 
 def text(value: Any, what: str) -> bytes | None:
     if value is None:
         return None
-    if not isinstance(value, str) or "\0" in value:
-        raise UsageError(f"{what} = {value!r} is no name")
+    if not isinstance(value, str):
+        raise ArgumentTypeError(f"{what} must be a str, got {value!r}")
+    if "\0" in value:
+        raise UsageError(f"{what} must not contain a NUL character, got {value!r}")
     return value.encode()
 
 
 def device_of(device: Any) -> tuple[int, int]:
-    """Device and ordinal of "cpu", "cuda", "cuda:1" or a torch.device."""
+    """Returns device and ordinal of "cpu", "cuda", "cuda:1" or a torch.device."""
     kind, _, ordinal = str(device).partition(":")
     if kind == "cpu" and ordinal in ("", "0"):
         return c.CPU, 0
     if kind == "cuda" and (ordinal == "" or (ordinal.isascii() and ordinal.isdigit() and len(ordinal) < 5)):
         return c.CUDA, int(ordinal or 0)
-    raise UsageError(f"device = {device!r}; use 'cpu', 'cuda' or 'cuda:0'")
+    raise UsageError(f"device must be 'cpu', 'cuda' or 'cuda:N', got {device!r}")
 
 
-def plan_options(
-    n: int,
-    *,
-    op: str = "spmm",
-    format: str = "auto",
-    kernel: str | None = None,
-    dtype: Any = None,
-    result: Any = None,
-    device: Any = None,
-    threads: int = 0,
-    precision: str | None = None,
-    choice: str = "predicted",
-    nonfinite: str = "fast",
-    transpose: bool = False,
-    order: str = "csr",
-    replan: bool = False,
-    m: int = 0,
-    heads: int = 1,
-    activation: str | None = None,
-    score: str = "dot",
-    transposed_weights: bool = False,
-    stream: Any = None,
-) -> tuple[bytes, c.PlanOptions]:
-    """Operation and options of a plan. UsageError for a name or a number that there is not."""
-    if not isinstance(op, str) or op not in OPERATIONS:
-        raise UsageError(f"op = {op!r}; use {', '.join(OPERATIONS)}")
-    kind, ordinal = device_of("cpu" if device is None else device)
+def plan_options(n: int, **given: Unpack[PlanSettings]) -> tuple[bytes, c.PlanOptions]:
+    """Returns operation and options of a plan. UsageError names an invalid option."""
+    o = {**DEFAULTS, **given}
+    op = o["op"]
+    named(op, dict.fromkeys(OPERATIONS, 0), "op")
+    kind, ordinal = device_of("cpu" if o["device"] is None else o["device"])
     return op.encode(), c.PlanOptions(
-        n=whole(n, "n", 1, 1 << 40),
-        format=text(format, "format"),
-        kernel=text(kernel, "kernel"),
-        dense=c.F32 if dtype is None else dtype_code(dtype),
-        result=c.NONE if result is None else dtype_code(result, "result"),
+        n=integer(n, "n", 1, LARGEST_N),
+        format=text(o["format"], "format"),
+        kernel=text(o["kernel"], "kernel"),
+        dense=c.F32 if o["dtype"] is None else dtype_code(o["dtype"]),
+        result=c.NONE if o["result"] is None else dtype_code(o["result"], "result"),
         device=kind,
         ordinal=ordinal,
-        threads=whole(threads, "threads", 0, 1 << 20),
-        precision=c.PRECISION_DEFAULT if precision is None else named(precision, PRECISIONS, "precision"),
-        choice=named(choice, CHOICES, "choice"),
-        nonfinite=named(nonfinite, NONFINITE, "nonfinite"),
-        transpose=int(bool(transpose)),
-        order=named(order, ORDERS, "order"),
-        replan=int(bool(replan)),
-        m=whole(m, "m", 0, 1 << 40),
-        heads=whole(heads, "heads", 1, 65535),
-        activation=named(activation, ACTIVATIONS, "activation"),
-        score=named(score, SCORES, "score"),
-        transposed_weights=int(bool(transposed_weights)),
-        stream=None if stream is None else stream_handle(stream),
+        threads=integer(o["threads"], "threads", 0, 1 << 20),
+        precision=c.PRECISION_DEFAULT if o["precision"] is None else named(o["precision"], PRECISIONS, "precision"),
+        choice=named(o["choice"], CHOICES, "choice"),
+        nonfinite=named(o["nonfinite"], NONFINITE, "nonfinite"),
+        transpose=int(bool(o["transpose"])),
+        order=named(o["order"], ORDERS, "order"),
+        replan=int(bool(o["replan"])),
+        m=integer(o["m"], "m", 0, LARGEST_N),
+        heads=integer(o["heads"], "heads", 1, 65535),
+        activation=named(o["activation"], ACTIVATIONS, "activation"),
+        score=named(o["score"], SCORES, "score"),
+        transposed_weights=int(bool(o["transposed_weights"])),
+        stream=None if o["stream"] is None else stream_handle(o["stream"]),
     )

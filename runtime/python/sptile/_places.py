@@ -84,7 +84,7 @@ def place_of(view: View, spec: Operand, heads: int, vectors: bool) -> Place | No
 
 def torn_result(view: View, spec: Operand) -> UsageError:
     return UsageError(
-        f"{spec.name} has strides {view.strides} (elements); those of a row must follow each other"
+        f"{spec.name} has strides {view.strides}; rows must be contiguous (stride 1 along columns)"
     )
 
 
@@ -94,5 +94,5 @@ def check_overlaps(placed: list[Placed]) -> None:
         for j, other in enumerate(placed):
             if result.spec.result and i != j and result.overlaps(other):
                 raise UsageError(
-                    f"{result.spec.name} overlaps {other.spec.name}: results need memory of their own"
+                    f"{result.spec.name} overlaps {other.spec.name}; pass separate memory for results"
                 )

@@ -1,4 +1,4 @@
-"""A planned operation: made once, run many times without an allocation."""
+"""A planned operation, to run many times without allocations."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from . import _arrays
 from . import _library as c
 from ._arrays import NO_FAST_PATH, Framework, View
 from ._operations import OPERATIONS, Operand
-from ._options import ORDERS, PRECISIONS, name_of, named, plan_options
+from ._options import ORDERS, PRECISIONS, PlanSettings, name_of, named, plan_options
 from ._places import Placed, check_overlaps, place_of, torn_result
-from .errors import InternalError, UsageError
+from .errors import ArgumentTypeError, InternalError, UsageError
 
 if TYPE_CHECKING:
     from .bundle import MatrixHandle
@@ -30,7 +30,7 @@ class PlanHandle(c_void_p):
     matrix: MatrixHandle
 
     def __reduce__(self) -> tuple[Any, ...]:
-        raise TypeError("the handle of a Plan is not copied or pickled; copy the Plan")
+        raise TypeError("cannot copy or pickle the handle of a Plan; copy the Plan")
 
     def __del__(self, destroy: Any = c.lib.sptile_plan_destroy) -> None:
         destroy(self)
@@ -50,18 +50,66 @@ class _Call:
 
 
 class Plan:
-    """A planned operation of one matrix, from `Bundle.plan` or `sptile.plan`. Immutable but for `refresh`;
-    any number of threads may run it at a time, each with results of its own.
+    """A planned operation with one matrix, from `Bundle.plan` or `sptile.plan`.
 
-    Attributes: `shape` (rows, cols) of what is multiplied; `n`, most columns of a run; `op`, `format`,
-    `kernel` and `precision`, what was chosen; `dtype` and `result_dtype`, names of the types of operands and
-    results; `values_dtype`, of the values of the matrix in the format, None for a pattern; `nnz`; `device`,
-    "cpu" or "cuda:0"; `order` of lists with a number for each entry, "csr" or "packed"; `workspace_bytes`,
-    device memory that a run needs beside its operands; `least_n`, for runs of fewer columns planning anew may
-    be faster; `stored`, whether the bundle had the plan; `heads`, `m`.
+    A plan is immutable except for `refresh`. Any number of threads may run it concurrently, each with separate
+    results. A plan is a context manager that calls `close`. A copy or an unpickled plan is planned again.
+
+    Attributes
+    ----------
+    op, format, kernel, precision : str
+        Operation, and the chosen storage format, kernel and precision.
+    shape : tuple of int
+        Rows and columns of the matrix that the plan multiplies.
+    nnz : int
+        Number of stored nonzeros.
+    n : int
+        Maximum number of columns of an operand.
+    m : int
+        Columns of the second operand of attention and update operations.
+    heads : int
+        Number of attention heads.
+    dtype, result_dtype : str
+        Types of operands and of results, for example "float32".
+    values_dtype : str or None
+        Type of the values in the format. None for a pattern.
+    device : str
+        "cpu" or, for example, "cuda:0".
+    order : str
+        Order of arrays with one value per nonzero, "csr" or "packed".
+    transposed : bool
+        True if the plan uses the transpose of the matrix.
+    workspace_bytes : int
+        Device memory that a run needs in addition to its operands.
+    least_n : int
+        For operands with fewer columns, a new plan may be faster.
+    stored : bool
+        True if the plan was stored in the bundle.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse, sptile
+    >>> A = scipy.sparse.eye_array(3, format="csr", dtype="float32")
+    >>> plan = sptile.plan(A, 16)
+    >>> plan.shape, plan.n, plan.format, plan.dtype
+    ((3, 3), 16, 'csr', 'float32')
+    >>> C = plan @ np.ones((3, 16), np.float32)
+    >>> C.shape
+    (3, 16)
     """
 
-    def __init__(self, matrix: MatrixHandle, n: int, settings: dict[str, Any]) -> None:
+    __array_ufunc__ = None  # NumPy leaves `B @ plan` to this class, which does not support it
+
+    def __init__(self) -> None:
+        raise ArgumentTypeError("create plans with sptile.plan or Bundle.plan")
+
+    @classmethod
+    def _create(cls, matrix: MatrixHandle, n: int, settings: PlanSettings) -> Plan:
+        plan = cls.__new__(cls)
+        plan._set(matrix, n, settings)
+        return plan
+
+    def _set(self, matrix: MatrixHandle, n: int, settings: PlanSettings) -> None:
         handle = PlanHandle()
         handle.matrix = matrix
         operation, options = plan_options(n, **settings)
@@ -102,7 +150,16 @@ class Plan:
         self._misaligned = max(_arrays.ITEMSIZE[self._dense], _arrays.ITEMSIZE[self._result]) - 1
 
     def close(self) -> None:
-        """Frees the plan, once runs in other threads are done; using it afterwards raises UsageError."""
+        """Frees the plan after runs in other threads have finished.
+
+        Further calls raise `UsageError`.
+
+        Examples
+        --------
+        >>> import scipy.sparse, sptile
+        >>> plan = sptile.plan(scipy.sparse.eye_array(3, format="csr", dtype="float32"), 16)
+        >>> plan.close()
+        """
         self._handle = None
 
     def __enter__(self) -> Plan:
@@ -114,12 +171,13 @@ class Plan:
     def __getstate__(self) -> tuple[Any, ...]:
         """A copy is planned anew, with the values that this one has."""
         if self._handle is None:
-            raise TypeError("the Plan is closed; copy or pickle it before that")
-        settings = {name: value for name, value in self._settings.items() if name != "stream"}
+            raise TypeError("cannot copy or pickle a closed Plan")
+        settings = self._settings.copy()
+        settings.pop("stream", None)
         return self._handle.matrix, self.n, settings
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        self.__init__(*state)  # type: ignore[misc]
+        self._set(*state)
 
     def __copy__(self) -> Plan:
         return copying.deepcopy(self)
@@ -148,16 +206,50 @@ class Plan:
         stream: Any = None,
         workspace: Any = None,
     ) -> Any:
-        """C = alpha A B + beta C.
+        """Computes ``alpha * A @ B + beta * out``. ``plan @ B`` is the same as ``plan(B)``.
 
-        B: cols x k with k <= n, or a vector of cols numbers; `out`: C, rows x k or rows numbers, written and
-        returned; None: a new array like B. Types are those of the plan, nothing is converted or moved; rows
-        may be apart, elements of a row may not: then B is copied and `out` refused. On a CUDA device the
-        product is enqueued on `stream`, by default the current one of B's framework; with `out` nothing is
-        allocated, so that it may be captured in a graph. Runs on several streams at a time need a `workspace`
-        each where workspace_bytes is not 0: that much zeroed device memory.
+        Parameters
+        ----------
+        B : array
+            Dense operand of shape (cols, k) with ``k <= n``, or a vector of shape (cols,). It must have the dtype
+            and the device of the plan. B is copied if its rows are not contiguous.
+        out : array, optional
+            Result of shape (rows, k) or (rows,), with contiguous rows. By default a new array like B.
+        alpha, beta : float, optional
+            Scale factors. ``beta != 0`` requires `out`.
+        stream : stream, optional
+            CUDA stream. By default the current stream of B's library.
+        workspace : array, optional
+            `workspace_bytes` bytes of zeroed device memory. Concurrent runs on several streams each need a separate
+            workspace.
 
-        UsageError: shapes, types, devices or strides that do not fit, overlap of B and `out`.
+        Returns
+        -------
+        array
+            `out`, or a new array like B.
+
+        Raises
+        ------
+        UsageError
+            If shapes, types, devices or strides do not match the plan, or if `out` overlaps B.
+
+        Notes
+        -----
+        On a CUDA device the call returns before the product is complete. With `out` it allocates nothing, so a CUDA
+        graph can capture it.
+
+        Examples
+        --------
+        >>> import numpy as np, scipy.sparse, sptile
+        >>> A = scipy.sparse.csr_array(np.array([[1, 0], [2, 3]], np.float32))
+        >>> plan = sptile.plan(A, 2)
+        >>> B = np.ones((2, 2), np.float32)
+        >>> plan(B)
+        array([[1., 1.],
+               [5., 5.]], dtype=float32)
+        >>> C = np.empty_like(B)
+        >>> plan(B, C, alpha=2.0) is C
+        True
         """
         framework, array, b_dtype, c_dtype, pair, current = self._fast
         if type(B) is array and B.shape == self._b_shape and B.dtype is b_dtype and workspace is None:
@@ -176,10 +268,13 @@ class Plan:
                     if self._run_pair(b, c_, alpha, beta, chosen):
                         return C
         if self.op != "spmm":
-            raise UsageError(f"the plan is of {self.op}: use plan.run, or plan.sddmm for sddmm")
+            raise UsageError(f"the operation of the plan is {self.op}; use plan.run, or plan.sddmm for sddmm")
         if beta != 0 and out is None:
-            raise UsageError(f"beta = {beta} adds to what is in `out`: pass it")
+            raise UsageError(f"beta = {beta} requires out")
         return self._run((B, out), alpha=alpha, beta=beta, stream=stream, workspace=workspace)
+
+    def __matmul__(self, B: Any) -> Any:
+        return self(B)
 
     def _run_pair(self, b: int, c_: int, alpha: float, beta: float, stream: int | None) -> bool:
         """Runs with two contiguous operands of all columns; False, and nothing is done, unless they are
@@ -199,7 +294,7 @@ class Plan:
             call.operands.alpha = alpha
             call.operands.beta = beta
         except (TypeError, ValueError):
-            raise UsageError(f"alpha = {alpha!r}, beta = {beta!r}; pass numbers") from None
+            raise ArgumentTypeError(f"alpha and beta must be numbers, got {alpha!r} and {beta!r}") from None
         status = _run(handle, call.reference, stream, None)
         calls.append(call)
         if status:
@@ -220,16 +315,44 @@ class Plan:
         stream: Any = None,
         workspace: Any = None,
     ) -> Any:
-        """out = alpha (X Y^T at the entries of A) + beta out, of a plan with op="sddmm".
+        """Computes ``alpha * (X @ Y.T)`` at the nonzeros of A, plus ``beta * out``.
 
-        X: rows x k, Y: cols x k with k <= n; k = 0: dot products are 0. `out`: one number for each entry, in
-        `order`: "csr", of each given entry in the order of A.data (see `Bundle.of`), or "packed"; None: a new
-        array. scaled: each is multiplied by the value of its entry, too. The rest as in `__call__`.
+        Parameters
+        ----------
+        X, Y : array
+            Dense operands of shape (rows, k) and (cols, k) with ``k <= n``.
+        out : array, optional
+            Result of shape (nnz,), in the order of `Plan.order`. By default a new array like X.
+        alpha, beta : float, optional
+            Scale factors. ``beta != 0`` requires `out`.
+        scaled : bool, optional
+            Multiply each result by the value of its nonzero.
+        stream, workspace : optional
+            See `Plan.__call__`.
+
+        Returns
+        -------
+        array
+            One value per nonzero. Order "csr" is the order of the nonzeros in A, see `Bundle.of`.
+
+        Raises
+        ------
+        UsageError
+            If the operation of the plan is not "sddmm", or an operand does not match the plan.
+
+        Examples
+        --------
+        >>> import numpy as np, scipy.sparse, sptile
+        >>> A = scipy.sparse.csr_array(np.array([[1, 0], [2, 3]], np.float32))
+        >>> plan = sptile.plan(A, 4, op="sddmm")
+        >>> X = np.ones((2, 4), np.float32)
+        >>> plan.sddmm(X, X, scaled=True)
+        array([ 4.,  8., 12.], dtype=float32)
         """
         if self.op != "sddmm":
-            raise UsageError(f"the plan is of {self.op}: make one with op='sddmm'")
+            raise UsageError(f"the operation of the plan is {self.op}; create a plan with op='sddmm'")
         if beta != 0 and out is None:
-            raise UsageError(f"beta = {beta} adds to what is in `out`: pass it")
+            raise UsageError(f"beta = {beta} requires out")
         return self._run(
             (X, Y, out), alpha=alpha, beta=beta, scaled=scaled, stream=stream, workspace=workspace
         )
@@ -247,26 +370,56 @@ class Plan:
         stream: Any = None,
         workspace: Any = None,
     ) -> Any:
-        """Runs the operation of the plan: operands in its order, results last, as in
-        docs/how-to/graph-layers.md (attention, softmax_rows, spmm_update and their gradients).
+        """Runs the operation of the plan.
 
-        None stands for an operand that is left out; a result that is needed is then made, one that is not is
-        not written. With heads > 1 every operand that heads do not share begins with that dimension:
-        heads x rows x n, of any strides that keep a row together (rows x heads x n is
-        `x.transpose(1, 0, 2)`). `values`: nnz values (heads x nnz) for this run in place of those of the matrix, in the
-        order in which the format stores them; with the format csr and order="csr" one for each given entry,
-        in the order of A.data. So are all lists with a number for each entry: repeated ones have a score and
-        a weight each. Lists of a plan with transpose=True are in the CSR order of the transpose. Operands
-        without columns (n = 0) give sums of nothing. `workspace`: zeroed device memory of workspace_bytes,
-        which runs on several streams at a time need each. Returns the results that were written, one as itself, several as
-        a tuple.
+        Parameters
+        ----------
+        *operands : array or None
+            Operands in the order of the operation, results last; see the guide to graph layers. None omits an
+            optional operand. A required result that is None is allocated, an optional one is not computed.
+            If ``heads > 1``, operands that heads do not share have the shape (heads, rows, columns). Strides between
+            heads and rows are arbitrary.
+        alpha, beta : float, optional
+            Scale factors. ``beta != 0`` requires the results.
+        scaled : bool, optional
+            Multiply results of "sddmm" by the values of the nonzeros.
+        slope : float, optional
+            Negative slope of leaky ReLU in the score "additive".
+        values : array, optional
+            Values of the nonzeros for this run, of shape (nnz,) or (heads, nnz), in the storage order of the format.
+            With the format "csr" and order "csr" they are in the order of the nonzeros in A.
+        stream, workspace : optional
+            See `Plan.__call__`.
+
+        Returns
+        -------
+        array or tuple of array
+            The results that were computed.
+
+        Raises
+        ------
+        UsageError
+            If an operand is missing or does not match the plan.
+
+        Notes
+        -----
+        Arrays with one value per nonzero are in the order of the nonzeros in A, see `Bundle.of`. Duplicates each have
+        a score and a weight. With ``transpose=True`` these arrays are in the CSR order of the transpose.
+
+        Examples
+        --------
+        >>> import numpy as np, scipy.sparse, sptile
+        >>> A = scipy.sparse.csr_array(np.array([[1, 1], [0, 1]], np.float32))
+        >>> plan = sptile.plan(A, 1, op="softmax_rows")
+        >>> plan.run(np.zeros(3, np.float32))
+        array([0.5, 0.5, 1. ], dtype=float32)
         """
         if beta != 0 and any(
             spec.result and (i >= len(operands) or operands[i] is None)
             for i, spec in enumerate(OPERATIONS[self.op])
             if not spec.optional
         ):
-            raise UsageError(f"beta = {beta} adds to the results that are given: pass them")
+            raise UsageError(f"beta = {beta} requires the results as operands")
         return self._run(
             operands,
             alpha=alpha,
@@ -316,7 +469,7 @@ class Plan:
         specs = OPERATIONS[self.op]
         if len(given) > len(specs):
             names = ", ".join(spec.name for spec in specs)
-            raise UsageError(f"{self.op} takes {len(specs)} operands ({names}), not {len(given)}")
+            raise ArgumentTypeError(f"{self.op} takes {len(specs)} operands ({names}), got {len(given)}")
         given = given + (None,) * (len(specs) - len(given))
         views = [None if a is None else self._view(a, spec) for a, spec in zip(given, specs, strict=True)]
         first = next((v for v in views if v is not None), None)
@@ -387,7 +540,9 @@ class Plan:
         try:
             operands.alpha, operands.beta, operands.slope = alpha, beta, slope
         except (TypeError, ValueError):
-            raise UsageError(f"alpha = {alpha!r}, beta = {beta!r}, slope = {slope!r}; pass numbers") from None
+            raise ArgumentTypeError(
+                f"alpha, beta and slope must be numbers, got {alpha!r}, {beta!r} and {slope!r}"
+            ) from None
 
     def _dtype_of(self, spec: Operand) -> int:
         if spec.element == "statistic":
@@ -398,14 +553,14 @@ class Plan:
         """Where an operand lies, on the device and of the type of the plan."""
         view = _arrays.view(array, spec.name)
         if (view.device, view.ordinal) != (self._kind, self._ordinal):
-            raise UsageError(f"{spec.name} is on {view.device_name}, the plan runs on {self.device}")
+            raise UsageError(f"{spec.name} must be on {self.device}, the device of the plan, got {view.device_name}")
         wanted = self._dtype_of(spec)
         if view.dtype != wanted:
-            raise UsageError(f"{spec.name} is {view.dtype_name}, the plan has {_arrays.DTYPE_NAMES[wanted]}")
+            raise UsageError(f"{spec.name} must be {_arrays.DTYPE_NAMES[wanted]}, got {view.dtype_name}")
         if spec.result and not view.writable:
-            raise UsageError(f"{spec.name} is read-only, but it is written")
+            raise UsageError(f"{spec.name} is read-only; pass a writable array")
         if spec.result and not view.aligned:
-            raise UsageError(f"{spec.name} does not begin at a multiple of the size of its elements")
+            raise UsageError(f"{spec.name} is not aligned to the size of its elements")
         return view
 
     def _columns(self, views: list[View | None], specs: tuple[Operand, ...], vectors: bool) -> int:
@@ -416,7 +571,7 @@ class Plan:
             if view is not None and spec.width == "n" and spec.extent in ("rows", "cols") and view.shape:
                 n = view.shape[-1]
                 if n > self.n:
-                    raise UsageError(f"{spec.name} has {n} columns, the plan serves 1 to {self.n}")
+                    raise UsageError(f"{spec.name} has {n} columns, but the plan supports 1 to {self.n}")
                 return n
         return self.n
 
@@ -439,7 +594,7 @@ class Plan:
         """Where an operand stands, or a copy of it where its rows are torn."""
         wanted = self._shape(spec, n, vectors)
         if view.shape != wanted:
-            raise UsageError(f"{self.op}: {spec.name} has shape {view.shape}; it must be {wanted}")
+            raise UsageError(f"{self.op}: {spec.name} must have shape {wanted}, got {view.shape}")
         place = place_of(view, spec, self.heads, vectors)
         if place is None:
             view = self._copy(view, spec, stream)
@@ -453,7 +608,7 @@ class Plan:
             raise torn_result(view, spec)
         if stream is not None:
             raise UsageError(
-                f"{spec.name} must be row-major where a stream is given: a copy would be on another one"
+                f"{spec.name} must be row-major when a stream is given, because a copy would use another stream"
             )
         return _arrays.view(view.framework.contiguous(view.owner), spec.name)
 
@@ -461,7 +616,7 @@ class Plan:
         """The stream of a run. Operands that name another one are waited for."""
         if self._kind == c.CPU:
             if stream is not None:
-                raise UsageError("a plan for the CPU takes no stream")
+                raise UsageError("stream requires a plan for a CUDA device")
             return None
         if stream is not None:
             chosen = _arrays.stream_handle(stream)
@@ -480,16 +635,16 @@ class Plan:
         shape = (self.nnz,) if len(view.shape) == 1 or self.heads == 1 else (self.heads, self.nnz)
         if view.shape != shape or (view.device, view.ordinal) != (self._kind, self._ordinal):
             raise UsageError(
-                f"values are {view.shape} on {view.device_name}; they must be {shape} on {self.device}"
+                f"values must have shape {shape} on {self.device}, got {view.shape} on {view.device_name}"
             )
         self._check_values_type(view)
         batch = 0
         if view.strides is None or not view.aligned or (self.nnz > 1 and view.strides[-1] != 1):
-            raise UsageError("values must follow each other without gaps")
+            raise UsageError("values must be contiguous")
         if len(shape) == 2:
             batch = view.strides[0]
             if batch < 0:
-                raise UsageError("the values of heads go backwards")
+                raise UsageError("values must not have a negative stride between heads")
         operands.values = view.pointer
         operands.values_batch = batch
         return view.owner
@@ -497,7 +652,9 @@ class Plan:
     def _check_values_type(self, view: View) -> None:
         if view.dtype != self._values:
             raise UsageError(
-                f"values are {view.dtype_name}, those of the plan are {_type_name(self._values)}"
+                f"values must be {_arrays.DTYPE_NAMES[self._values]}, got {view.dtype_name}"
+                if self._values != c.NONE
+                else "the matrix is a pattern, which has no values to replace"
             )
 
     def _workspace(self, workspace: Any) -> c.Workspace | None:
@@ -506,10 +663,10 @@ class Plan:
         view = _arrays.view(workspace, "workspace")
         if (view.device, view.ordinal) != (self._kind, self._ordinal) or not view.writable:
             raise UsageError(
-                f"workspace is on {view.device_name}; it must be writable memory on {self.device}"
+                f"workspace must be writable memory on {self.device}, got memory on {view.device_name}"
             )
         if view.strides is None or view.strides != _arrays._packed(view.shape):
-            raise UsageError("workspace must follow itself without gaps")
+            raise UsageError("workspace must be contiguous")
         count = 1
         for extent in view.shape:
             count *= extent
@@ -518,13 +675,34 @@ class Plan:
     # ---- New values ----
 
     def refresh(self, values: Any, *, order: str = "csr", stream: Any = None) -> None:
-        """New values for all refreshable plans of the bundle, made with refreshable=True. No plan of it may
-        run meanwhile.
+        """Replaces the values of the matrix in all plans of the bundle that have ``refreshable=True``.
 
-        values: one number of `values_dtype` for each given entry of the matrix, in host memory or on the
-        plan's device, in the order of A.data (see `Bundle.of`); those of repeated entries are added up in
-        double. order="packed": nnz numbers as this plan's format stores them, which is what sddmm writes so. In
-        device memory they are moved on `stream`, and nothing waits.
+        No plan of the bundle may run during the call.
+
+        Parameters
+        ----------
+        values : array
+            One value of type `values_dtype` per nonzero, in host memory or on the device of the plan. Values of
+            duplicates are added in float64.
+        order : str, optional
+            "csr": order of the nonzeros in A, see `Bundle.of`. "packed": storage order of this plan's format, as
+            `sddmm` writes it.
+        stream : stream, optional
+            CUDA stream that copies values in device memory.
+
+        Raises
+        ------
+        UsageError
+            If the plan is not refreshable, or the values do not match the matrix.
+
+        Examples
+        --------
+        >>> import numpy as np, scipy.sparse, sptile
+        >>> A = scipy.sparse.csr_array(np.array([[1, 0], [2, 3]], np.float32))
+        >>> plan = sptile.plan(A, 1, refreshable=True)
+        >>> plan.refresh(np.array([10, 20, 30], np.float32))
+        >>> plan(np.ones(2, np.float32))
+        array([10., 50.], dtype=float32)
         """
         handle = self._open_handle()
         matrix = handle.matrix
@@ -532,16 +710,18 @@ class Plan:
         view = _arrays.view(values, "values")
         count = self.nnz if in_order == c.ORDER_PACKED else matrix.source_count
         if view.shape != (count,):
-            raise UsageError(f"values have shape {view.shape}; the matrix has {count} entries")
+            raise UsageError(f"values must have shape {(count,)}, one value per nonzero, got {view.shape}")
         if view.device == c.CUDA and (self._kind, self._ordinal) != (view.device, view.ordinal):
-            raise UsageError(f"values are on {view.device_name}, the plan on {self.device}")
+            raise UsageError(f"values must be in host memory or on {self.device}, got {view.device_name}")
         self._check_values_type(view)
         doubles = None
         if in_order == c.ORDER_CSR and matrix.source.unordered:
             raise UsageError(f"refresh: {_no_order(matrix.source.unordered)}")
         if in_order == c.ORDER_CSR and matrix.order is not None and matrix.source.device == "cpu":
             if view.device == c.CUDA and stream is not None:
-                raise UsageError("the entries of A are not in CSR order: pass values in host memory, or no stream")
+                raise UsageError(
+                    "stream requires nonzeros in CSR order; sort A first, or pass values in host memory"
+                )
             if matrix.order.repeated:
                 doubles = view.framework.double(view.owner)
                 sums = matrix.order.total(doubles)
@@ -561,8 +741,4 @@ class Plan:
 
 
 def _no_order(kind: str) -> str:
-    return f"the entries of a {kind} have no order for lists with a number for each; pass A.tocsr()"
-
-
-def _type_name(code: int) -> str:
-    return _arrays.DTYPE_NAMES.get(code, "not there: the matrix is a pattern")
+    return f"the order of the nonzeros of a {kind} is undefined; pass A.tocsr()"

@@ -1,4 +1,4 @@
-"""Many small matrices as one, so that one run multiplies them all."""
+"""Several matrices combined into one, which one run multiplies."""
 
 from __future__ import annotations
 
@@ -13,45 +13,110 @@ import numpy.typing as npt
 from . import _library as c
 from ._order import Order, joined
 from .bundle import Bundle, CsrMemory, MatrixHandle, csr_memory
-from .errors import Error, UsageError
+from .errors import ArgumentTypeError, Error, UsageError
 
 
 class Batch(Bundle):
-    """The matrix that `block_diag` or `vstack` made of several: a `Bundle` as any other. Their arrays are
-    borrowed: they must not change while the batch is used.
+    """A `Bundle` of several matrices, from `block_diag` or `vstack`.
 
-    Attributes beside those of a `Bundle`:
-        row_offsets: int64 [matrices + 1], where the rows of each begin; the last number is that of all rows.
-            `numpy.split(C, batch.row_offsets[1:-1])` is the product of each.
-        col_offsets: the same of columns; None after `vstack`, where all have the same.
+    Attributes
+    ----------
+    row_offsets : array of int64
+        First row of each matrix and the total number of rows, shape (matrices + 1,).
+        ``numpy.split(C, batch.row_offsets[1:-1])`` returns the product of each matrix.
+    col_offsets : array of int64 or None
+        First column of each matrix. None for `vstack`, whose matrices share all columns.
+
+    Examples
+    --------
+    >>> import scipy.sparse, sptile
+    >>> A = scipy.sparse.eye_array(2, format="csr")
+    >>> batch = sptile.block_diag([A, A, A])
+    >>> batch.shape, batch.row_offsets
+    ((6, 6), array([0, 2, 4, 6]))
     """
 
-    def __init__(self, memories: list[CsrMemory], arrangement: int) -> None:
+    row_offsets: npt.NDArray[np.int64]
+    col_offsets: npt.NDArray[np.int64] | None
+
+    @classmethod
+    def _arrange(cls, memories: list[CsrMemory], arrangement: int) -> Batch:
         members = _Members(memories, arrangement)
-        super().__init__(members, members.name, members.device)
+        batch = cls.__new__(cls)
+        batch._set(members, members.name, members.device)
         shapes = [(one.arrays.rows, one.arrays.cols) for one in memories]
         rows, cols = np.cumsum([(0, 0), *shapes], axis=0, dtype=np.int64).T.copy()
-        self.row_offsets: npt.NDArray[np.int64] = rows
-        self.col_offsets: npt.NDArray[np.int64] | None = cols if arrangement == c.BLOCK_DIAGONAL else None
+        batch.row_offsets = rows
+        batch.col_offsets = cols if arrangement == c.BLOCK_DIAGONAL else None
+        return batch
 
 
 def block_diag(matrices: Iterable[Any], *, copy: bool = False) -> Batch:
-    """A matrix with these on its diagonal and no other entries, as scipy.sparse.block_diag makes: a product
-    of it multiplies each with its own rows of B.
+    """Combines matrices into a block diagonal matrix. One product multiplies each matrix with its rows of B.
 
-    matrices: one or more, each as of `Bundle.of`, all on one device, with values of one type. copy: nothing
-    is borrowed, they may change afterwards. Errors name the matrix, counted from 0:
+    Parameters
+    ----------
+    matrices : iterable
+        Matrices as accepted by `Bundle.of`, on one device and with values of one type.
+    copy : bool, optional
+        Copy all arrays. By default they are borrowed and must not change while the batch is in use.
 
-    UsageError: there is none, or one is no matrix, elsewhere, or of another type; BadInputError: its arrays
-    are no CSR matrix; UnsupportedError: together they have more than 2**31 - 1 rows or columns.
+    Returns
+    -------
+    Batch
+        The combined matrix.
+
+    Raises
+    ------
+    UsageError
+        If `matrices` is empty, or a matrix is invalid, on another device or of another type. The message names its
+        position, starting at 0.
+    BadInputError
+        If the arrays of a matrix are not valid.
+    UnsupportedError
+        If the result has more than 2**31 - 1 rows or columns.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse, sptile
+    >>> A = scipy.sparse.eye_array(2, format="csr")
+    >>> batch = sptile.block_diag([A, 2 * A])
+    >>> C = batch @ np.ones(4)
+    >>> np.split(C, batch.row_offsets[1:-1])
+    [array([1., 1.]), array([2., 2.])]
     """
-    return Batch(_memories(matrices, copy), c.BLOCK_DIAGONAL)
+    return Batch._arrange(_memories(matrices, copy), c.BLOCK_DIAGONAL)
 
 
 def vstack(matrices: Iterable[Any], *, copy: bool = False) -> Batch:
-    """A matrix with these under one another, as scipy.sparse.vstack makes: a product of it multiplies all
-    with the same B. They have the same number of columns, else UsageError; the rest as of `block_diag`."""
-    return Batch(_memories(matrices, copy), c.STACKED)
+    """Stacks matrices vertically. One product multiplies each matrix with the same B.
+
+    Parameters
+    ----------
+    matrices : iterable
+        Matrices as accepted by `Bundle.of`, with the same number of columns, on one device and with values of one
+        type.
+    copy : bool, optional
+        Copy all arrays. By default they are borrowed and must not change while the batch is in use.
+
+    Returns
+    -------
+    Batch
+        The combined matrix.
+
+    Raises
+    ------
+    UsageError, BadInputError, UnsupportedError
+        See `block_diag`. UsageError also if the numbers of columns differ.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse, sptile
+    >>> A = scipy.sparse.eye_array(2, format="csr")
+    >>> sptile.vstack([A, 2 * A]) @ np.ones(2)
+    array([1., 1., 2., 2.])
+    """
+    return Batch._arrange(_memories(matrices, copy), c.STACKED)
 
 
 class _Members(NamedTuple):
@@ -98,19 +163,19 @@ class _Members(NamedTuple):
         """On which the arrays are ready."""
         streams = {one.stream for one in self.memories if one.stream is not None}
         if len(streams) > 1:
-            raise UsageError("the matrices of the batch are made on several streams; use one")
+            raise UsageError("the matrices of a batch must be ready on one CUDA stream, got several")
         return streams.pop() if streams else None
 
 
 def _memories(matrices: Iterable[Any], copy: bool) -> list[CsrMemory]:
     """The arrays of each matrix; an error says of which."""
     if not isinstance(matrices, Iterable) or isinstance(matrices, (str, bytes)) or hasattr(matrices, "shape"):
-        raise UsageError(f"matrices is a {type(matrices).__name__}; pass a list of matrices")
+        raise ArgumentTypeError(f"matrices must be a list of matrices, got {type(matrices).__name__}")
     memories = []
     for number, one in enumerate(matrices):
         try:
             known = isinstance(one, (Bundle, str, os.PathLike))
-            memories.append(Bundle.of(one).memory() if known else csr_memory(one, copy, True))
+            memories.append(Bundle.of(one)._memory() if known else csr_memory(one, copy, True))
         except Error as error:
             raise type(error)(f"matrix {number} of the batch: {error}") from None
     return memories

@@ -1,4 +1,4 @@
-"""Matrices: a bundle file, or CSR arrays of SciPy, CuPy or torch."""
+"""Sparse matrices for plans: bundle files, and matrices of SciPy, CuPy or torch."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import copy as copying
 import ctypes
 import os
 import sys
+import warnings
 from ctypes import byref, c_char_p, c_int, c_void_p
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -15,10 +16,13 @@ from . import _arrays
 from . import _library as c
 from ._arrays import View
 from ._memory import tocsr
-from ._options import PRECISIONS, name_of, plan_options, text
+from ._options import PRECISIONS, PlanSettings, name_of, plan_options, takes_plan_options, text
 from ._order import DeviceOrder, Order, sorted_entries
 from ._plan import Plan
-from .errors import BadInputError, InternalError, UnsupportedError, UsageError
+from .errors import ArgumentTypeError, BadInputError, InternalError, UnsupportedError, UsageError
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 _LARGEST_ID = 2**31 - 1
 
@@ -46,8 +50,8 @@ class MatrixHandle(c_void_p):
     def __reduce__(self) -> tuple[Any, ...]:
         if self.source.device != "cpu":
             raise TypeError(
-                f"a Bundle or Plan of a matrix on {self.source.device} is not copied or pickled: copy the matrix "
-                "to host memory, or open it from a file"
+                f"cannot copy or pickle a Bundle or Plan on {self.source.device}; copy the matrix to host memory, or "
+                "open it from a file"
             )
         return _made, (self.source, self.refreshable, self._fresh(), self.content)
 
@@ -66,8 +70,7 @@ class MatrixHandle(c_void_p):
         """Values of the given entries, some of which are repeated, in double."""
         if self.given_values is False and self.source.device == "cpu":
             raise UsageError(
-                "the values of repeated entries are not known after a refresh with order='packed'; refresh with "
-                "order='csr'"
+                "the values of duplicates are unknown after refresh with order='packed'; refresh with order='csr'"
             )
         known = self.given_values is not None and self.given_values is not False
         return self.given_values if known else self.source.given_doubles()
@@ -76,8 +79,7 @@ class MatrixHandle(c_void_p):
         """Column of each entry of the CSR arrays."""
         if self.source.device != "cpu":
             raise UnsupportedError(
-                "A has repeated entries in device memory, of which the transpose cannot tell how many there are; "
-                "add them up first"
+                "transpose=True does not support duplicates in device memory; call A.sum_duplicates() first"
             )
         arrays = c.Arrays()
         c.check(c.lib.sptile_matrix_arrays(self, byref(arrays)))
@@ -94,13 +96,12 @@ class _Fresh(NamedTuple):
 
 def _fresh_values(handle: MatrixHandle, format: str, dtype: int) -> _Fresh:
     """Reads the values of a format: they are its SDDMM with ones, scaled."""
-    settings = {"op": "sddmm", "format": format, "dtype": _arrays.DTYPE_NAMES[dtype]}
+    settings: PlanSettings = {"op": "sddmm", "format": format, "dtype": _arrays.DTYPE_NAMES[dtype]}
     try:
-        plan = Plan(handle, 1, settings)
+        plan = Plan._create(handle, 1, settings)
     except UnsupportedError as error:
         raise TypeError(
-            f"the Bundle or Plan has new values, which cannot be read for a copy ({error}): refresh the copy of "
-            "one that has not"
+            f"cannot copy or pickle a refreshed Bundle or Plan, because its values cannot be read: {error}"
         ) from None
     one, typestr = _ONES[dtype]
     counts = (*plan.shape, plan.nnz)
@@ -129,7 +130,7 @@ def _made(
     source.make(c.MatrixOptions(refreshable=int(refreshable)), handle)
     _describe_into(handle, source, refreshable)
     if content != 0 and handle.content != content:
-        raise BadInputError(f"{source.name}: was replaced since its Bundle was pickled; open it again")
+        raise BadInputError(f"{source.name}: the file changed after its Bundle was pickled; open it again")
     _give_values(handle, fresh)
     return handle
 
@@ -179,8 +180,24 @@ def _give_values(handle: MatrixHandle, fresh: _Fresh | None) -> None:
 
 
 class CsrArrays(NamedTuple):
-    """Read-only views of the CSR arrays of a matrix: `indptr` (rows + 1, int64), `indices` (nnz, int32) and
-    `values` (nnz; None for a pattern, where every entry is 1)."""
+    """Read-only CSR arrays of a matrix, from `Bundle.csr`.
+
+    Attributes
+    ----------
+    indptr : array of int64
+        Row pointers, shape (rows + 1,).
+    indices : array of int32
+        Column ids, shape (nnz,).
+    values : array or None
+        Values, shape (nnz,). None for a pattern, whose nonzeros are all 1.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse, sptile
+    >>> arrays = sptile.Bundle.of(scipy.sparse.csr_array(np.array([[0.0, 5.0], [6.0, 0.0]]))).csr()
+    >>> arrays.indptr, arrays.indices, arrays.values
+    (array([0, 1, 2]), array([1, 0], dtype=int32), array([5., 6.]))
+    """
 
     indptr: Any
     indices: Any
@@ -188,9 +205,31 @@ class CsrArrays(NamedTuple):
 
 
 class Prediction(NamedTuple):
-    """One way to do a product. `kernel`: None where the device has none for the format; `microseconds`: None
-    where there is no model of the kernel; `usable`: whether it has the types and the precision that are asked
-    for; `chosen`: what a plan takes."""
+    """Predicted run time of one storage format, from `Bundle.predict`.
+
+    Attributes
+    ----------
+    format : str
+        Storage format.
+    kernel : str or None
+        Kernel that runs the format. None if the device has no kernel for it.
+    microseconds : float or None
+        Predicted run time. None if the kernel has no cost model.
+    precision : str
+        Precision of the kernel.
+    usable : bool
+        True if the kernel supports the requested types and precision.
+    chosen : bool
+        True for the format that a plan uses.
+
+    Examples
+    --------
+    >>> import scipy.sparse, sptile
+    >>> bundle = sptile.Bundle.of(scipy.sparse.eye_array(3, format="csr", dtype="float32"))
+    >>> [prediction] = bundle.predict(16)
+    >>> prediction.format, prediction.usable, prediction.chosen
+    ('csr', True, True)
+    """
 
     format: str
     kernel: str | None
@@ -337,8 +376,7 @@ class CsrMemory(NamedTuple):
     def given_doubles(self) -> Any:
         if self.device != "cpu":
             raise UnsupportedError(
-                "A has repeated entries in device memory, by whose values results are not multiplied there; "
-                "multiply them yourself, or add the entries up first"
+                "scaled=True does not support duplicates in device memory; call A.sum_duplicates() first"
             )
         if self.values is not None:
             return _doubles(self.values)
@@ -355,7 +393,7 @@ class CsrMemory(NamedTuple):
     def __reduce__(self) -> tuple[Any, ...]:
         a, kept = self.arrays, self.kept
         if a.device != c.CPU:
-            raise TypeError("a Bundle of a matrix in device memory is not copied or pickled")
+            raise TypeError("cannot copy or pickle a Bundle of a matrix in device memory")
         parts = (
             _raw_view(kept, a.row, a.rows + 1, c.I64).copy(),
             _raw_view(kept, a.col, a.nnz, c.I32).copy(),
@@ -391,19 +429,49 @@ def _csr_memory(
 
 
 class Bundle:
-    """A sparse matrix with its formats: a bundle file (`sptile.open`), or CSR arrays in memory (`Bundle.of`),
-    which are borrowed: they must not change while the bundle or a plan of it is used.
+    """A sparse matrix with its storage formats, from `sptile.open`, `sptile.convert` or `Bundle.of`.
 
-    Attributes: `shape`, `nnz`; `dtype` of the values, a NumPy type, None for a pattern; `formats`, those that
-    are stored; `symmetric`, True, False or None where nobody looked; `device`, "cpu" or "cuda:0".
-    Plans stay valid when the bundle is closed.
+    A bundle is a context manager that calls `close`. Plans remain valid after the bundle is closed.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Rows and columns.
+    nnz : int
+        Number of stored nonzeros.
+    formats : tuple of str
+        Stored formats.
+    symmetric : bool or None
+        True if the matrix is symmetric, None if unknown.
+    device : str
+        "cpu" or, for example, "cuda:0".
+
+    Examples
+    --------
+    >>> import numpy as np, sptile
+    >>> bundle = sptile.convert("data/examples/fem_plate.mtx", "plate.h5", formats="bittcf")
+    >>> bundle.shape, bundle.nnz, bundle.formats
+    ((2286, 2286), 38964, ('csr', 'bittcf'))
+    >>> C = bundle @ np.ones((2286, 16), np.float32)
     """
 
-    def __init__(self, source: Source, name: str, device: str = "cpu") -> None:
+    __array_ufunc__ = None  # NumPy leaves `B @ bundle` to this class, which does not support it
+
+    def __init__(self) -> None:
+        raise ArgumentTypeError("create bundles with sptile.open, sptile.convert or Bundle.of")
+
+    @classmethod
+    def _create(cls, source: Source, name: str, device: str = "cpu") -> Bundle:
+        bundle = cls.__new__(cls)
+        bundle._set(source, name, device)
+        return bundle
+
+    def _set(self, source: Source, name: str, device: str) -> None:
         self._name = name
         self.device = device
         handle = _made(source, False)
         self._handles: dict[bool, MatrixHandle] | None = {False: handle}
+        self._products: dict[tuple[str, str], dict[int, Plan]] = {}  # of `A @ B`, by type and device, then width
         info = _describe(handle)
         self.shape: tuple[int, int] = (info.rows, info.cols)
         self.nnz: int = info.nnz
@@ -413,37 +481,81 @@ class Bundle:
 
     @classmethod
     def of(cls, A: Any, *, copy: bool = False) -> Bundle:
-        """The bundle of a matrix: a Bundle itself, a path, a SciPy or CuPy sparse matrix, a torch sparse CSR
-        tensor.
+        """Returns the bundle of a matrix.
 
-        Values are float32 or float64 (of torch float16 and bfloat16, too). Column ids of 32 bits and row
-        pointers of 64 are borrowed, others are copied. Entries out of order are sorted and those of one place
-        added up in a copy, in double; A is never changed. copy: nothing is borrowed, A may change afterwards.
-        BadInputError: arrays that are no matrix.
+        Parameters
+        ----------
+        A : Bundle, path, sparse matrix or tensor
+            A bundle, the path of a bundle file, a SciPy or CuPy sparse matrix or array, or a torch sparse CSR tensor.
+            float32 and float64 values are used as they are, and so are 16-bit values of torch. Booleans and
+            integers become float32, or float64 in `sptile.plan` with ``dtype="f64"``.
+        copy : bool, optional
+            Copy all arrays. By default the bundle borrows 32-bit column ids, 64-bit row pointers and
+            values, which must not change while the bundle or one of its plans is in use.
 
-        Lists with a number for each entry (`Plan.refresh`, `Plan.sddmm`, bias and weights of attention) are in
-        the order in which A has its entries: A.data of CSR, CSC, COO and, block after block, BSR; the rows of
-        LIL; the items of DOK. Repeated entries keep a number each: new values are added up, scores and weights
-        are of each one. DIA has no list of entries: UsageError.
+        Returns
+        -------
+        Bundle
+            A itself if it is a bundle.
 
-        Copies and pickles are independent: of a file they have its absolute path, and BadInputError says where
-        it has changed; otherwise its arrays. TypeError: it is closed, or in device memory.
+        Raises
+        ------
+        BadInputError
+            If the arrays are not a valid matrix.
+        UnsupportedError
+            If the values are complex or have another unsupported type.
+
+        Warns
+        -----
+        RuntimeWarning
+            If float32 cannot represent an integer exactly.
+
+        Notes
+        -----
+        Nonzeros that are out of order are sorted in a copy, and duplicates are added in float64.
+
+        Arrays with one value per nonzero (`Plan.refresh`, `Plan.sddmm`, bias and weights of attention) are in the
+        order of the nonzeros in A: ``A.data`` for CSR, CSC, COO and BSR (block by block), the rows of LIL, the items
+        of DOK. Duplicates have one value each. DIA has no such order.
+
+        Copies and pickles are independent. Those of a file store its absolute path.
+
+        Examples
+        --------
+        >>> import numpy as np, scipy.sparse, sptile
+        >>> bundle = sptile.Bundle.of(scipy.sparse.csr_array(np.array([[0, 1], [2, 0]])))
+        >>> bundle.dtype
+        dtype('float32')
+        >>> bundle @ np.array([3, 4], np.float32)
+        array([4., 6.], dtype=float32)
         """
-        if isinstance(A, Bundle):
-            return A
-        if isinstance(A, (str, os.PathLike)):
-            return open(A, copy=copy)
-        memory = csr_memory(A, bool(copy))
-        return Bundle(memory, memory.name, memory.device)
+        return bundle_of(A, bool(copy))
 
     @property
     def dtype(self) -> Any:
+        """NumPy type of the values. None for a pattern.
+
+        Examples
+        --------
+        >>> import scipy.sparse, sptile
+        >>> sptile.Bundle.of(scipy.sparse.eye_array(3, format="csr")).dtype
+        dtype('float64')
+        """
         return None if self._value_dtype == c.NONE else _arrays.numpy_dtype(self._value_dtype)
 
     def close(self) -> None:
-        """Lets go of the matrix; plans and views of its arrays stay valid. Using it afterwards raises
-        UsageError."""
+        """Releases the matrix. Plans and views of its arrays remain valid.
+
+        Further calls raise `UsageError`.
+
+        Examples
+        --------
+        >>> import scipy.sparse, sptile
+        >>> bundle = sptile.Bundle.of(scipy.sparse.eye_array(3, format="csr"))
+        >>> bundle.close()
+        """
         self._handles = None
+        self._products = {}
 
     def __enter__(self) -> Bundle:
         return self
@@ -466,16 +578,37 @@ class Bundle:
 
     def __getstate__(self) -> dict[str, Any]:
         if self._handles is None:
-            raise TypeError("the Bundle is closed; copy or pickle it before that")
-        return self.__dict__
+            raise TypeError("cannot copy or pickle a closed Bundle")
+        return {**self.__dict__, "_products": {}}
 
     def __copy__(self) -> Bundle:
         return copying.deepcopy(self)
 
     def csr(self) -> CsrArrays:
-        """The CSR arrays in the original order of rows: views, no copies, that stay valid when the bundle is
-        closed. They are checked in one pass (BadInputError). New values of `Plan.refresh` are not in them. Of
-        a matrix in device memory they are objects with `__cuda_array_interface__`."""
+        """Returns the CSR arrays in the original order of the rows.
+
+        Returns
+        -------
+        CsrArrays
+            Read-only views, which remain valid after the bundle is closed. Arrays in device memory are objects with
+            ``__cuda_array_interface__``.
+
+        Raises
+        ------
+        BadInputError
+            If the arrays are damaged.
+
+        Notes
+        -----
+        `Plan.refresh` does not change these arrays.
+
+        Examples
+        --------
+        >>> import scipy.sparse, sptile
+        >>> indptr, indices, values = sptile.Bundle.of(scipy.sparse.eye_array(3, format="csr")).csr()
+        >>> values
+        array([1., 1., 1.])
+        """
         handle = self._handle(False)
         arrays = c.Arrays()
         c.check(c.lib.sptile_matrix_arrays(handle, byref(arrays)))
@@ -488,14 +621,14 @@ class Bundle:
             values,
         )
 
-    def memory(self) -> CsrMemory:
-        """The CSR arrays as they were given, or as the library has them."""
+    def _memory(self) -> CsrMemory:
+        """Returns the CSR arrays as given, or as stored by the library."""
         handle = self._handle(False)
         source = handle.source
         if isinstance(source, CsrMemory):
             return source
         if source.device != "cpu" and (handle.order is not None or source.unordered):
-            raise UsageError("it is a batch of matrices out of order in device memory; make one batch of all")
+            raise UsageError("cannot nest batches in device memory whose nonzeros are out of order; create one batch")
         arrays = c.Arrays()
         c.check(c.lib.sptile_matrix_arrays(handle, byref(arrays)))
         repeated = handle.order is not None and handle.order.repeated
@@ -503,12 +636,30 @@ class Bundle:
         return CsrMemory(arrays, None, handle, self._name, handle.order, source.unordered, values)
 
     def tocsr(self) -> Any:
-        """The matrix as a scipy.sparse.csr_array, with the type of its values (float32 ones for a pattern).
-        Values and column ids are shared with the bundle where SciPy can, and then read-only."""
+        """Returns the matrix as a SciPy CSR array.
+
+        Returns
+        -------
+        scipy.sparse.csr_array
+            Shares column ids and values with the bundle, read-only, if SciPy supports their types. The values of a
+            pattern are float32 ones.
+
+        Raises
+        ------
+        UsageError
+            If the matrix is in device memory.
+
+        Examples
+        --------
+        >>> import scipy.sparse, sptile
+        >>> sptile.Bundle.of(scipy.sparse.eye_array(2, format="csr")).tocsr().toarray()
+        array([[1., 0.],
+               [0., 1.]])
+        """
         from scipy.sparse import csr_array  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
         if self.device != "cpu":
-            raise UsageError(f"the matrix is on {self.device}; SciPy has matrices in host memory")
+            raise UsageError(f"tocsr requires a matrix in host memory, got one on {self.device}")
         indptr, indices, values = self.csr()
         if values is None:
             values = np.ones(self.nnz, np.float32)
@@ -519,36 +670,78 @@ class Bundle:
         matrix.has_canonical_format = True
         return matrix
 
-    def plan(self, n: int, *, refreshable: bool = False, **options: Any) -> Plan:
-        """Plans an operation for dense operands of at most n columns. Options, with their defaults:
+    def __matmul__(self, B: Any) -> Any:
+        """Computes ``A @ B`` with a plan for the width, type and device of B, which the bundle keeps."""
+        from .products import multiply
 
-        op="spmm": or sddmm, attention, softmax_rows, spmm_update, attention_gradient, attention_gradient_t,
-            softmax_rows_gradient, update_gradient
-        format="auto": a name, or several with commas to choose from; auto: all that are stored. On a CUDA
-            device one that is not stored is made there.
-        dtype=None: of the dense operands; None: that of the values, float32 for a pattern
-        result=None: of the results, "float32" beside operands of 16 bits; None: dtype
-        device=None: "cpu", "cuda", "cuda:1"; None: where the matrix is
-        precision=None: the least exact products that will do, "fp32", "tf32", "fp16", "bf16", "fp64"; None:
-            that of the kernel, which `Plan.precision` shows
-        choice="predicted": how a format is chosen; "measured" runs those that are worth it
-        nonfinite="fast": "strict" keeps NaN and infinity of B to the rows that reference them on CUDA, too
-        transpose=False: with A^T in the place of A
-        order="csr": of lists with a number for each entry, that of the given entries (see `Bundle.of`);
-            "packed": as the format stores them, which is faster
-        refreshable=False: formats have values of their own, so that `Plan.refresh` works threads=0:
-        all that there are; kernel=None: a name to force; replan=False: take no stored plan m=0, heads=1,
-        activation=None (or "relu"), score="dot" ("cosine", "additive"),
-            transposed_weights=False: of graph layers
-        stream=None: on which arrays in device memory are converted
+        return multiply(self, B)
 
-        UsageError: an option that does not fit, or a format that is not stored; UnsupportedError: this build
-        or machine has no kernel; DeviceError: no device, no memory; BadInputError: the arrays are damaged.
+    @takes_plan_options()
+    def plan(self, n: int, **options: Unpack[PlanSettings]) -> Plan:
+        """Plans an operation for dense operands with at most `n` columns.
+
+        Parameters
+        ----------
+        n : int
+            Maximum number of columns.
+        **options
+            Options of a plan.
+
+        Returns
+        -------
+        Plan
+            The plan, for any number of runs.
+
+        Raises
+        ------
+        UsageError
+            If an option is invalid, or a format is not stored.
+        UnsupportedError
+            If this build or machine has no kernel for the request.
+        DeviceError
+            If the device is missing or out of memory.
+        BadInputError
+            If the arrays are damaged.
+
+        Examples
+        --------
+        >>> import numpy as np, scipy.sparse, sptile
+        >>> bundle = sptile.Bundle.of(scipy.sparse.eye_array(3, format="csr", dtype="float32"))
+        >>> plan = bundle.plan(16, threads=1)
+        >>> (plan @ np.ones((3, 16), np.float32)).shape
+        (3, 16)
         """
-        return Plan(self._handle(bool(refreshable)), n, self._filled(options))
+        refreshable = bool(options.pop("refreshable", False))
+        return Plan._create(self._handle(refreshable), n, self._filled(options))
 
-    def predict(self, n: int, **options: Any) -> list[Prediction]:
-        """What each stored format would take: the list that `plan` with these options chooses from."""
+    @takes_plan_options("refreshable")
+    def predict(self, n: int, **options: Unpack[PlanSettings]) -> list[Prediction]:
+        """Predicts the run time of each stored format. `Bundle.plan` chooses among them.
+
+        Parameters
+        ----------
+        n : int
+            Maximum number of columns.
+        **options
+            Options of a plan.
+
+        Returns
+        -------
+        list of Prediction
+            One entry per stored format.
+
+        Raises
+        ------
+        UsageError
+            If an option is invalid.
+
+        Examples
+        --------
+        >>> import scipy.sparse, sptile
+        >>> bundle = sptile.convert(scipy.sparse.eye_array(64, format="csr"), formats="bittcf")
+        >>> [prediction.format for prediction in bundle.predict(16)]
+        ['csr', 'bittcf']
+        """
         handle = self._handle(False)
         operation, wanted = plan_options(n, **self._filled(options))
         count, capacity = c_int(0), 0
@@ -562,8 +755,8 @@ class Bundle:
                 return [_prediction(one) for one in room[: count.value]]
             capacity = count.value
 
-    def _filled(self, options: dict[str, Any]) -> dict[str, Any]:
-        filled = dict(options)
+    def _filled(self, options: PlanSettings) -> PlanSettings:
+        filled = options.copy()
         if filled.get("device") is None:
             filled["device"] = self.device
         if filled.get("dtype") is None:
@@ -571,32 +764,70 @@ class Bundle:
         return filled
 
 
-def open(path: str | os.PathLike[str], *, copy: bool = False, matrix: str | None = None) -> Bundle:
-    """Opens a bundle, which `sptile convert` makes, by mapping it, at a cost that does not grow with it. It stays
-    what was opened, also if the file is replaced or deleted or the current folder changes.
+def bundle_of(A: Any, copy: bool = False, integers: str = "float32") -> Bundle:
+    """Returns the bundle of a matrix, see `Bundle.of`. `integers`: type to which booleans and integers convert."""
+    if isinstance(A, Bundle):
+        return A
+    if isinstance(A, (str, os.PathLike)):
+        return open(A, copy=copy)
+    memory = csr_memory(A, copy, integers=integers)
+    return Bundle._create(memory, memory.name, memory.device)
 
-    copy: read it into memory instead, for folders that others can write.
-    matrix: which one of a bundle that has several: "halo" of a part that `sptile partition` made.
-    IoError: it cannot be read; BadInputError: it is no whole, unchanged bundle.
+
+def open(path: str | os.PathLike[str], *, copy: bool = False, matrix: str | None = None) -> Bundle:
+    """Opens a bundle file by mapping it into memory, in constant time.
+
+    Parameters
+    ----------
+    path : path
+        File that `sptile.convert` or the command `sptile convert` wrote.
+    copy : bool, optional
+        Read the file into memory instead, for directories that others can write to.
+    matrix : str, optional
+        Matrix to open if the file has several, for example "halo" in a file of `sptile partition`.
+
+    Returns
+    -------
+    Bundle
+        The bundle. It remains valid if the file is replaced or deleted.
+
+    Raises
+    ------
+    MissingFileError
+        If the file does not exist.
+    IoError
+        If the file cannot be read.
+    BadInputError
+        If the file is not a bundle, or is damaged.
+
+    Examples
+    --------
+    >>> import sptile
+    >>> _ = sptile.convert("data/examples/fem_plate.mtx", "plate.h5", formats="bittcf")
+    >>> with sptile.open("plate.h5") as bundle:
+    ...     print(bundle.shape)
+    (2286, 2286)
     """
     name = path_bytes(path)
-    return Bundle(_File(name, bool(copy), text(matrix, "matrix")), os.fsdecode(name))
+    return Bundle._create(_File(name, bool(copy), text(matrix, "matrix")), os.fsdecode(name))
 
 
 def path_bytes(path: Any) -> bytes:
-    """A path as the library takes it; UsageError for what is none."""
+    """Encodes a path for the library."""
     try:
         name = os.fsencode(path)
-    except (TypeError, ValueError):
-        raise UsageError(f"path = {path!r} is no path") from None
+    except TypeError:
+        raise ArgumentTypeError(f"path must be a str, bytes or os.PathLike, got {path!r}") from None
+    except ValueError as error:
+        raise UsageError(f"path is invalid: {path!r}: {error}") from None
     if b"\0" in name:
-        raise UsageError(f"path = {path!r} has a zero byte")
+        raise UsageError(f"path must not contain a NUL byte, got {path!r}")
     return name
 
 
 def part_bundle(path: bytes, copy: bool, matrix: bytes | None, part: Any) -> Bundle:
     """A bundle of an open part, `sptile_part`, whose file is not opened again."""
-    return Bundle(_File(path, copy, matrix, part), os.fsdecode(path))
+    return Bundle._create(_File(path, copy, matrix, part), os.fsdecode(path))
 
 
 def _describe(handle: MatrixHandle) -> c.MatrixInfo:
@@ -647,46 +878,53 @@ def _raw_view(owner: Any, pointer: int | None, count: int, dtype: int) -> np.nda
 # ---- Matrices of others ----
 
 
-def csr_memory(A: Any, copy: bool = False, pointers: bool = False) -> CsrMemory:
-    """The arrays of a matrix of SciPy, CuPy or torch, as `Bundle.of` takes them. pointers: also those in device
-    memory with row pointers, which may cost the order of their entries."""
+def csr_memory(A: Any, copy: bool = False, pointers: bool = False, integers: str = "float32") -> CsrMemory:
+    """Returns the arrays of a matrix of SciPy, CuPy or torch, as `Bundle.of` accepts them.
+
+    `pointers` converts matrices in device memory to CSR, which may lose the order of their nonzeros. `integers` is the
+    type to which booleans and integers convert.
+    """
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(A, getattr(torch, "Tensor", ())):
-        return _of_torch(A, torch, copy)
+        return _of_torch(A, torch, copy, integers)
     if hasattr(A, "tocsr") and isinstance(getattr(A, "shape", None), tuple):
-        return _of_sparse(A, copy, pointers)
-    raise UsageError(
-        f"A is a {type(A).__name__}; pass a Bundle, a path, a SciPy or CuPy sparse matrix or a torch CSR tensor"
+        return _of_sparse(A, copy, pointers, integers)
+    raise ArgumentTypeError(
+        f"A must be a Bundle, a path, a SciPy or CuPy sparse matrix, or a torch sparse CSR tensor, got "
+        f"{type(A).__name__}"
     )
 
 
-def _of_sparse(A: Any, copy: bool, pointers: bool) -> CsrMemory:
+def _of_sparse(A: Any, copy: bool, pointers: bool, integers: str) -> CsrMemory:
     """Of SciPy or CuPy: what has tocsr."""
     name = type(A).__name__
     if len(A.shape) != 2:
-        raise UsageError(f"A has {len(A.shape)} dimensions; it has rows and columns")
+        raise UsageError(f"A must be two-dimensional, got {len(A.shape)} dimensions")
     package = type(A).__module__.partition(".")[0]
     format = getattr(A, "format", "") if package in ("scipy", "cupyx") else ""
     if package == "scipy" and format in _ENTRIES:
-        return _of_entries(A.shape, _ENTRIES[format](A), name, copy)
+        return _of_entries(A.shape, _ENTRIES[format](A), name, copy, integers)
     if package == "cupyx" and format in _DEVICE_ENTRIES and not pointers:
         parts = [_arrays.view(part, "an array of A") for part in _DEVICE_ENTRIES[format](A)]
-        return _of_arrays(A.shape, parts, name, copy, layout=c.COO)
+        return _of_arrays(A.shape, parts, name, copy, integers, layout=c.COO)
     csr = tocsr(A)
     try:
         parts = [_arrays.view(csr.indptr, "A.indptr"), _arrays.view(csr.indices, "A.indices")]
         parts.append(_arrays.view(csr.data, "A.data"))
     except AttributeError:
-        raise UsageError(f"A.tocsr() is a {type(csr).__name__} without indptr, indices and data") from None
+        raise ArgumentTypeError(
+            f"A.tocsr() must have indptr, indices and data, got {type(csr).__name__}"
+        ) from None
     # Rows of lil are lists in their order; what other packages call CSR is theirs.
     unordered = name if format == "dia" or (package == "cupyx" and csr is not A) else ""
-    return _of_arrays(csr.shape, parts, name, copy, unordered)
+    return _of_arrays(csr.shape, parts, name, copy, integers, unordered)
 
 
-def _of_torch(A: Any, torch: Any, copy: bool) -> CsrMemory:
+def _of_torch(A: Any, torch: Any, copy: bool, integers: str) -> CsrMemory:
     if A.layout is not torch.sparse_csr or A.dim() != 2:
         raise UsageError(
-            f"A is a {A.layout} tensor of {A.dim()} dimensions; pass one of torch.sparse_csr of 2"
+            f"A must be a two-dimensional torch.sparse_csr tensor, got {A.layout} with {A.dim()} dimensions; use "
+            "A.to_sparse_csr()"
         )
     A = A.detach()
     parts = [
@@ -694,32 +932,41 @@ def _of_torch(A: Any, torch: Any, copy: bool) -> CsrMemory:
         _arrays.view(A.col_indices(), "A.col_indices()"),
         _arrays.view(A.values(), "A.values()"),
     ]
-    return _of_arrays(tuple(A.shape), parts, "torch.Tensor", copy)
+    return _of_arrays(tuple(A.shape), parts, "torch.Tensor", copy, integers)
 
 
 def _of_arrays(
-    shape: tuple[int, ...], parts: list[View], name: str, copy: bool, unordered: str = "", layout: int = c.CSR
+    shape: tuple[int, ...],
+    parts: list[View],
+    name: str,
+    copy: bool,
+    integers: str,
+    unordered: str = "",
+    layout: int = c.CSR,
 ) -> CsrMemory:
     """Of row pointers (COO: rows), column ids and values, all on one device."""
     if len(shape) != 2:
-        raise UsageError(f"A has {len(shape)} dimensions; it has rows and columns")
+        raise UsageError(f"A must be two-dimensional, got {len(shape)} dimensions")
     rows, cols = int(shape[0]), int(shape[1])
     for part, what in zip(parts, ("row pointers", "column ids", "values"), strict=True):
         if len(part.shape) != 1:
-            raise BadInputError(f"the {what} of A have shape {part.shape}; they are one list")
+            raise BadInputError(f"the {what} of A must be one-dimensional, got shape {part.shape}")
         if (part.device, part.ordinal) != (parts[0].device, parts[0].ordinal):
-            raise UsageError(f"the {what} of A are on {part.device_name}, others on {parts[0].device_name}")
+            raise UsageError(
+                f"the arrays of A must be on one device, got {what} on {part.device_name} and row pointers on "
+                f"{parts[0].device_name}"
+            )
         if what != "values" and part.dtype not in (c.I32, c.I64):
-            raise UsageError(f"the {what} of A are {part.dtype_name}; they are int32 or int64")
-    _check_value_type(parts[2])
+            raise UsageError(f"the {what} of A must be int32 or int64, got {part.dtype_name}")
+    parts = [*parts[:2], _floating(parts[2], integers)]
     if layout == c.CSR and parts[0].shape != (rows + 1,):
         raise BadInputError(
-            f"A has {rows} rows and {parts[0].shape[0]} row pointers; it needs one more than rows"
+            f"A has {rows} rows, so it must have {rows + 1} row pointers, got {parts[0].shape[0]}"
         )
     if layout == c.COO and parts[0].shape != parts[1].shape:
-        raise BadInputError(f"A has {parts[0].shape[0]} row ids and {parts[1].shape[0]} column ids")
+        raise BadInputError(f"A has {parts[0].shape[0]} row ids but {parts[1].shape[0]} column ids")
     if parts[1].shape[0] > parts[2].shape[0]:
-        raise BadInputError(f"A has {parts[1].shape[0]} column ids and {parts[2].shape[0]} values")
+        raise BadInputError(f"A has {parts[1].shape[0]} column ids but {parts[2].shape[0]} values")
     if copy:
         parts = [_arrays.view(part.framework.contiguous(part.owner), "A") for part in parts]
     if parts[0].device == c.CPU:
@@ -727,11 +974,34 @@ def _of_arrays(
     return _device_memory(rows, cols, parts, name, unordered, layout)
 
 
-def _check_value_type(values: View) -> None:
+_INTEGERS = {"bool", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))}
+
+
+def _floating(values: View, integers: str) -> View:
+    """Returns values of a type that plans support, after conversion of booleans and integers to `integers`."""
     if values.dtype in _arrays.DTYPE_NAMES:
-        return
-    types = ("float32", "float64") if values.framework is not _arrays.TORCH_CPU else _arrays.DTYPE_CODES
-    raise UnsupportedError(f"the values of A are {values.dtype_name}; convert them to {' or '.join(types)}")
+        return values
+    if values.dtype_name not in _INTEGERS:
+        raise UnsupportedError(f"A has {values.dtype_name} values; convert them to float32 or float64")
+    cast = _casts(values)
+    converted = cast(integers)
+    inexact = int((converted != cast("float64")).sum())
+    if inexact:
+        warnings.warn(
+            f"{integers} cannot represent {inexact} of {values.shape[0]} {values.dtype_name} values of A exactly; "
+            "convert A to float64",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    return _arrays.view(converted, "the values of A")
+
+
+def _casts(values: View) -> Any:
+    """Returns a function that converts values to a type, given by its name."""
+    torch = sys.modules.get("torch")
+    if values.framework.name == "torch" and torch is not None:
+        return lambda name: values.owner.to(getattr(torch, name))
+    return values.owner.astype
 
 
 def _host_array(view: View) -> Any:
@@ -753,12 +1023,12 @@ def _host_memory(rows: int, cols: int, parts: list[View], name: str, unordered: 
     indptr = np.require(_host_array(parts[0]), np.int64, ["C", "A"])
     nnz = int(indptr[-1])
     if not 0 <= nnz <= parts[1].shape[0]:
-        raise BadInputError(f"the row pointers of A end with {nnz}; there are {parts[1].shape[0]} column ids")
+        raise BadInputError(f"the row pointers of A end with {nnz}, but A has {parts[1].shape[0]} column ids")
     indices, values = _host_array(parts[1])[:nnz], _host_array(parts[2])[:nnz]
     if indices.dtype != np.int32:
         if nnz and (indices.min() < 0 or indices.max() > _LARGEST_ID):
             raise BadInputError(
-                f"column ids of A go from {indices.min()} to {indices.max()}, of {cols} columns"
+                f"the column ids of A are from {indices.min()} to {indices.max()}, but A has {cols} columns"
             )
         indices = indices.astype(np.int32)
     order, given = None, None
@@ -859,10 +1129,10 @@ def _lines(indptr: Any, lines: int, count: int, what: str) -> Any:
     """The column of each entry of CSC, the row of each block of BSR."""
     indptr = np.asarray(indptr)
     if indptr.shape != (lines + 1,):
-        raise BadInputError(f"A has {what} of shape {indptr.shape}; they are {lines + 1} offsets")
+        raise BadInputError(f"the {what} of A must have shape {(lines + 1,)}, got {indptr.shape}")
     lengths = np.diff(indptr)
     if indptr[0] != 0 or (lengths < 0).any() or indptr[-1] > count:
-        raise BadInputError(f"the {what} of A are not offsets that rise from 0 to at most {count}")
+        raise BadInputError(f"the {what} of A must increase from 0 to at most {count}")
     return np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
 
 
@@ -894,20 +1164,26 @@ _ENTRIES: dict[str, Any] = {
 """Row, column and value of each entry of SciPy's matrices, in the order in which these have them."""
 
 
-def _of_entries(shape: tuple[int, int], entries: tuple[Any, Any, Any], name: str, copy: bool) -> CsrMemory:
+def _of_entries(
+    shape: tuple[int, int], entries: tuple[Any, Any, Any], name: str, copy: bool, integers: str
+) -> CsrMemory:
     """Of entries in host memory."""
     views = [_arrays.view(part, what) for part, what in zip(entries, ("rows", "columns", "A.data"), strict=True)]
-    _check_value_type(views[2])
+    views[2] = _floating(views[2], integers)
     row, col, values = (_host_array(view) for view in views)
     if not row.shape == col.shape == values.shape or row.ndim != 1:
-        raise BadInputError(f"A has {row.shape} rows, {col.shape} columns and {values.shape} values")
+        raise BadInputError(
+            f"row ids, column ids and values of A must have one length, got {row.shape}, {col.shape} and {values.shape}"
+        )
     for ids, most, what in ((row, shape[0], "row"), (col, shape[1], "column")):
         if ids.dtype.kind not in "iu":
-            raise UsageError(f"the {what} ids of A are {ids.dtype}; they are int32 or int64")
+            raise UsageError(f"the {what} ids of A must be int32 or int64, got {ids.dtype}")
         if len(ids) and (ids.min() < 0 or ids.max() >= most):
-            raise BadInputError(f"{what} ids of A go from {ids.min()} to {ids.max()}, of {most} {what}s")
+            raise BadInputError(
+                f"the {what} ids of A are from {ids.min()} to {ids.max()}, but A has {most} {what}s"
+            )
     if max(shape) > _LARGEST_ID:
-        raise UnsupportedError(f"A is {shape[0]} x {shape[1]}; row and column ids are 32-bit")
+        raise UnsupportedError(f"A is {shape[0]} x {shape[1]}; at most {_LARGEST_ID} rows and columns are supported")
     dtype = views[2].dtype or c.NONE
     indptr, indices, order = sorted_entries(row, col, shape[0], shape[1])
     values, given = _sorted_values(values.copy() if copy else values, dtype, order)
@@ -931,7 +1207,7 @@ def _device_memory(
 ) -> CsrMemory:
     for part in parts:
         if part.strides != (1,) and part.shape[0] > 1:
-            raise UsageError("the arrays of A in device memory have gaps between their elements")
+            raise UsageError("the arrays of A in device memory must be contiguous")
     arrays = c.Arrays(
         rows=rows,
         cols=cols,

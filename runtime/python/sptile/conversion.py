@@ -1,4 +1,4 @@
-"""Reads matrices, orders their rows, converts them to bundles."""
+"""Reads matrices, reorders their rows and converts them to bundles."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from . import _library as c
 from . import _tools as tools
 from ._arrays import DTYPE_CODES, DTYPE_NAMES, dtype_code, list_address, view
 from ._memory import check_memory, tocsr
+from ._options import integer
 from .bundle import Bundle, MemoryFile, remember_order
 from .bundle import open as open_bundle
-from .errors import BadInputError, UsageError
+from .errors import ArgumentTypeError, BadInputError, UsageError
 
 if TYPE_CHECKING:
     import scipy.sparse  # type: ignore[import-untyped, unused-ignore]
@@ -32,39 +33,84 @@ _VALUE_TYPES = {c.F32: np.float32, c.F64: np.float64}
 
 @dataclass(frozen=True)
 class Windows:
-    """Windows of `window_rows` neighbouring rows, in all of the matrix."""
+    """Statistics of all windows of `window_rows` consecutive rows.
+
+    Attributes
+    ----------
+    window_rows : int
+        Height of a window.
+    distinct_columns : int
+        Sum of the distinct columns of each window.
+    tc_blocks : int
+        Number of blocks of 8 columns, ``ceil(distinct columns / 8)`` per window.
+    mean_nnz_tc : float
+        Nonzeros per block.
+    nnz1_ratio : float
+        Fraction of the distinct columns with exactly one nonzero.
+
+    Examples
+    --------
+    >>> import scipy.sparse, sptile
+    >>> windows = sptile.reorder(scipy.sparse.eye_array(64), "identity").before.windows[0]
+    >>> windows.window_rows, windows.distinct_columns, windows.tc_blocks
+    (8, 64, 8)
+    """
 
     window_rows: int
     distinct_columns: int
-    """Of each window, summed."""
     tc_blocks: int
-    """Sum of ceil(distinct columns / 8)."""
     mean_nnz_tc: float
-    """Entries per block."""
     nnz1_ratio: float
-    """Share of the distinct columns that hold exactly one entry."""
 
 
 @dataclass(frozen=True)
 class Quality:
-    """How good an order of rows is."""
+    """Quality of a row ordering.
+
+    Attributes
+    ----------
+    windows : tuple of Windows
+        Windows of 8, 16, 32, 64 and 128 rows.
+    jaccard_cost : float
+        Sum of the Jaccard distances of consecutive rows: 0 if all rows are equal, at most rows - 1.
+    working_set_columns : float
+        Mean number of distinct columns in 1024 consecutive rows.
+    bandwidth : int or None
+        Bandwidth of a square matrix with rows and columns in this order. None for other matrices.
+
+    Examples
+    --------
+    >>> import scipy.sparse, sptile
+    >>> sptile.reorder(scipy.sparse.eye_array(64), "identity").before.jaccard_cost
+    63.0
+    """
 
     windows: tuple[Windows, ...]
-    """Of 8, 16, 32, 64 and 128 rows."""
     jaccard_cost: float
-    """Of neighbouring rows, summed: 0 where all are alike, up to rows - 1."""
     working_set_columns: float
-    """Distinct columns in 1024 rows, in the mean."""
     bandwidth: int | None
-    """Of a square matrix, rows and columns renumbered alike."""
 
 
 @dataclass(frozen=True)
 class Ordering:
-    """An order of rows, and what it is worth."""
+    """A row ordering, from `reorder`.
+
+    Attributes
+    ----------
+    permutation : array of int32
+        Original row of each new row, shape (rows,). ``A[permutation]`` is the reordered matrix.
+    before, after : Quality
+        Quality of the original order and of this one.
+
+    Examples
+    --------
+    >>> import sptile
+    >>> ordering = sptile.reorder("data/examples/fem_plate.mtx", "pack")
+    >>> ordering.permutation.shape, ordering.after.windows[0].tc_blocks < ordering.before.windows[0].tc_blocks
+    ((2286,), True)
+    """
 
     permutation: npt.NDArray[np.int32]
-    """[rows] The old row of each new row: `A[permutation]` is the matrix in this order."""
     before: Quality
     after: Quality
 
@@ -81,38 +127,70 @@ def read(
     columns: str | Sequence[str] | None = None,
     threads: int = 0,
 ) -> scipy.sparse.csr_array:
-    """Reads a matrix from any file that the command reads. Contents tell what it is, else the ending of the name.
+    """Reads a matrix from a file.
 
-    Matrix Market (.mtx), edge lists (.edges, .el, .txt, .tsv, .csv, ...) and METIS graphs (.graph, .metis), all also
-    .gz, .bz2, .xz and .zst; Matrix Market in a tar archive, as the SuiteSparse collection packs it (.tar.gz); SciPy
-    archives (.npz), also of edges; MAT-files (.mat); AnnData (.h5ad) and 10x Genomics (.h5); Harwell-Boeing (.rb, .rua,
-    ...); DLMC (.smtx); FROSTT (.tns); binsparse in HDF5 (.bsp.h5); raw CSR (.csr); the source matrix of a bundle (.h5).
-    Rows are in their own order, entries sorted and summed; a pattern with repeated entries has their counts.
+    Parameters
+    ----------
+    path : path
+        File to read.
+    dtype : dtype, optional
+        Type of the values, "f32" or "f64". By default that of the file, float64 for text.
+    strict : bool, optional
+        Refuse values that overflow or underflow in `dtype`, and integers that it cannot represent exactly.
+    real_part : bool, optional
+        Use the real part of a complex file. By default complex files are refused.
+    kind : str, optional
+        Format of the file: "edges", "mtx", "metis", "npz", ... By default detected from contents and name.
+    base : int, optional
+        Index of the first vertex of an edge list, 0 or 1. By default 0 if a vertex 0 occurs, otherwise 1.
+    separator : str, optional
+        Field separator of an edge list: "blank" (any whitespace), "tab", "comma", "semicolon", or the character. By
+        default that of the first edge.
+    columns : str or sequence of str, optional
+        Columns of an edge list: "source", "target", "weight", "time", and "-" for a column to ignore. By default from
+        the header, otherwise source, target and optional weight.
+    threads : int, optional
+        Number of CPU threads. 0 uses all.
 
-    Args:
-        path: of the file.
-        dtype: of the values, float32 or float64; None: that of the file, float64 of text. Each entry of a
-            pattern is 1.0.
-        real_part: of complex files; else they are refused.
-        strict: refuse values that the type cannot hold: that become infinite or 0, and integers that change. Else a
-            RuntimeWarning counts them.
-        kind: of the file, --from of the command: "edges", "mtx", "metis", "npz", ...; None: what the file says.
-        base: of the vertices of an edge list, 0 or 1; None: 0 where a vertex 0 is named, else 1.
-        separator: of the fields of an edge list: "blank" (any white space), "tab", "comma", "semicolon" or the
-            character; None: that of the first edge.
-        columns: of an edge list, names with commas or in a list: "source", "target", "weight", "time", and "-" for one
-            to leave out; None: by the heading, else source, target and perhaps weight.
-        threads: 0: all.
+    Returns
+    -------
+    scipy.sparse.csr_array
+        Matrix with sorted rows and without duplicates. The nonzeros of a pattern are 1.
 
-    Raises:
-        IoError: the file cannot be read.
-        BadInputError: it breaks its format, where the message names the line; or values are lost, with `strict`.
-        UnsupportedError: more than 2**31 - 1 rows or columns, or a vertex beyond.
-        UsageError: an argument is unknown, or dtype is neither float32 nor float64.
+    Raises
+    ------
+    MissingFileError
+        If the file does not exist.
+    IoError
+        If the file cannot be read.
+    BadInputError
+        If the file violates its format; the message names the line. With `strict`, also if values are lost.
+    UnsupportedError
+        If the matrix has more than 2**31 - 1 rows or columns.
+    UsageError
+        If an option is invalid.
 
-    Warns:
-        UserWarning: what the command notes: what was guessed, left out or summed.
-        RuntimeWarning: values that the type cannot hold.
+    Warns
+    -----
+    UserWarning
+        What was guessed, ignored or added while reading.
+    RuntimeWarning
+        The numbers of values that overflow or underflow in `dtype`, and of integers that it cannot represent exactly.
+
+    Notes
+    -----
+    The format is detected from the contents, then from the name: Matrix Market (.mtx), edge lists (.edges, .el, .txt,
+    .tsv, .csv) and METIS graphs (.graph, .metis), all optionally compressed (.gz, .bz2, .xz, .zst); Matrix Market in
+    a tar archive of the SuiteSparse Matrix Collection (.tar.gz); SciPy and edge archives (.npz); MAT-files (.mat);
+    AnnData (.h5ad) and 10x Genomics (.h5); Harwell-Boeing (.rb, .rua); DLMC (.smtx); FROSTT (.tns); binsparse in HDF5
+    (.bsp.h5); raw CSR (.csr); and bundles (.h5). Duplicates are added; those of a pattern are counted.
+
+    Examples
+    --------
+    >>> import sptile
+    >>> A = sptile.read("data/examples/fem_plate.mtx", dtype="f32")
+    >>> A.shape, A.nnz, A.dtype
+    ((2286, 2286), 38964, dtype('float32'))
     """
     from scipy.sparse import csr_array
 
@@ -121,7 +199,7 @@ def read(
     matrix = tools.Matrix.read(_path(path), options)
     arrays = matrix.arrays()
     if strict and (lost := _describe_losses(matrix.losses(), arrays.value_dtype, "read as {}")):
-        raise BadInputError(f"{os.fsdecode(path)}: {'; '.join(lost)}; leave out strict, or take another dtype")
+        raise BadInputError(f"{os.fsdecode(path)}: {'; '.join(lost)}; use another dtype, or strict=False")
     for text, is_loss in matrix.notes():
         warnings.warn(text, RuntimeWarning if is_loss else UserWarning, stacklevel=2)
     check_memory(f"the row pointers of {arrays.rows} rows", 8 * (arrays.rows + 1))
@@ -159,36 +237,74 @@ def convert(
     columns: str | Sequence[str] | None = None,
     threads: int = 0,
 ) -> Bundle:
-    """Converts a matrix to a bundle, in memory or at `path`, where it appears whole or not at all. Ctrl-C stops it.
+    """Converts a matrix to a bundle, in memory or in a file.
 
-    Lists with a number for each entry of the bundle that is returned are in the order of the entries of `src`, as of
-    `Bundle.of`; those of one that is opened later in that of its CSR arrays.
+    Parameters
+    ----------
+    src : path, sparse matrix or tensor
+        Path of a file that `read` accepts, a SciPy or CuPy sparse matrix or array of any format, or a sparse torch
+        tensor.
+    path : path, optional
+        Bundle file to write (.h5). It is created atomically. By default the bundle is in memory.
+    formats : str or sequence of str, optional
+        Formats to store in addition to "csr", some with a parameter ("tall:64"), or "all".
+    reorder : str, optional
+        Row ordering within the formats, see `reorder`.
+    preset, settings, seed : optional
+        Options of the row ordering, see `reorder`.
+    window_rows : int, optional
+        Window height to optimize the ordering for. By default the common height of all formats ("bmat": 16,
+        "tall": 64), or 8.
+    dtype : dtype, optional
+        Type of the values in the formats: "f16", "bf16", "f32" or "f64".
+    transpose : bool or "auto", optional
+        Also store the formats of the transpose. "auto" stores them if the matrix is symmetric, at no cost.
+    refreshable : bool, optional
+        Store what `Plan.refresh` requires.
+    overwrite : bool, optional
+        Replace an existing file.
+    strict : bool, optional
+        Refuse values that overflow or underflow in `dtype`, and integers that it cannot represent exactly.
+    real_part, kind, base, separator, columns : optional
+        Options for files, see `read`.
+    threads : int, optional
+        Number of CPU threads. 0 uses all.
 
-    Args:
-        src: a path of what `read` reads, a SciPy matrix or array of any format, a CuPy one, or a sparse torch
-            tensor. Entries are sorted, those of one place are summed; bool and entries without values then are counted.
-        path: of the bundle (.h5); None: in memory.
-        formats: to store beside csr: "all", or names, some with a parameter ("tall:64").
-        reorder, preset, settings, window_rows, seed: how rows are ordered inside the formats; see `reorder`. None:
-            windows as high as those of all formats ("bmat": 16, "tall": 64), 8 where they differ.
-        dtype: of the values in the formats: float16, bfloat16, float32 or float64.
-        transpose: True: formats of the transpose, too; "auto": where they cost nothing, of symmetric matrices.
-        refreshable: values can be replaced later.
-        overwrite: replace a file that is there.
-        strict: refuse values that `dtype` cannot hold: that become infinite or 0, and integers that change. Else a
-            RuntimeWarning counts them.
-        real_part: of complex files; else they are refused.
-        kind, base, separator, columns: of a file; see `read`.
-        threads: 0: all.
+    Returns
+    -------
+    Bundle
+        The bundle. Arrays with one value per nonzero are in the order of the nonzeros in `src`, see `Bundle.of`. In a
+        bundle that is opened later they are in CSR order.
 
-    Warns:
-        UserWarning: what the command notes of a file, as `read`.
+    Raises
+    ------
+    UsageError
+        If an option is invalid, `src` is not a matrix, or the file exists.
+    BadInputError
+        If the matrix violates its format. With `strict`, also if values are lost.
+    UnsupportedError
+        If the matrix has more than 2**31 - 1 rows or columns.
+    IoError
+        If a file cannot be read or written. `MissingFileError` if `src` does not exist.
 
-    Raises:
-        UsageError: an argument is unknown or out of range, src is no matrix, or the file exists.
-        BadInputError: the matrix breaks its format.
-        UnsupportedError: more than 2**31 - 1 rows or columns.
-        IoError: a file cannot be read or written.
+    Warns
+    -----
+    UserWarning
+        What was guessed, ignored or added while reading a file.
+    RuntimeWarning
+        The numbers of values that overflow or underflow in `dtype`, and of integers that it cannot represent exactly.
+
+    Notes
+    -----
+    Nonzeros are sorted and duplicates added; those of bool matrices and patterns are counted. Ctrl-C stops the
+    conversion and leaves no file.
+
+    Examples
+    --------
+    >>> import sptile
+    >>> bundle = sptile.convert("data/examples/fem_plate.mtx", "plate.h5", formats="bmat", reorder="pack")
+    >>> bundle.formats
+    ('csr', 'bmat')
     """
     options = _order_options(reorder, preset, settings, window_rows, seed, threads)
     options.dtype = dtype_code(dtype)
@@ -204,7 +320,7 @@ def convert(
     else:
         memory = MemoryFile()
         report = matrix.convert(None, memory.fd, options)
-        bundle = Bundle(memory, "in memory")
+        bundle = Bundle._create(memory, "in memory")
     if not isinstance(src, (str, bytes, os.PathLike)):
         remember_order(bundle, src)
     for sentence in _describe_losses(report, options.dtype, "{} in the bundle"):
@@ -227,25 +343,52 @@ def reorder(
     columns: str | Sequence[str] | None = None,
     threads: int = 0,
 ) -> Ordering:
-    """Orders the rows of a matrix so that rows that share columns stand together.
+    """Reorders the rows of a matrix so that rows that share columns are adjacent.
 
-    Args:
-        A: as `src` of `convert`.
-        method: as 'sptile list reorderers' says: "auto", "rcm", "metis", ...
-        preset: settings of the method that have a name.
-        settings: parameters of the method by name; they win over those of the preset.
-        window_rows: height of the windows that it aims at, 1 to 1024.
-        seed: of every random choice: the same seed gives the same order.
-        real_part: of complex files; else they are refused.
-        kind, base, separator, columns: of a file; see `read`.
-        threads: 0: all.
+    Parameters
+    ----------
+    A : path, sparse matrix or tensor
+        See `src` of `convert`.
+    method : str, optional
+        Method, for example "auto", "pack", "rcm" or "metis". The command `sptile list reorderers` lists all.
+    preset : str, optional
+        Named settings of the method.
+    settings : mapping of str to float, optional
+        Parameters of the method. They override those of `preset`.
+    window_rows : int, optional
+        Window height to optimize for, 1 to 1024.
+    seed : int, optional
+        Seed of the random number generator. Equal seeds give equal orderings.
+    real_part, kind, base, separator, columns : optional
+        Options for files, see `read`.
+    threads : int, optional
+        Number of CPU threads. 0 uses all.
 
-    Warns:
-        UserWarning: what the command notes of a file, as `read`.
+    Returns
+    -------
+    Ordering
+        Permutation, and the quality of the order before and after.
 
-    Raises:
-        UsageError: an argument is unknown or out of range, or A is no matrix.
-        BadInputError, UnsupportedError, IoError: as `convert`.
+    Raises
+    ------
+    UsageError
+        If an option is invalid, or A is not a matrix.
+    BadInputError, UnsupportedError, IoError
+        See `convert`.
+
+    Warns
+    -----
+    UserWarning
+        What was guessed, ignored or added while reading a file.
+
+    Examples
+    --------
+    >>> import sptile
+    >>> A = sptile.read("data/examples/fem_plate.mtx")
+    >>> ordering = sptile.reorder(A, "pack")
+    >>> reordered = A[ordering.permutation]
+    >>> ordering.after.windows[0].tc_blocks < ordering.before.windows[0].tc_blocks
+    True
     """
     options = _order_options(method, preset, settings, window_rows, seed, threads)
     matrix = _matrix(A, _file_options(real_part, kind, base, separator, columns, options.threads, c.NONE))
@@ -262,17 +405,17 @@ def _path(path: Path) -> bytes:
     try:
         name = os.fsencode(path)
     except TypeError:
-        raise UsageError(f"a path is wanted, not a {type(path).__name__}") from None
+        raise ArgumentTypeError(f"path must be a str, bytes or os.PathLike, got {type(path).__name__}") from None
     if not name or b"\0" in name:
-        raise UsageError("a path must not be empty or hold a NUL byte")
+        raise UsageError("path must not be empty or contain a NUL byte")
     return name
 
 
 def _text(name: str, text: Any) -> bytes:
     if not isinstance(text, str):
-        raise UsageError(f"{name} = {text!r}; a str is wanted")
+        raise ArgumentTypeError(f"{name} must be a str, got {text!r}")
     if "\0" in text:
-        raise UsageError(f"{name} must not hold a NUL character")
+        raise UsageError(f"{name} must not contain a NUL character")
     return text.encode("utf-8", "surrogateescape")
 
 
@@ -283,29 +426,19 @@ def _list(name: str, texts: Any) -> bytes:
     return _text(name, texts)
 
 
-def _integer(name: str, number: Any, lowest: int, highest: int) -> int:
-    try:
-        value = number.__index__()
-    except AttributeError:
-        raise UsageError(f"{name} = {number!r}; an int is wanted") from None
-    if not lowest <= value <= highest:
-        raise UsageError(f"{name} = {value}; it must be from {lowest} to {highest}")
-    return int(value)
-
-
 def _threads(threads: Any) -> int:
-    return _integer("threads", threads, 0, 4096)
+    return integer(threads, "threads", 0, 4096)
 
 
 def _value_type(dtype: Any) -> int:
     code = dtype_code(dtype)
     if code not in _VALUE_TYPES:
-        raise UsageError(f"dtype = {dtype!r}; SciPy's matrices have float32 or float64")
+        raise UsageError(f"dtype must be float32 or float64 for a SciPy matrix, got {dtype!r}")
     return code
 
 
 def _describe_losses(lost: tools.Loss | tools.Report, dtype: int, now: str) -> list[str]:
-    """Sentences on the values that a type cannot hold; {} of `now` stands for what they are instead."""
+    """Describes the values that a type cannot represent. {} in `now` is replaced by the result."""
     name = DTYPE_NAMES.get(dtype, "")
     return [
         f"{what.format(name)}, {now.format(result)}: {count}"
@@ -323,15 +456,15 @@ def _transpose(transpose: Any) -> int:
         return tools.TRANSPOSE_IF_SYMMETRIC
     if isinstance(transpose, (bool, np.bool_)):
         return tools.TRANSPOSE_ALWAYS if transpose else tools.TRANSPOSE_NEVER
-    raise UsageError(f'transpose = {transpose!r}; use True, False or "auto"')
+    raise UsageError(f'transpose must be True, False or "auto", got {transpose!r}')
 
 
 def _order_options(
     method: Any, preset: Any, settings: Settings, window_rows: Any, seed: Any, threads: Any
 ) -> tools.Options:
     options = tools.Options(
-        window_rows=0 if window_rows is None else _integer("window_rows", window_rows, 1, 1024),
-        seed=_integer("seed", seed, 1, 2**64 - 1),
+        window_rows=0 if window_rows is None else integer(window_rows, "window_rows", 1, 1024),
+        seed=integer(seed, "seed", 1, 2**64 - 1),
         threads=_threads(threads),
         method=_text("reorder", method),
     )
@@ -352,9 +485,9 @@ def _file_options(
     """Options of reading a file; "auto", as in the command, is None."""
     base, separator, kind, columns = (None if isinstance(x, str) and x == "auto" else x for x in (base, separator, kind, columns))
     if base is not None:
-        base = _integer("base", base, 0, 1)
+        base = integer(base, "base", 0, 1)
     if separator is not None and separator not in (*_SEPARATORS, *_SEPARATORS.values()):
-        raise UsageError(f"separator = {separator!r}; use {', '.join(map(repr, _SEPARATORS))} or None")
+        raise UsageError(f"separator must be one of {', '.join(map(repr, _SEPARATORS))} or None, got {separator!r}")
     options = tools.Options(
         dtype=dtype,
         real_part=bool(real_part),
@@ -413,24 +546,26 @@ def _csr_arrays(src: Any) -> tuple[Any, c.Arrays]:
         src = src.get()  # SciPy's
     if hasattr(src, "tocsr") and hasattr(src, "shape"):
         return _from_scipy(src)
-    hint = "; a dense array becomes one by scipy.sparse.csr_array(A)" if hasattr(src, "__array__") else ""
-    raise UsageError(f"a path, a SciPy or CuPy sparse matrix or a sparse torch tensor is wanted, not a {type(src).__name__}{hint}")
+    hint = "; convert a dense array with scipy.sparse.csr_array" if hasattr(src, "__array__") else ""
+    raise ArgumentTypeError(
+        f"expected a path, a SciPy or CuPy sparse matrix, or a sparse torch tensor, got {type(src).__name__}{hint}"
+    )
 
 
 def _from_torch(torch: Any, src: Any) -> tuple[Any, c.Arrays]:
     if src.layout is torch.strided:
-        raise UsageError("a sparse tensor is wanted; a dense one becomes one by .to_sparse_csr()")
+        raise UsageError("expected a sparse tensor, got a dense one; use .to_sparse_csr()")
     if src.dim() != 2:
-        raise UsageError(f"a matrix is wanted, not a tensor of {src.dim()} dimensions")
+        raise UsageError(f"A must be two-dimensional, got {src.dim()} dimensions")
     if src.dense_dim() > 0:
-        raise UsageError("the tensor has a dense dimension; pass one whose two dimensions are sparse")
+        raise UsageError("A must have two sparse dimensions, got a dense dimension")
     src = src.detach()
     if src.layout is not torch.sparse_csr:
         src = _checked(torch, src)
     if src.layout in (torch.sparse_bsr, torch.sparse_bsc):
         src = src.to_sparse()
     if src.is_complex():
-        raise UsageError(f"values are {src.dtype}; pass the real part")
+        raise UsageError(f"A has {src.dtype} values; pass the real part")
     if src.layout is torch.sparse_coo:  # sums of bool are bool, those of 8 bits wrap, those of 16 bits are rounded
         src = src.to(_sum_type(torch, src.dtype))
     if src.layout is not torch.sparse_csr:
@@ -457,7 +592,7 @@ def _checked(torch: Any, src: Any) -> Any:
             pointers, ids, src.values(), src.shape, layout=src.layout, check_invariants=True
         )
     except RuntimeError as error:
-        raise BadInputError(f"the indices of A are not those of a {src.layout} tensor: {error}") from None
+        raise BadInputError(f"A is not a valid {src.layout} tensor: {error}") from None
 
 
 def _sum_type(torch: Any, dtype: Any) -> Any:
@@ -469,7 +604,7 @@ def _sum_type(torch: Any, dtype: Any) -> Any:
 
 def _from_scipy(src: Any) -> tuple[Any, c.Arrays]:
     if len(src.shape) != 2:
-        raise UsageError(f"a matrix is wanted, not an array of {len(src.shape)} dimensions")
+        raise UsageError(f"A must be two-dimensional, got {len(src.shape)} dimensions")
     if src.format != "csr":  # sums of bool are bool, those of 8 bits wrap, those of 16 bits are rounded
         if src.dtype.kind in "biu" and src.dtype != np.uint64:
             src = src.astype(np.int64)
@@ -478,11 +613,11 @@ def _from_scipy(src: Any) -> tuple[Any, c.Arrays]:
     csr = tocsr(src)
     values = np.asarray(csr.data)
     if values.dtype.kind == "u" and values.max(initial=0) > np.iinfo(np.int64).max:
-        raise UsageError(f"values are {values.dtype} beyond 2**63 - 1; pass A.astype(float)")
+        raise UsageError(f"A has {values.dtype} values above 2**63 - 1; pass A.astype(float)")
     if values.dtype.kind in "biu":
         values = values.astype(np.int64)
     elif values.dtype.name not in DTYPE_CODES:
-        raise UsageError(f"values are {values.dtype}; real numbers of {', '.join(DTYPE_CODES)} are wanted")
+        raise UsageError(f"A must have real values of type {', '.join(DTYPE_CODES)}, got {values.dtype}")
     parts = [np.ascontiguousarray(part, part.dtype.newbyteorder("=")) for part in map(np.asarray, (csr.indptr, csr.indices, values))]
     return _described(tuple(csr.shape), *parts)
 
@@ -492,14 +627,18 @@ def _described(shape: tuple[int, ...], pointers: Any, columns: Any, values: Any)
     row, col, data = (view(part, name) for part, name in zip(kept, ("row pointers", "columns", "values")))
     for one in (row, col, data):
         if len(one.shape) != 1:
-            raise UsageError(f"an array of the matrix has {len(one.shape)} dimensions, not 1")
+            raise UsageError(f"the arrays of A must be one-dimensional, got {len(one.shape)} dimensions")
     if row.dtype not in (c.I32, c.I64) or col.dtype not in (c.I32, c.I64):
-        raise UsageError(f"row pointers are {row.dtype_name}, columns {col.dtype_name}; int32 or int64 is wanted")
+        raise UsageError(
+            f"row pointers and column ids must be int32 or int64, got {row.dtype_name} and {col.dtype_name}"
+        )
     if row.shape[0] != shape[0] + 1:
-        raise UsageError(f"{row.shape[0]} row pointers for {shape[0]} rows; one more than rows is wanted")
+        raise UsageError(f"A has {shape[0]} rows, so it must have {shape[0] + 1} row pointers, got {row.shape[0]}")
     nnz = int(pointers[-1])
     if not 0 <= nnz <= min(col.shape[0], data.shape[0]):
-        raise UsageError(f"the row pointers end with {nnz}; there are {col.shape[0]} columns and {data.shape[0]} values")
+        raise UsageError(
+            f"the row pointers of A end with {nnz}, but A has {col.shape[0]} column ids and {data.shape[0]} values"
+        )
     return kept, c.Arrays(
         rows=shape[0], cols=shape[1], nnz=nnz, row=row.pointer, col=col.pointer, values=data.pointer,
         value_dtype=data.dtype, row_dtype=row.dtype, col_dtype=col.dtype, disorder=c.SUM,

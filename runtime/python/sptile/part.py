@@ -1,4 +1,4 @@
-"""One part of a partition: its two matrices, and the lists of the exchange between parts."""
+"""A part of a partitioned matrix: its two matrices, and the index lists for exchanging rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from . import _arrays
 from . import _library as c
 from .bundle import Bundle, part_bundle, path_bytes
-from .errors import BadInputError, UsageError
+from .errors import ArgumentTypeError, BadInputError
 
 
 class _PartHandle(c_void_p):
@@ -22,21 +22,47 @@ class _PartHandle(c_void_p):
 
 
 class Part:
-    """One part of what `sptile partition` made: C = local @ B + halo @ R, where R has the rows of B that other
-    parts own, one sender behind the other.
+    """A part of a matrix that `sptile partition` divided. Its rows of the product are ``local @ B + halo @ R``.
 
-    id              of the partition, 16 hexadecimal digits, as partition.json has it
-    rank, parts     which part it is, counted from 0, and of how many
-    shape, nnz      of the whole matrix, which is square
-    symmetric       whether the whole matrix equals its transpose
-    local, halo     Bundle [owned, owned] and [owned, needed]
-    old_ids         int32 [owned], row of the whole matrix of each row
-    halo_ids        int32 [needed], the same of each column of halo
-    send_offset     int64 [parts + 1], where the rows for each part begin in send_rows
-    send_rows       int32, rows of this part that others need, ascending for each of them
-    receive_offset  int64 [parts + 1], where the rows of each owner begin in R
+    B contains the rows that this part owns, and R the rows that it receives from other parts, grouped by sender.
+    Arrays are read-only views.
 
-    Arrays are read-only views, which stay valid.
+    Parameters
+    ----------
+    path : path
+        File of the part, for example "part-0000.h5".
+    copy : bool, optional
+        Read the file into memory instead of mapping it.
+
+    Attributes
+    ----------
+    id : str
+        Identifier of the partition, 16 hexadecimal digits, as in partition.json.
+    rank, parts : int
+        Number of this part, starting at 0, and number of parts.
+    shape, nnz
+        Shape and number of nonzeros of the entire matrix, which is square.
+    symmetric : bool
+        True if the entire matrix is symmetric.
+    local, halo : Bundle
+        Matrices of shape (owned, owned) and (owned, needed).
+    old_ids : array of int32
+        Row of the entire matrix for each row of the part, shape (owned,).
+    halo_ids : array of int32
+        Row of the entire matrix for each column of `halo`, shape (needed,).
+    send_offset : array of int64
+        First index in `send_rows` for each part, shape (parts + 1,).
+    send_rows : array of int32
+        Rows of this part to send, ascending for each receiver.
+    receive_offset : array of int64
+        First row in R of each sender, shape (parts + 1,).
+
+    Examples
+    --------
+    >>> import sptile
+    >>> part = sptile.open_part("parts/part-0000.h5")
+    >>> part.rank, part.parts, part.shape
+    (0, 1, (2286, 2286))
     """
 
     def __init__(self, path: str | os.PathLike[str], *, copy: bool = False) -> None:
@@ -79,18 +105,44 @@ class Part:
     def __repr__(self) -> str:
         return (
             f"<sptile.Part {self.rank} of {self.parts}: {len(self.old_ids)} of {self.shape[0]} rows, "
-            f"{self.local.nnz} entries local, {self.halo.nnz} in {len(self.halo_ids)} columns of others>"
+            f"{self.local.nnz} local nonzeros, {self.halo.nnz} in {len(self.halo_ids)} halo columns>"
         )
 
 
 def open_part(path: str | os.PathLike[str], *, copy: bool = False) -> Part:
-    """Opens one part of a partition, `part-0000.h5`, by mapping it, and proves its lists.
+    """Opens a part of a partitioned matrix by mapping it into memory, and checks its index lists.
 
-    copy: read it into memory instead, for folders that others can write.
-    IoError: it cannot be read; BadInputError: it is no whole part; UnsupportedError: a newer layout.
+    Parameters
+    ----------
+    path : path
+        File of the part, for example "part-0000.h5".
+    copy : bool, optional
+        Read the file into memory instead, for directories that others can write to.
+
+    Returns
+    -------
+    Part
+        The part.
+
+    Raises
+    ------
+    MissingFileError
+        If the file does not exist.
+    IoError
+        If the file cannot be read.
+    BadInputError
+        If the file is not a part, or is damaged.
+    UnsupportedError
+        If a newer version wrote the file.
+
+    Examples
+    --------
+    >>> import sptile
+    >>> sptile.open_part("parts/part-0000.h5").local.shape
+    (2286, 2286)
     """
     if not isinstance(path, str | os.PathLike):
-        raise UsageError(f"path = {path!r} is no path")
+        raise ArgumentTypeError(f"path must be a str or os.PathLike, got {path!r}")
     return Part(path, copy=copy)
 
 
@@ -98,7 +150,7 @@ def _opened_again(path: str, copy: bool, content: int) -> Part:
     """The part of a pickle."""
     part = Part(path, copy=copy)
     if part._content != content:
-        raise BadInputError(f"{path}: was replaced since its Part was pickled; open it again")
+        raise BadInputError(f"{path}: the file changed after its Part was pickled; open it again")
     return part
 
 

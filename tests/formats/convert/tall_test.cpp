@@ -62,7 +62,7 @@ TEST_CASE("tall: a small matrix gets windows of 64 rows, or of all of its rows")
   const auto height = [](std::int64_t cols, const Rows& rows) {
     const Csr a = make_csr(cols, rows);
     const auto data = find_converter("tall")->from_csr(a.view(), nullptr);
-    return std::get<std::int64_t>(data->parameters.at(0).second);
+    return data->parameters.at(0).second.integer;
   };
   CHECK(height(5000, shared) == 64);
   CHECK(height(512 * 200, alone) == 64);

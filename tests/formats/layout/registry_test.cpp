@@ -32,13 +32,13 @@ std::vector<int> values_to_try(const FormatParameter& parameter) {
 
 }  // namespace
 
-TEST_CASE("registry: every format has a converter and a page in docs/formats that names its arrays") {
+TEST_CASE("registry: every format has a converter and a reference page that names its arrays") {
   REQUIRE(layouts().size() == converters().size());
   for (std::size_t i = 0; i < layouts().size(); ++i) {
     const FormatLayout& layout = *layouts()[i];
     CAPTURE(layout.name);
     CHECK(converters()[i].format == layout.name);
-    std::ifstream page(sptile::source_root() / "docs/formats" / (std::string(layout.name) + ".md"));
+    std::ifstream page(sptile::source_root() / "docs/reference/formats" / (std::string(layout.name) + ".md"));
     REQUIRE(page.good());
     const std::string text{std::istreambuf_iterator<char>(page), {}};
     for (const ArraySpec& array : layout.arrays) {

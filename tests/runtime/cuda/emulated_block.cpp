@@ -137,10 +137,6 @@ void barrier_arrive_expect(std::uint32_t barrier, unsigned bytes) {
 void copy_16(std::uint32_t to, const void* from) {
   emulated_block.copies[test::thread_index.x].push_back({to, from, 16});
 }
-void copy_16_of(std::uint32_t to, const void* from, std::int64_t there) {
-  emulated_block.copies[test::thread_index.x].push_back(
-      {to, from, 16, static_cast<std::uint32_t>(std::min<std::int64_t>(there, 16))});
-}
 void copy_wait_all() {
   auto& mine = emulated_block.copies[test::thread_index.x];
   for (const auto& copy : mine) emulated_block.perform(copy);
@@ -153,9 +149,6 @@ void fence_async() {}
 void warpgroup_arrive() { warp_sync(); }
 void warpgroup_commit() {}
 void warpgroup_wait() {}
-void copy_16_of(int there, std::uint32_t to, const void* from) {
-  if (there > 0) emulated_block.add_to_group({to, from, 16, static_cast<std::uint32_t>(std::min(there, 16))});
-}
 void copy_commit() { emulated_block.groups_of_thread().emplace_back(); }
 void warp_sync() { __syncwarp(); }
 

@@ -38,7 +38,9 @@ struct Plans {
     const auto choice =
         choose_kernel({&kSpmm, view.layout->name, DType::f32, view.cols}, options(kernel, n), device());
     REQUIRE(choice);
-    auto plan = plan_to_store(kSpmm, format.matrix(), *choice, n, variant, device());
+    PlanOptions wanted = options(kernel, n);
+    wanted.variant = variant;
+    auto plan = plan_to_store(kSpmm, format.matrix(), *choice, wanted, device());
     REQUIRE(plan);
     made.push_back(std::move(*plan));
     stored.clear();

@@ -43,6 +43,10 @@ cuda::DeviceInfo device() {
   return {.capability = 90, .sm_count = 132, .l2_bytes = 50 << 20, .shared_per_block = 227 << 10};
 }
 
+PlanOptions options(std::int64_t n = 64, const Variant& variant = {}) {
+  return {.n = n, .device = Device::cuda, .variant = variant};
+}
+
 formats::Csr sample() {
   Random random(1);
   return random_matrix(60, 50, 0.2, DType::f32, random);
@@ -63,7 +67,7 @@ StoredPlan as_stored(const PlanToStore& plan) {
 TEST_CASE("plan keys: say what a plan is") {
   const formats::Csr a = sample();
   const Formatted csr = format_matrix(a, "csr");
-  const auto plan = plan_to_store(kSddmm, csr.matrix(), {&kKernel, &kInstance}, 64, {}, device());
+  const auto plan = plan_to_store(kSddmm, csr.matrix(), {&kKernel, &kInstance}, options(), device());
   REQUIRE(plan);
   const StoredPlan stored = as_stored(*plan);
   CHECK(stored.key.starts_with("sptile-plan 1\n"));
@@ -95,32 +99,32 @@ TEST_CASE("plan keys: differ when anything differs that divides the work") {
     keys.insert(key);
     ++count;
   };
-  add(plan_key(kSddmm, view, kernel, 64, {}, device()));
-  add(plan_key(kSpmm, view, kernel, 64, {}, device()));
-  add(plan_key(kSddmm, bmat.matrix(), kernel, 64, {}, device()));
-  add(plan_key(kSddmm, view, kernel, 65, {}, device()));
+  add(plan_key(kSddmm, view, kernel, options(), device()));
+  add(plan_key(kSpmm, view, kernel, options(), device()));
+  add(plan_key(kSddmm, bmat.matrix(), kernel, options(), device()));
+  add(plan_key(kSddmm, view, kernel, options(65), device()));
   PlanMatrix turned = view;
   turned.own_transpose = true;
-  add(plan_key(kSddmm, turned, kernel, 64, {}, device()));
+  add(plan_key(kSddmm, turned, kernel, options(), device()));
   for (const auto change :
        {+[](cuda::DeviceInfo& d) { d.capability = 80; }, +[](cuda::DeviceInfo& d) { d.sm_count = 1; },
         +[](cuda::DeviceInfo& d) { d.l2_bytes = 1; }, +[](cuda::DeviceInfo& d) { d.shared_per_block = 1; }}) {
     cuda::DeviceInfo other = device();
     change(other);
-    add(plan_key(kSddmm, view, kernel, 64, {}, other));
+    add(plan_key(kSddmm, view, kernel, options(), other));
   }
   cuda::ScheduleStore newer = cuda::kSddmmStore;
   ++newer.version;
-  for (const auto change : {+[](cuda::DeviceKernel& k) { k.dense = DType::f16; },
-                            +[](cuda::DeviceKernel& k) { k.result = DType::f16; },
-                            +[](cuda::DeviceKernel& k) { k.precision = Precision::tf32; }}) {
-    cuda::DeviceKernel other = kInstance;
-    change(other);
-    add(plan_key(kSddmm, view, {&kKernel, &other}, 64, {}, device()));
-  }
+  PlanOptions narrow = options();
+  narrow.dense = DType::f16;
+  add(plan_key(kSddmm, view, kernel, narrow, device()));
+  narrow.result = DType::f32;
+  add(plan_key(kSddmm, view, kernel, narrow, device()));
   cuda::DeviceKernel other = kInstance;
+  other.precision = Precision::tf32;
+  add(plan_key(kSddmm, view, {&kKernel, &other}, options(), device()));
   other.store = &newer;
-  add(plan_key(kSddmm, view, {&kKernel, &other}, 64, {}, device()));
+  add(plan_key(kSddmm, view, {&kKernel, &other}, options(), device()));
   CHECK(keys.size() == count);
 }
 
@@ -128,7 +132,7 @@ TEST_CASE("plan keys: differ when any attribute differs, and have lines for thos
   const formats::Csr a = sample();
   const Formatted csr = format_matrix(a, "csr");
   const auto key = [&](const Variant& variant) {
-    return plan_key(kSddmm, csr.matrix(), {&kKernel, &kInstance}, 64, variant, device());
+    return plan_key(kSddmm, csr.matrix(), {&kKernel, &kInstance}, options(64, variant), device());
   };
   struct Attribute {
     std::string_view line;
@@ -159,7 +163,7 @@ TEST_CASE("plan keys: those of bundles that were stored without attributes") {
   const formats::Csr a = sample();
   const Formatted csr = format_matrix(a, "csr");
   CHECK(
-      plan_key(kSddmm, csr.matrix(), {&kKernel, &kInstance}, 64, {}, device()) ==
+      plan_key(kSddmm, csr.matrix(), {&kKernel, &kInstance}, options(), device()) ==
       "sptile-plan 1\nop sddmm\nside matrix\nformat csr\nkernel cuda.csr.sddmm\nversion 1\nn 64\nvalues f32\n"
       "dense f32\nresult f32\nprecision fp32\ndevice cuda\ncapability 90\nmultiprocessors 132\n"
       "l2_bytes 52428800\nshared_bytes 232448\n");
@@ -168,14 +172,14 @@ TEST_CASE("plan keys: those of bundles that were stored without attributes") {
 TEST_CASE("plans to store: the schedule of a kernel that has a store") {
   const formats::Csr a = sample();
   const Formatted csr = format_matrix(a, "csr");
-  const auto plan = plan_to_store(kSddmm, csr.matrix(), {&kKernel, &kInstance}, 64, {}, device());
+  const auto plan = plan_to_store(kSddmm, csr.matrix(), {&kKernel, &kInstance}, options(), device());
   REQUIRE(plan);
   const formats::FormatView view = csr.data.view();
   const auto restored = cuda::kSddmmStore.restore({view, 64, device()}, {plan->numbers, plan->schedule});
   CHECK(restored);
   cuda::DeviceKernel without = kInstance;
   without.store = nullptr;
-  const auto refused = plan_to_store(kSddmm, csr.matrix(), {&kKernel, &without}, 64, {}, device());
+  const auto refused = plan_to_store(kSddmm, csr.matrix(), {&kKernel, &without}, options(), device());
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == Errc::unsupported);
 }
@@ -183,7 +187,7 @@ TEST_CASE("plans to store: the schedule of a kernel that has a store") {
 TEST_CASE("plans to take: a checksum that differs is refused with the plan's name") {
   const formats::Csr a = sample();
   const Formatted csr = format_matrix(a, "csr");
-  auto plan = plan_to_store(kSddmm, csr.matrix(), {&kKernel, &kInstance}, 64, {}, device());
+  auto plan = plan_to_store(kSddmm, csr.matrix(), {&kKernel, &kInstance}, options(), device());
   REQUIRE(plan);
   plan->numbers = {1};
   const StoredPlan stored = as_stored(*plan);

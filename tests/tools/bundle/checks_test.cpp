@@ -1,8 +1,11 @@
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <functional>
 #include <utility>
 
+#include "formats/io/bundle_writer.hpp"
 #include "tests/bundle_image.hpp"
 #include "tests/runtime/transposed_bundle.hpp"
 #include "tests/seal_bundle.hpp"
@@ -50,7 +53,40 @@ void check_damages(const std::vector<std::byte>& bytes, std::span<const Damage> 
   }
 }
 
+/// A bundle with a CPU plan of csr: its rows in two runs.
+std::vector<std::byte> bytes_with_plan(const Csr& a) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "a.h5";
+  REQUIRE(write(path, a.view(), {.transpose = false}));
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  auto writer = formats::BundleWriter::extend(fd, path);
+  REQUIRE(writer);
+  const std::vector<std::int64_t> runs = {2, 1, a.rows, 1};
+  const std::int64_t count = 2;
+  REQUIRE(
+      writer->add_plan("sptile-plan 1\nop spmm\nside matrix\nformat csr\nkernel cpu.csr.avx2\nversion 1\n"
+                       "n 8\ndevice cpu\nthreads 1\n",
+                       std::span(&count, 1), std::as_bytes(std::span(runs))));
+  REQUIRE(writer->commit());
+  ::close(fd);
+  return bytes_of(path);
+}
+
 }  // namespace
+
+TEST_CASE("a stored division that is not one of the matrix is found") {
+  const char* const found_by = "plan /plans/0000";
+  const Damage damages[] = {
+      {found_by, [](Image& i) { data_of<std::int64_t>(i, "/plans/0000/schedule")[0] = 0; }},
+      {found_by, [](Image& i) { ++data_of<std::int64_t>(i, "/plans/0000/schedule")[2]; }},
+      {found_by, [](Image& i) { --data_of<std::int64_t>(i, "/plans/0000/schedule")[2]; }},
+      {found_by, [](Image& i) { data_of<std::int64_t>(i, "/plans/0000/schedule")[1] = 1 << 20; }},
+      {found_by,
+       [](Image& i) { data_of<std::int64_t>(i, "/plans/0000/numbers")[0] = std::int64_t{1} << 60; }},
+      {"", [](Image& i) { data_of<std::int64_t>(i, "/plans/0000/schedule")[0] = 3; }},  // another division
+  };
+  check_damages(bytes_with_plan(rectangular()), damages);
+}
 
 TEST_CASE("a transpose that is not that of the matrix is found, array by array") {
   const Damage damages[] = {

@@ -86,6 +86,16 @@ TEST_CASE("a driver that is too old is a problem; no driver, or a device that is
   CHECK(says(found.advice, "rebuild"));
 }
 
+TEST_CASE("a command of a wheel does not advise to build the kernels that libsptile has") {
+  auto found = good_machine();
+  found.nvidia_module = "580.65.06";
+  found.library = {"libsptile.so.0", true, ""};
+  doctor::conclude(found);
+  CHECK(found.advice.empty());
+  for (const doctor::Unavailable& u : doctor::why_unavailable(true))
+    if (u.device == runtime::Device::cuda) CHECK(u.why.starts_with("are in libsptile"));
+}
+
 TEST_CASE("a kernel that fails its trial is a problem") {
   auto found = good_machine();
   found.trials = {{runtime::Device::cpu, 3, {"cpu.csr.generic: wrong"}}};
@@ -100,7 +110,7 @@ TEST_CASE("every kernel is counted once") {
     there += c.there;
     run += c.run;
   }
-  for (const doctor::Unavailable& u : doctor::why_unavailable()) lacking += u.kernels;
+  for (const doctor::Unavailable& u : doctor::why_unavailable(false)) lacking += u.kernels;
   CHECK(there == static_cast<int>(runtime::kernels().size()));
   CHECK(run + lacking == there);
 }

@@ -1,4 +1,13 @@
-"""Sparse products for PyTorch: operators with gradients, on the CPU and on CUDA devices."""
+"""Sparse products for PyTorch with gradients, on the CPU and on CUDA devices.
+
+>>> import torch, sptile.torch as st
+>>> A = st.SparseMatrix.from_edge_index(torch.tensor([[0, 1, 2], [1, 2, 0]]))
+>>> x = torch.ones(3, 16, requires_grad=True)
+>>> (A @ x).sum().backward()
+
+Operators follow autocast. On a CUDA device, float32 products use TF32 if `torch.backends.cuda.matmul.allow_tf32` is
+set. Sums are float32 or wider.
+"""
 
 from . import compiled as _compiled
 from . import nn
@@ -8,3 +17,8 @@ from .nn import density
 from .pyg import adj_t
 
 __all__ = ["SparseMatrix", "adj_t", "attention", "density", "nn", "sddmm", "softmax", "spmm", "spmm_update"]
+
+
+def __dir__() -> list[str]:
+    """Returns the public names, for completion."""
+    return sorted(__all__)

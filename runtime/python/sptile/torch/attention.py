@@ -204,5 +204,5 @@ attention_gradient = Operator(
     " Tensor dout, float scale, int score, float slope, bool of_bias) -> (Tensor, Tensor, Tensor, Tensor)",
     _attention_gradient,
     _fake_gradient,
-    once_differentiable("attention", "write it with sddmm, softmax and spmm"),
+    once_differentiable("attention", "use sddmm, softmax and spmm instead"),
 )

@@ -23,7 +23,7 @@ def _entries_with(token: Tensor, **said: Any) -> Entries:
     a = entries_of(token)
     for name, value in said.items():
         if value != getattr(a, name):
-            raise UsageError(f"{name} = {value}, but the token is of a matrix with {name} = {getattr(a, name)}")
+            raise UsageError(f"{name} is {value}, but the matrix of the token has {name} {getattr(a, name)}")
     return a
 
 
@@ -56,7 +56,7 @@ def _transpose_of(entries: Tensor, product: Tensor, learned: bool) -> Tokens:
     """As SparseMatrix.t() does."""
     a, b = entries_of(entries), entries_of(product)
     if b.handle.pattern is not a.handle.pattern or b.order is not a.order:
-        raise UsageError("transpose_of: entries and product are tokens of two matrices; pass those of one")
+        raise UsageError("transpose_of: entries and product must be tokens of one matrix")
     turned = b.handle.transposed()
     if turned is b.handle and not learned:
         return a.token(), b.token()

@@ -1,8 +1,4 @@
-"""Products with a SparseMatrix, as users call them. Gradients reach all tensors, and learned values.
-
-They follow autocast as torch's products do. On a CUDA device products of float32 are formed in tf32 where
-`torch.backends.cuda.matmul.allow_tf32` says so; sums are float32 or wider.
-"""
+"""Operations with a SparseMatrix. Gradients reach all tensors, and values that require them."""
 
 from __future__ import annotations
 
@@ -10,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from ..errors import UsageError
+from ..errors import ArgumentTypeError, UsageError
 from . import operators
 from .attention import SCORES
 from .attention import attention as attention_operator
@@ -22,7 +18,7 @@ from .operands import statistic
 def _tensor(name: str, x: object) -> Tensor:
     if isinstance(x, Tensor):
         return x
-    raise UsageError(f"{name} is of type {type(x).__name__}; pass a torch.Tensor")
+    raise ArgumentTypeError(f"{name} must be a torch.Tensor, got {type(x).__name__}")
 
 
 def _optional(name: str, x: object) -> Tensor | None:
@@ -32,7 +28,7 @@ def _optional(name: str, x: object) -> Tensor | None:
 def _matrix(a: object) -> SparseMatrix:
     if isinstance(a, SparseMatrix):
         return a
-    raise UsageError(f"A is of type {type(a).__name__}; pass a SparseMatrix")
+    raise ArgumentTypeError(f"A must be a SparseMatrix, got {type(a).__name__}")
 
 
 def _cast(a: SparseMatrix, x: Tensor | None) -> Tensor | None:
@@ -52,8 +48,7 @@ def _check_type(a: SparseMatrix, x: Tensor, values: Tensor | None = None) -> Non
     """Refuses x of another type than the values of A that it is multiplied with."""
     if values is None and a.values is not None and a.dtype != x.dtype and not a._counts:
         raise UsageError(
-            f"x is {x.dtype}, the values of A are {a.dtype}; nothing is converted, use "
-            f"A.to({x.dtype}) or x.to({a.dtype})"
+            f"x must be {a.dtype} like the values of A, got {x.dtype}; use A.to({x.dtype}) or x.to({a.dtype})"
         )
 
 
@@ -63,18 +58,40 @@ def _heads_first(a: SparseMatrix, name: str, values: Tensor, heads: int | None) 
     wanted = [given] if heads is None else [given, heads]
     if list(values.shape) != wanted:
         raise UsageError(
-            f"{name} is {list(values.shape)}, pass {wanted}: a number for each entry"
-            + ("" if heads is None else " and head")
+            f"{name} must have shape {wanted}, one value per nonzero{'' if heads is None else ' and head'}, got "
+            f"{list(values.shape)}"
         )
     return values if heads is None else values.t()
 
 
 def spmm(A: SparseMatrix, x: Tensor, values: Tensor | None = None) -> Tensor:
-    """A x. x: [cols], [cols, n] or [cols, heads, n], the result: the same with rows in the place of cols.
+    """Multiplies a sparse matrix with a dense tensor, ``A @ x``.
 
-    values  [entries], or with heads [entries, heads], in the place of those of A, in the type of x; they get
-            gradients. Without heads in values all heads have the same.
-    UsageError for shapes, types or devices that do not fit.
+    Parameters
+    ----------
+    A : SparseMatrix
+        Matrix of shape (rows, cols).
+    x : Tensor
+        Dense operand of shape (cols,), (cols, n) or (cols, heads, n).
+    values : Tensor, optional
+        Values that replace those of A, of the type of x and shape (nonzeros,) or (nonzeros, heads).
+
+    Returns
+    -------
+    Tensor
+        Result of shape (rows,), (rows, n) or (rows, heads, n).
+
+    Raises
+    ------
+    UsageError
+        If shapes, types or devices do not match.
+
+    Examples
+    --------
+    >>> import torch, sptile.torch as st
+    >>> A = st.SparseMatrix.from_edge_index(torch.tensor([[0, 1, 2], [1, 2, 2]]))
+    >>> st.spmm(A, torch.tensor([1.0, 2.0, 3.0]))
+    tensor([0., 1., 5.])
     """
     return _spmm(_matrix(A), False, x, values)
 
@@ -98,7 +115,7 @@ def _spmm(a: SparseMatrix, t: bool, x: Tensor, values: Tensor | None) -> Tensor:
     if x.dim() == 2:
         return operators.spmm(ref, t, x, values)
     if x.dim() not in (1, 3):
-        raise UsageError(f"x is {list(x.shape)}; pass [{a.shape[0 if t else 1]}, n]")
+        raise UsageError(f"x must have shape [{a.shape[0 if t else 1]}, n], got {list(x.shape)}")
     width = x.shape[1:].numel()
     flat = operators.spmm(ref, t, x.reshape(x.shape[0], width), values)
     return flat.reshape(flat.shape[0], *x.shape[1:])
@@ -110,7 +127,7 @@ def product_from_the_left(x: Tensor, A: SparseMatrix) -> Tensor:
     if x.layout != torch.strided or x.dim() == 0 or x.shape[-1] != a.shape[0]:
         kind = "" if x.layout == torch.strided else f"{x.layout} "
         raise UsageError(
-            f"x is {kind}{list(x.shape)}; the matrix has {a.shape[0]} rows, so pass [..., {a.shape[0]}]"
+            f"x must have shape [..., {a.shape[0]}] for a matrix with {a.shape[0]} rows, got {kind}{list(x.shape)}"
         )
     if x.dim() == 1:
         return _spmm(a, True, x, None)
@@ -119,8 +136,32 @@ def product_from_the_left(x: Tensor, A: SparseMatrix) -> Tensor:
 
 
 def sddmm(A: SparseMatrix, x: Tensor, y: Tensor) -> Tensor:
-    """x_i . y_j for each entry (i, j) of A: x [rows, n], y [cols, n], the result [entries]; with heads
-    x [rows, heads, n], y [cols, heads, n], the result [entries, heads]. Values of A play no part."""
+    """Computes ``x[i] @ y[j]`` for each nonzero (i, j) of A. The values of A are ignored.
+
+    Parameters
+    ----------
+    A : SparseMatrix
+        Matrix of shape (rows, cols).
+    x, y : Tensor
+        Dense operands of shape (rows, n) and (cols, n), or (rows, heads, n) and (cols, heads, n).
+
+    Returns
+    -------
+    Tensor
+        Dot products of shape (nonzeros,) or (nonzeros, heads), in the order in which the nonzeros were given.
+
+    Raises
+    ------
+    UsageError
+        If shapes, types or devices do not match.
+
+    Examples
+    --------
+    >>> import torch, sptile.torch as st
+    >>> A = st.SparseMatrix.from_edge_index(torch.tensor([[0, 1, 2], [1, 2, 2]]))
+    >>> st.sddmm(A, torch.ones(3, 4), torch.ones(3, 4))
+    tensor([4., 4., 4.])
+    """
     a = _matrix(A)
     x, y = _tensor("x", x), _tensor("y", y)
     if torch.is_autocast_enabled(a.device.type):
@@ -134,13 +175,37 @@ def _by_entry(lists: Tensor) -> Tensor:
 
 
 def softmax(A: SparseMatrix, values: Tensor) -> Tensor:
-    """Softmax over the entries of each row of A: values [entries] or [entries, heads]. Each given entry counts:
-    three parallel ones of equal value get equal weights. -inf masks an entry; rows where all are masked give
-    0."""
+    """Computes the softmax over the nonzeros of each row of A.
+
+    Parameters
+    ----------
+    A : SparseMatrix
+        Matrix whose pattern defines the rows.
+    values : Tensor
+        Scores of shape (nonzeros,) or (nonzeros, heads). -inf masks a nonzero. A row whose nonzeros are all masked
+        gives 0. Duplicates each have a weight.
+
+    Returns
+    -------
+    Tensor
+        Weights, in the order in which the nonzeros were given.
+
+    Raises
+    ------
+    UsageError
+        If shapes or types do not match.
+
+    Examples
+    --------
+    >>> import torch, sptile.torch as st
+    >>> A = st.SparseMatrix.from_edge_index(torch.tensor([[0, 1, 2], [1, 2, 2]]))
+    >>> st.softmax(A, torch.zeros(3))
+    tensor([1.0000, 0.5000, 0.5000])
+    """
     a, values = _matrix(A), _tensor("values", values)
     if values.dim() not in (1, 2):
         raise UsageError(
-            f"values are {list(values.shape)}; pass [{a._entries.given}] or [{a._entries.given}, heads]"
+            f"values must have shape [{a._entries.given}] or [{a._entries.given}, heads], got {list(values.shape)}"
         )
     listed = _heads_first(a, "values", values, None if values.dim() == 1 else values.shape[1])
     return _by_entry(operators.softmax(a._entries, listed))
@@ -158,24 +223,54 @@ def attention(
     score: str = "dot",
     negative_slope: float = 0.2,
 ) -> Tensor:
-    """softmax(scale * score(q_i, k_j) + bias_ij) over the entries (i, j) of each row of A, times v_j.
+    """Computes sparse attention: ``softmax(scale * score(q[i], k[j]) + bias) @ v`` over the nonzeros (i, j) of A.
 
-    q [rows, heads, n], k [cols, heads, n], v [cols, heads, m], the result [rows, heads, m]; or all without
-    heads. bias [entries] or [entries, heads]; -inf masks an entry. Each given entry counts, parallel ones too. Rows
-    without entries give 0.
-    score      "dot": q . k, scale None is 1 / sqrt(n); "cosine": that of the angle; "additive":
-               leaky_relu(q + k) with `negative_slope`, n = 1 (or left out), scale None is 1 as for "cosine"
-    dropout_p  share of the weights that are set to 0 (the others grow), each given entry for itself. With it, in
-               transforms of torch.func and in forward mode, numbers for each entry and head are made, in float32 or
-               wider; else nothing of the size of the entries.
-    Values of A play no part. UsageError for shapes, types, devices or scores that do not fit.
+    Parameters
+    ----------
+    A : SparseMatrix
+        Matrix whose nonzeros are the pairs that attend. Its values are ignored. Duplicates each have a weight.
+    q, k, v : Tensor
+        Queries (rows, heads, n), keys (cols, heads, n) and values (cols, heads, m), or all without heads.
+    scale : float, optional
+        Scale of the scores. By default ``1 / sqrt(n)`` for "dot", otherwise 1.
+    bias : Tensor, optional
+        Bias of shape (nonzeros,) or (nonzeros, heads). -inf masks a nonzero.
+    dropout_p : float, optional
+        Probability of dropping a weight.
+    score : str, optional
+        "dot": ``q @ k``. "cosine": cosine similarity. "additive": ``leaky_relu(q + k)``, with n = 1 or omitted.
+    negative_slope : float, optional
+        Slope of the leaky ReLU of "additive".
+
+    Returns
+    -------
+    Tensor
+        Result of shape (rows, heads, m), or (rows, m) without heads. Rows without nonzeros are 0.
+
+    Raises
+    ------
+    UsageError
+        If shapes, types or devices do not match, or an option is invalid.
+
+    Notes
+    -----
+    One kernel computes the result and allocates no memory per nonzero. With dropout, in transforms of `torch.func` and
+    in forward mode, it allocates weights per nonzero and head, in float32 or wider.
+
+    Examples
+    --------
+    >>> import torch, sptile.torch as st
+    >>> A = st.SparseMatrix.from_edge_index(torch.tensor([[0, 1, 2], [1, 2, 2]]))
+    >>> x = torch.eye(3)
+    >>> st.attention(A, x, x, x).shape
+    torch.Size([3, 3])
     """
     a = _matrix(A)
     q, k, v, bias = _tensor("q", q), _tensor("k", k), _tensor("v", v), _optional("bias", bias)
     if score not in SCORES:
-        raise UsageError(f"score = {score!r}; there is: " + ", ".join(SCORES))
+        raise UsageError(f"score must be one of {', '.join(map(repr, SCORES))}, got {score!r}")
     if not 0 <= dropout_p <= 1:
-        raise UsageError(f"dropout_p = {dropout_p}; it is a share, 0 to 1")
+        raise UsageError(f"dropout_p must be from 0 to 1, got {dropout_p}")
     if torch.is_autocast_enabled(a.device.type):
         q, k, v, bias = _cast(a, q), _cast(a, k), _cast(a, v), _cast(a, bias)  # type: ignore[assignment]
     if score == "additive" and q.dim() == v.dim() - 1:
@@ -185,7 +280,7 @@ def attention(
         q, k, v = q.unsqueeze(1), k.unsqueeze(1), v.unsqueeze(1)
     if q.dim() != 3 or k.dim() != 3 or v.dim() != 3:
         raise UsageError(
-            f"q is {list(q.shape)}, k {list(k.shape)}, v {list(v.shape)}; pass [nodes, heads, n]"
+            f"q, k and v must have shape [nodes, heads, n], got {list(q.shape)}, {list(k.shape)} and {list(v.shape)}"
         )
     if scale is None:
         scale = q.shape[2] ** -0.5 if score == "dot" and q.shape[2] > 0 else 1.0
@@ -234,12 +329,48 @@ def _attention_in_steps(
 def spmm_update(
     A: SparseMatrix, x: Tensor, weight: Tensor, bias: Tensor | None = None, activation: str | None = None
 ) -> Tensor:
-    """activation((A x) weight + bias), in one kernel where that pays: x [cols, n], weight [n, m], bias [m],
-    the result [rows, m]. activation: None or "relu". The transpose of a weight [m, n] is taken as it lies."""
+    """Computes ``activation((A @ x) @ weight + bias)``, in one kernel.
+
+    Parameters
+    ----------
+    A : SparseMatrix
+        Matrix of shape (rows, cols).
+    x : Tensor
+        Dense operand of shape (cols, n).
+    weight : Tensor
+        Weights of shape (n, m). The transpose of a contiguous (m, n) tensor is used without a copy.
+    bias : Tensor, optional
+        Bias of shape (m,).
+    activation : str, optional
+        "relu". By default none.
+
+    Returns
+    -------
+    Tensor
+        Result of shape (rows, m).
+
+    Raises
+    ------
+    UsageError
+        If shapes, types or devices do not match, or the activation is unknown.
+
+    Notes
+    -----
+    If the values of A require gradients, and in transforms of `torch.func`, the operation runs in steps.
+
+    Examples
+    --------
+    >>> import torch, sptile.torch as st
+    >>> A = st.SparseMatrix.from_edge_index(torch.tensor([[0, 1, 2], [1, 2, 2]]))
+    >>> st.spmm_update(A, torch.ones(3, 2), torch.ones(2, 1), activation="relu")
+    tensor([[0.],
+            [2.],
+            [4.]])
+    """
     a = _matrix(A)
     x, weight, bias = _tensor("x", x), _tensor("weight", weight), _optional("bias", bias)
     if activation not in (None, "relu"):
-        raise UsageError(f"activation = {activation!r}; use None or 'relu'")
+        raise UsageError(f"activation must be None or 'relu', got {activation!r}")
     if torch.is_autocast_enabled(a.device.type):
         x, weight, bias = _cast(a, x), _cast(a, weight), _cast(a, bias)  # type: ignore[assignment]
     else:

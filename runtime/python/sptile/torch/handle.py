@@ -20,10 +20,21 @@ import torch
 from torch import Tensor
 
 from .. import _library as c
-from ..errors import Error, InternalError, UsageError
+from .._arrays import dtype_code
+from ..errors import ArgumentTypeError, Error, InternalError, UsageError
 from .pattern import EntryOrder, Pattern, apart, inverse, untraced
 
 DTYPES = {torch.float32: c.F32, torch.float64: c.F64, torch.float16: c.F16, torch.bfloat16: c.BF16}
+
+_OF_CODES = {code: dtype for dtype, code in DTYPES.items()}
+
+
+def torch_dtype(dtype: Any) -> torch.dtype:
+    """Returns the torch dtype of a type: a name such as "f32" or "float32", a NumPy or a torch dtype."""
+    if isinstance(dtype, torch.dtype) and dtype in DTYPES:
+        return dtype
+    return _OF_CODES[dtype_code(dtype)]
+
 
 # Formats that are tried besides csr on a CUDA device where none is named.
 TRIED = ("bittcf", "bmat", "tall")
@@ -165,7 +176,7 @@ class Handle:
 
     def __init__(self, pattern: Pattern, values: Tensor | None = None, format: str = "auto") -> None:
         if not isinstance(format, str):
-            raise UsageError(f"format = {format!r}; pass the name of a format, as 'csr', or 'auto'")
+            raise ArgumentTypeError(f"format must be 'auto' or the name of a format such as 'csr', got {format!r}")
         self.pattern, self.values, self.format = pattern, values, format
         self.plans: dict[Request, Plan] = {}
         self.derived: dict[str, Any] = {}  # what follows from the pattern, kept for those who made it
@@ -185,7 +196,7 @@ class Handle:
         origin = self._origin()
         if origin is not None:
             return origin
-        refuse_capture("the transpose of the matrix is not there yet", self.pattern.device)
+        refuse_capture("cannot transpose the matrix", self.pattern.device)
         with self._lock, apart():
             if self._transposed is None and not self._symmetric:
                 pattern, source = self.pattern.transposed()
@@ -212,7 +223,7 @@ class Handle:
 
     def _make(self, request: Request) -> Plan:
         refuse_capture(
-            f"{request.operation} has no plan for operands of {request.n} columns of {request.dense} yet",
+            f"cannot plan {request.operation} for operands with {request.n} columns of {request.dense}",
             self.pattern.device,
         )
         with self._lock, apart():
@@ -374,10 +385,10 @@ def entries_of(token: Tensor) -> Entries:
 def _unknown(token: Any, number: Any) -> UsageError:
     if number is None:
         found = f"{token.dtype} {list(token.shape)} on {token.device}" if isinstance(token, Tensor) else repr(token)
-        return UsageError(f"the token of a matrix is {found}; pass a tensor int64 [] in host memory")
+        return UsageError(f"the token of a matrix must be an int64 scalar tensor in host memory, got {found}")
     return UsageError(
-        f"no matrix of this process has the token {number}; keep the SparseMatrix as long as it is in "
-        "use, and compile or export again where the code was saved by another process"
+        f"no matrix of this process has the token {number}; keep the SparseMatrix alive while it is in use, and "
+        "compile or export again if another process saved the code"
     )
 
 
@@ -386,7 +397,7 @@ def entries_of_sizes(token: Tensor, rows: int, cols: int, given: int) -> Entries
     entries = entries_of(token)
     if (rows, cols, given) != entries.sizes:
         raise UsageError(
-            f"rows, columns and entries are {(rows, cols, given)}, but the token is of a matrix with {entries.sizes}"
+            f"rows, columns and nonzeros are {(rows, cols, given)}, but the matrix of the token has {entries.sizes}"
         )
     return entries
 
@@ -419,8 +430,7 @@ def refuse_capture(missing: str, device: torch.device) -> None:
     """Refuses what cannot be done while a CUDA graph is captured."""
     if device.type == "cuda" and capturing():
         raise UsageError(
-            f"{missing}, and cannot be made while a CUDA graph is captured; run the same step once "
-            "before, forward and backward"
+            f"{missing} during CUDA graph capture; run the same step once before the capture, forward and backward"
         )
 
 

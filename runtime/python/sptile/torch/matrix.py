@@ -1,4 +1,4 @@
-"""A sparse matrix over tensors: the pattern is fixed, values may be learned."""
+"""A sparse matrix of tensors, with a fixed pattern and values that can be trained."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 from .._memory import tocsr
-from ..errors import BadInputError, DeviceError, UnsupportedError, UsageError
-from .handle import DTYPES, Handle, Ref
+from ..errors import ArgumentTypeError, BadInputError, DeviceError, UnsupportedError, UsageError
+from .handle import DTYPES, Handle, Ref, torch_dtype
 from .operands import statistic
 from .operators import followed
 from .pattern import (
@@ -38,22 +38,62 @@ Number = float  # the class has a function of that name
 
 
 class SparseMatrix:
-    """A rows x cols matrix on one device, to multiply tensors with: `A @ x`, `x @ A`, and the functions of this
-    module. torch.compile takes them as they are, and compiles once for all matrices.
+    """A sparse matrix on one device, for products with tensors: ``A @ x``, ``x @ A`` and the functions of this module.
 
-    crow    int32 or int64 [rows + 1], where the entries of each row begin
-    col     int32 or int64 [entries], the column of each, in any order within a row
-    values  float32, float64, float16 or bfloat16 [entries], or None: each entry is 1. Where it requires a
-            gradient, it gets one. It must not be changed in place: make `with_values` of the new ones.
-    shape   (rows, cols); None: a square matrix, or as many columns as needed
-    format  how the library stores the matrix: "csr", "bittcf", "bmat", "tall", ...; "auto": on a CUDA device
-            the formats are tried when a product of a new width is first needed, and the fastest is taken, on
-            the CPU it is "csr". "csr" gives the same bits in every run of a program.
+    Parameters
+    ----------
+    crow : Tensor
+        Row pointers, int32 or int64, shape (rows + 1,).
+    col : Tensor
+        Column ids, int32 or int64, shape (nonzeros,), in any order within a row.
+    values : Tensor, optional
+        Values of type float32, float64, float16 or bfloat16, shape (nonzeros,). By default all nonzeros are 1.
+        Gradients reach values that require them. Do not modify `values` in place; use `with_values`.
+    shape : tuple of int, optional
+        Rows and columns. By default a square matrix, or as many columns as `col` needs.
+    symmetric : bool, optional
+        Expected symmetry. The constructor raises `UsageError` if the matrix differs.
+    format : str, optional
+        Storage format: "csr", "bittcf", "bmat", "tall", ... "auto" uses "csr" on the CPU. On a CUDA device it times
+        the formats at the first product of each width and uses the fastest. Only "csr" is bitwise reproducible
+        between runs.
 
-    Entries that are given more than once are added; without values such a matrix gets as values how often
-    each was given, in the type of what it multiplies. Softmax and attention weigh each of them. What has a number for
-    each entry (`values`, results of sddmm) has them in the order in which entries were given. The arrays are checked:
-    UsageError and BadInputError say what is wrong.
+    Attributes
+    ----------
+    shape : torch.Size
+        Rows and columns.
+    dtype : torch.dtype
+        Type of the values. float32 for a pattern.
+    device : torch.device
+        Device of the matrix.
+    values : Tensor or None
+        Values in the order in which the nonzeros were given. None for a pattern.
+    is_normalized : bool
+        True if `gcn_norm` returned the matrix.
+
+    Raises
+    ------
+    UsageError
+        If an argument has the wrong shape, type or device.
+    BadInputError
+        If the arrays are not a valid CSR matrix.
+
+    Notes
+    -----
+    Duplicates are added. In a matrix without values they are counted. Softmax and attention weight each duplicate
+    separately. Tensors with one value per nonzero (`values`, results of `sddmm`) are in the order in which the nonzeros
+    were given.
+
+    ``torch.compile`` accepts the operators and compiles once for all matrices.
+
+    Examples
+    --------
+    >>> import torch, sptile.torch as st
+    >>> A = st.SparseMatrix(torch.tensor([0, 1, 3]), torch.tensor([0, 0, 1]), torch.tensor([1.0, 2.0, 3.0]))
+    >>> A
+    SparseMatrix(2 x 2, 3 nonzeros, torch.float32, cpu)
+    >>> A @ torch.ones(2)
+    tensor([1., 5.])
     """
 
     _entries: Ref  # without values
@@ -75,7 +115,7 @@ class SparseMatrix:
             shape = (crow.numel() - 1, max(crow.numel() - 1, widest))
         shape = _sizes(shape)
         if crow.numel() - 1 != shape[0]:
-            raise UsageError(f"crow has {crow.numel()} numbers; {shape[0]} rows need {shape[0] + 1}")
+            raise UsageError(f"crow must have {shape[0] + 1} elements for {shape[0]} rows, got {crow.numel()}")
         if torch.compiler.is_compiling():
             check_list_of_ids(col, "col")
             entries, product = torch.ops.sptile.csr_of(crow, col, shape[1], format)
@@ -85,7 +125,7 @@ class SparseMatrix:
             self._set(Ref.of(Handle(pattern, None, format), order), values)
         if symmetric is not None and symmetric != self.is_symmetric():
             raise UsageError(
-                f"symmetric = {symmetric}, but the matrix is {'' if not symmetric else 'not '}symmetric"
+                f"symmetric is {symmetric}, but the matrix is {'' if not symmetric else 'not '}symmetric"
             )
 
     def _set(self, entries: Ref, values: Tensor | None, product: Handle | None = None) -> None:
@@ -184,7 +224,14 @@ class SparseMatrix:
 
     @property
     def nnz(self) -> int:
-        """Entries of the matrix; one that is given more than once is one."""
+        """Number of nonzeros, without duplicates.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> st.SparseMatrix.from_edge_index(torch.tensor([[0, 0, 1], [1, 1, 0]])).nnz
+        2
+        """
         return self._bare.pattern.nnz
 
     @classmethod
@@ -196,11 +243,39 @@ class SparseMatrix:
         *,
         format: str = "auto",
     ) -> SparseMatrix:
-        """Of a graph as PyG has it: edge_index int64 [2, edges], sources and targets; weight [edges]. Row i
-        has the edges that lead to node i, so that `A @ x` adds up what its neighbours send."""
+        """Returns the adjacency matrix of a graph in the format of PyG.
+
+        Parameters
+        ----------
+        edge_index : Tensor
+            Sources and targets, shape (2, edges).
+        weight : Tensor, optional
+            Edge weights, shape (edges,).
+        num_nodes : int, optional
+            Number of nodes. By default the largest id + 1.
+        format : str, optional
+            See `SparseMatrix`.
+
+        Returns
+        -------
+        SparseMatrix
+            Row i contains the edges to node i, so ``A @ x`` adds the features of its neighbors.
+
+        Raises
+        ------
+        UsageError, BadInputError
+            If the tensors are not a valid graph.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> A = st.SparseMatrix.from_edge_index(torch.tensor([[0, 1], [1, 2]]), num_nodes=3)
+        >>> A @ torch.tensor([1.0, 2.0, 3.0])
+        tensor([0., 1., 2.])
+        """
         if not isinstance(edge_index, Tensor) or edge_index.dim() != 2 or edge_index.shape[0] != 2:
             found = list(edge_index.shape) if isinstance(edge_index, Tensor) else type(edge_index).__name__
-            raise UsageError(f"edge_index is {found}; pass a tensor [2, edges]")
+            raise UsageError(f"edge_index must be a tensor [2, edges], got {found}")
         if num_nodes is None:
             num_nodes = int(edge_index.max()) + 1 if edge_index.numel() > 0 else 0
         num_nodes, _ = _sizes((num_nodes, num_nodes), "num_nodes")
@@ -208,27 +283,48 @@ class SparseMatrix:
 
     @classmethod
     def from_torch(cls, tensor: Tensor, *, format: str = "auto") -> SparseMatrix:
-        """Of a sparse CSR or COO tensor of two dimensions, or of the entries of a dense one that are not
-        0. Entries of a COO tensor are in the order of its indices. Gradients reach the values of the tensor. UsageError for other layouts, and for tensors whose entries are not single
-        numbers."""
+        """Returns the matrix of a torch tensor. Gradients reach the values of the tensor.
+
+        Parameters
+        ----------
+        tensor : Tensor
+            Two-dimensional sparse CSR, sparse COO or dense tensor. The nonzeros of a COO tensor keep their order.
+        format : str, optional
+            See `SparseMatrix`.
+
+        Returns
+        -------
+        SparseMatrix
+            The matrix, on the device of the tensor.
+
+        Raises
+        ------
+        UsageError
+            If the tensor has another layout, shape or type.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> st.SparseMatrix.from_torch(torch.tensor([[0.0, 1.0], [2.0, 0.0]]))
+        SparseMatrix(2 x 2, 2 nonzeros, torch.float32, cpu)
+        """
         if not isinstance(tensor, Tensor):
-            raise UsageError(f"tensor is of type {type(tensor).__name__}; pass a torch.Tensor")
+            raise ArgumentTypeError(f"tensor must be a torch.Tensor, got {type(tensor).__name__}")
         if tensor.layout not in (torch.sparse_csr, torch.sparse_coo, torch.strided):
             raise UsageError(
-                f"from_torch takes sparse_csr, sparse_coo or strided tensors, not {tensor.layout}; use "
-                "to_sparse_csr()"
+                f"tensor must be sparse_csr, sparse_coo or strided, got {tensor.layout}; use tensor.to_sparse_csr()"
             )
         if tensor.dim() != 2 or tensor.dense_dim() != (2 if tensor.layout == torch.strided else 0):
             raise UsageError(
-                f"tensor is {list(tensor.shape)} with {tensor.sparse_dim()} sparse and {tensor.dense_dim()} dense "
-                "dimensions; pass one of two dimensions, both sparse or both dense"
+                f"tensor must have two sparse dimensions, got shape {list(tensor.shape)} with {tensor.sparse_dim()} "
+                f"sparse and {tensor.dense_dim()} dense dimensions"
                 if tensor.layout != torch.strided
-                else f"tensor is {list(tensor.shape)}; pass one of two dimensions"
+                else f"tensor must be two-dimensional, got shape {list(tensor.shape)}"
             )
         if tensor.dtype not in DTYPES:
-            raise UsageError(f"values are {tensor.dtype}; use float32, float64, float16 or bfloat16")
+            raise UsageError(f"tensor must be float32, float64, float16 or bfloat16, got {tensor.dtype}")
         if tensor.device.type not in ("cpu", "cuda"):
-            raise UnsupportedError(f"tensor is on {tensor.device}; use the CPU or a CUDA device")
+            raise UnsupportedError(f"tensor must be on the CPU or a CUDA device, got {tensor.device}")
         shape = (tensor.shape[0], tensor.shape[1])
         if tensor.layout == torch.sparse_csr:
             return cls(tensor.crow_indices(), tensor.col_indices(), tensor.values(), shape, format=format)
@@ -244,15 +340,41 @@ class SparseMatrix:
 
     @classmethod
     def from_scipy(cls, matrix: Any, *, format: str = "auto") -> SparseMatrix:
-        """Of a SciPy sparse matrix or array, in host memory: `.to(device)` moves it. Entries are in the order of
-        `matrix.data` of CSR, CSC and COO, in that of `matrix.tocsr()` of other formats. Integers and Booleans become
-        float32, with a RuntimeWarning where one does not fit exactly. UsageError for anything else, complex numbers
-        and longdouble among it."""
+        """Returns the matrix of a SciPy sparse matrix or array, on the CPU.
+
+        Parameters
+        ----------
+        matrix : scipy.sparse matrix or array
+            Booleans and integers become float32.
+        format : str, optional
+            See `SparseMatrix`.
+
+        Returns
+        -------
+        SparseMatrix
+            The nonzeros of CSR, CSC and COO keep the order of ``matrix.data``, others that of ``matrix.tocsr()``.
+
+        Raises
+        ------
+        UsageError
+            If `matrix` is not a SciPy matrix, or has complex or long double values.
+
+        Warns
+        -----
+        RuntimeWarning
+            If float32 cannot represent an integer exactly.
+
+        Examples
+        --------
+        >>> import scipy.sparse, sptile.torch as st
+        >>> st.SparseMatrix.from_scipy(scipy.sparse.eye_array(3))
+        SparseMatrix(3 x 3, 3 nonzeros, torch.float64, cpu)
+        """
         kind = getattr(matrix, "format", None)
         if not isinstance(kind, str) or not hasattr(matrix, "tocsr"):
-            raise UsageError(f"matrix is of type {type(matrix).__name__}; pass a SciPy sparse matrix or array")
+            raise ArgumentTypeError(f"matrix must be a SciPy sparse matrix or array, got {type(matrix).__name__}")
         if len(matrix.shape) != 2:
-            raise UsageError(f"matrix is {list(matrix.shape)}; pass one of two dimensions")
+            raise UsageError(f"matrix must be two-dimensional, got shape {list(matrix.shape)}")
         if kind not in ("csr", "csc", "coo"):
             matrix, kind = tocsr(matrix), "csr"
         shape = (int(matrix.shape[0]), int(matrix.shape[1]))
@@ -267,8 +389,31 @@ class SparseMatrix:
 
     @classmethod
     def from_bundle(cls, bundle: str | PathLike[str] | Any, *, format: str = "auto") -> SparseMatrix:
-        """Of a bundle that `sptile convert` made: a path, or what `sptile.open` gave. Rows are in the
-        original order; a pattern has no values."""
+        """Returns the matrix of a bundle, with the rows in the original order.
+
+        Parameters
+        ----------
+        bundle : path or Bundle
+            Bundle file, or an open bundle.
+        format : str, optional
+            See `SparseMatrix`.
+
+        Returns
+        -------
+        SparseMatrix
+            The matrix. A pattern has no values.
+
+        Raises
+        ------
+        MissingFileError, IoError, BadInputError
+            If the bundle cannot be read.
+
+        Examples
+        --------
+        >>> import sptile, sptile.torch as st
+        >>> st.SparseMatrix.from_bundle(sptile.convert("data/examples/fem_plate.mtx"))
+        SparseMatrix(2286 x 2286, 38964 nonzeros, torch.float32, cpu)
+        """
         import sptile
 
         opened = sptile.open(bundle) if isinstance(bundle, str | PathLike) else bundle
@@ -278,11 +423,35 @@ class SparseMatrix:
 
     @classmethod
     def block_diag(cls, matrices: Iterable[SparseMatrix], *, format: str = "auto") -> SparseMatrix:
-        """Of one matrix or more, which stand on its diagonal: one product multiplies each with its own rows
-        of x, `torch.cat` of the operands of each. `torch.split(y, [a.shape[0] for a in matrices])` gives
-        their results. Gradients reach the values of each, which are all None or of one type; UsageError
-        names the matrix that is not like the first, UnsupportedError is more than 2**31 - 1 rows or
-        columns."""
+        """Combines matrices into a block diagonal matrix. One product multiplies each matrix with its rows of x.
+
+        Parameters
+        ----------
+        matrices : iterable of SparseMatrix
+            Matrices on one device, all without values or with values of one type.
+        format : str, optional
+            See `SparseMatrix`.
+
+        Returns
+        -------
+        SparseMatrix
+            The combined matrix. ``torch.split(y, [a.shape[0] for a in matrices])`` splits a result. Gradients reach
+            the values of each matrix.
+
+        Raises
+        ------
+        UsageError
+            If `matrices` is empty, or one differs from the first in device or type. The message names its position.
+        UnsupportedError
+            If the result has more than 2**31 - 1 rows or columns.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> A = st.SparseMatrix.from_torch(torch.eye(2))
+        >>> st.SparseMatrix.block_diag([A, A]).shape
+        torch.Size([4, 4])
+        """
         parts = _alike(matrices)
         joined = cls._of_parts(parts, True, format)
         joined.is_normalized = all(part.is_normalized for part in parts)
@@ -290,13 +459,38 @@ class SparseMatrix:
 
     @classmethod
     def vstack(cls, matrices: Iterable[SparseMatrix], *, format: str = "auto") -> SparseMatrix:
-        """Of one matrix or more of equal width, which stand under one another: one product multiplies all
-        with the same x. The rest as of `block_diag`."""
+        """Stacks matrices vertically. One product multiplies each matrix with the same x.
+
+        Parameters
+        ----------
+        matrices : iterable of SparseMatrix
+            Matrices with the same number of columns, on one device, all without values or with values of one type.
+        format : str, optional
+            See `SparseMatrix`.
+
+        Returns
+        -------
+        SparseMatrix
+            The combined matrix, see `block_diag`.
+
+        Raises
+        ------
+        UsageError, UnsupportedError
+            See `block_diag`. UsageError also if the numbers of columns differ.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> A = st.SparseMatrix.from_torch(torch.eye(2))
+        >>> st.SparseMatrix.vstack([A, A]).shape
+        torch.Size([4, 2])
+        """
         parts = _alike(matrices)
         for number, part in enumerate(parts):
             if part.shape[1] != parts[0].shape[1]:
                 raise UsageError(
-                    f"matrix {number} of the batch: {part.shape[1]} columns, the first has {parts[0].shape[1]}"
+                    f"matrix {number} of the batch: it has {part.shape[1]} columns, but the first has "
+                    f"{parts[0].shape[1]}"
                 )
         return cls._of_parts(parts, False, format)
 
@@ -314,26 +508,95 @@ class SparseMatrix:
 
     @property
     def pattern(self) -> Pattern:
-        """The CSR arrays, `crow` and `col`."""
+        """Pattern with the attributes `rows`, `cols`, `crow` and `col` in CSR order.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> st.SparseMatrix.from_torch(torch.eye(2)).pattern.crow
+        tensor([0, 1, 2])
+        """
         return self._bare.pattern
 
     @property
     def requires_grad(self) -> bool:
-        """True if values learn."""
+        """True if the values require gradients.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> A = st.SparseMatrix.from_torch(torch.eye(2))
+        >>> A.with_values(torch.ones(2, requires_grad=True)).requires_grad
+        True
+        """
         return self._learned is not None
 
     @property
     def ndim(self) -> int:
+        """Number of dimensions, always 2.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> st.SparseMatrix.from_torch(torch.eye(2)).ndim
+        2
+        """
         return 2
 
     def dim(self) -> int:
+        """Returns the number of dimensions.
+
+        Returns
+        -------
+        int
+            Always 2.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> A = st.SparseMatrix.from_torch(torch.eye(2))
+        >>> A.dim()
+        2
+        """
         return 2
 
     def size(self, dim: int | None = None) -> Any:
+        """Returns the shape, or one dimension of it.
+
+        Parameters
+        ----------
+        dim : int, optional
+            Dimension. By default both.
+
+        Returns
+        -------
+        torch.Size or int
+            The shape, or its element `dim`.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> A = st.SparseMatrix.from_torch(torch.eye(2))
+        >>> A.size(), A.size(0)
+        (torch.Size([2, 2]), 2)
+        """
         return self.shape if dim is None else self.shape[dim]
 
     def is_symmetric(self) -> bool:
-        """True if the matrix equals its transpose."""
+        """Returns whether the matrix equals its transpose.
+
+        Returns
+        -------
+        bool
+            True if it does.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> A = st.SparseMatrix.from_torch(torch.eye(2))
+        >>> A.is_symmetric()
+        True
+        """
         if self._learned is None:
             return self._handle.transposed() is self._handle
         bare = self._bare
@@ -341,7 +604,20 @@ class SparseMatrix:
         return bare.transposed() is bare and torch.equal(values, values.index_select(0, bare.source()))
 
     def t(self) -> SparseMatrix:
-        """The transpose; it is kept, as backward needs it, too. Its values are in the order of this one's."""
+        """Returns the transpose, which the matrix keeps for backward passes.
+
+        Returns
+        -------
+        SparseMatrix
+            The transpose, with the values in the order of this matrix.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> A = st.SparseMatrix.from_torch(torch.tensor([[0.0, 1.0]]))
+        >>> A.t().shape
+        torch.Size([2, 1])
+        """
         rows, cols = self.shape
         if torch.compiler.is_compiling():
             tokens = torch.ops.sptile.transpose_of(
@@ -360,7 +636,14 @@ class SparseMatrix:
 
     @property
     def T(self) -> SparseMatrix:
-        """The transpose."""
+        """The transpose, see `t`.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> st.SparseMatrix.from_torch(torch.tensor([[0.0, 1.0]])).T.shape
+        torch.Size([2, 1])
+        """
         return self.t()
 
     mT = T
@@ -374,15 +657,46 @@ class SparseMatrix:
         self,
         *arguments: Any,
         device: Any = None,
-        dtype: torch.dtype | None = None,
+        dtype: Any = None,
         non_blocking: bool = False,
         copy: bool = False,
         other: Any = None,
         memory_format: Any = None,
     ) -> SparseMatrix:
-        """The same on another device, or with values of another type; itself if nothing changes. Arguments are those
-        of Tensor.to: a device, a type, both, or a tensor or matrix that has them; `memory_format` changes nothing. A
-        matrix without values stays without: it multiplies any type."""
+        """Returns the matrix on another device or with values of another type.
+
+        Parameters
+        ----------
+        *arguments : device, dtype, Tensor or SparseMatrix
+            Positional arguments of `torch.Tensor.to`.
+        device : device, optional
+            Device of the result.
+        dtype : dtype, optional
+            Type of the values, a torch or NumPy dtype or a name such as "f32". A pattern has no values and multiplies
+            any type.
+        non_blocking, copy, other : optional
+            See `torch.Tensor.to`.
+        memory_format : optional
+            Ignored.
+
+        Returns
+        -------
+        SparseMatrix
+            The matrix itself if nothing changes.
+
+        Raises
+        ------
+        UsageError
+            If the type is not supported.
+        UnsupportedError, DeviceError
+            If the device is not the CPU or an available CUDA device.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> st.SparseMatrix.from_torch(torch.eye(2)).to(torch.float64)
+        SparseMatrix(2 x 2, 2 nonzeros, torch.float64, cpu)
+        """
         flags = []
         for one in arguments if other is None else (*arguments, other):
             if isinstance(one, bool):
@@ -394,8 +708,7 @@ class SparseMatrix:
             elif one is not None:
                 device = one
         non_blocking, copy = (*flags, *(non_blocking, copy)[len(flags) :])[:2]
-        if dtype is not None and dtype not in DTYPES:
-            raise UsageError(f"dtype = {dtype}; use float32, float64, float16 or bfloat16")
+        dtype = None if dtype is None else torch_dtype(dtype)
         place = self.device if device is None else _device(device)
         given = self._given_values()
         cast = given is not None and dtype is not None and given.dtype != dtype
@@ -409,35 +722,177 @@ class SparseMatrix:
         return self._like(SparseMatrix._of(bare, self._order.to(place), given))
 
     def cuda(self, device: torch.device | str | int | None = None) -> SparseMatrix:
+        """Returns the matrix on a CUDA device.
+
+        Parameters
+        ----------
+        device : device, optional
+            Device. By default the current CUDA device.
+
+        Returns
+        -------
+        SparseMatrix
+            The matrix itself if it is there already.
+
+        Raises
+        ------
+        DeviceError
+            If there is no CUDA device.
+
+        Examples
+        --------
+        >>> import torch, sptile, sptile.torch as st
+        >>> A = st.SparseMatrix.from_torch(torch.eye(2))
+        >>> A = A.cuda() if torch.cuda.is_available() else A
+        """
         return self.to("cuda" if device is None else device)
 
     def cpu(self) -> SparseMatrix:
+        """Returns the matrix in host memory.
+
+        Returns
+        -------
+        SparseMatrix
+            The matrix itself if it is there already.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> A = st.SparseMatrix.from_torch(torch.eye(2))
+        >>> A.cpu() is A
+        True
+        """
         return self.to("cpu")
 
     def double(self) -> SparseMatrix:
+        """Returns the matrix with float64 values.
+
+        Returns
+        -------
+        SparseMatrix
+            The matrix itself if nothing changes.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> A = st.SparseMatrix.from_torch(torch.eye(2))
+        >>> A.double().dtype
+        torch.float64
+        """
         return self.to(torch.float64)
 
     def float(self) -> SparseMatrix:
+        """Returns the matrix with float32 values.
+
+        Returns
+        -------
+        SparseMatrix
+            The matrix itself if nothing changes.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> A = st.SparseMatrix.from_torch(torch.eye(2))
+        >>> A.float().dtype
+        torch.float32
+        """
         return self.to(torch.float32)
 
     def half(self) -> SparseMatrix:
+        """Returns the matrix with float16 values.
+
+        Returns
+        -------
+        SparseMatrix
+            The matrix itself if nothing changes.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> A = st.SparseMatrix.from_torch(torch.eye(2))
+        >>> A.half().dtype
+        torch.float16
+        """
         return self.to(torch.float16)
 
     def bfloat16(self) -> SparseMatrix:
+        """Returns the matrix with bfloat16 values.
+
+        Returns
+        -------
+        SparseMatrix
+            The matrix itself if nothing changes.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> A = st.SparseMatrix.from_torch(torch.eye(2))
+        >>> A.bfloat16().dtype
+        torch.bfloat16
+        """
         return self.to(torch.bfloat16)
 
     def detach(self) -> SparseMatrix:
-        """The matrix without the history of its values; itself if they have none."""
+        """Returns the matrix with values that are detached from the graph of autograd.
+
+        Returns
+        -------
+        SparseMatrix
+            The matrix itself if its values require no gradient.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> A = st.SparseMatrix.from_torch(torch.eye(2))
+        >>> A.detach() is A
+        True
+        """
         if self._learned is None:
             return self
         return self._like(self.with_values(self._learned.detach()))
 
     def clone(self) -> SparseMatrix:
-        """A copy whose values are a copy, with their history."""
+        """Returns a copy. Gradients of its values reach the values of this matrix.
+
+        Returns
+        -------
+        SparseMatrix
+            The copy.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> A = st.SparseMatrix.from_torch(torch.eye(2))
+        >>> A.clone() is A
+        False
+        """
         return self.to(copy=True)
 
     def with_values(self, values: Tensor | None) -> SparseMatrix:
-        """The same pattern with other values [entries, as they were given], or none."""
+        """Returns a matrix with the same pattern and other values.
+
+        Parameters
+        ----------
+        values : Tensor or None
+            Values in the order in which the nonzeros were given. None gives a pattern, whose nonzeros are all 1.
+
+        Returns
+        -------
+        SparseMatrix
+            The new matrix. It shares the pattern and its plans with this one.
+
+        Raises
+        ------
+        UsageError
+            If the values have the wrong shape, type or device.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> A = st.SparseMatrix.from_torch(torch.eye(2))
+        >>> A.with_values(torch.tensor([2.0, 3.0])) @ torch.ones(2)
+        tensor([2., 3.])
+        """
         if torch.compiler.is_compiling():
             return self._with_compiled(values)
         return SparseMatrix._of_ref(self._entries, values)
@@ -453,8 +908,19 @@ class SparseMatrix:
         return other
 
     def places(self) -> tuple[Tensor, Tensor]:
-        """int64 [entries] each: the rows and the columns of the entries, in the order in which they were
-        given."""
+        """Returns the rows and the columns of the nonzeros, in the order in which they were given.
+
+        Returns
+        -------
+        tuple of Tensor
+            Rows and columns, int64, shape (nonzeros,) each.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> st.SparseMatrix.from_torch(torch.eye(2)).places()
+        (tensor([0, 1]), tensor([0, 1]))
+        """
         if torch.compiler.is_compiling():
             row, col = torch.ops.sptile.places_of(self._entries.token, self._entries.given, self.device)
             return row, col
@@ -462,7 +928,19 @@ class SparseMatrix:
         return found.row(), found.col()
 
     def degrees(self) -> Tensor:
-        """float64 [rows, 1]: numbers of given entries in each row."""
+        """Returns the number of nonzeros in each row, with duplicates.
+
+        Returns
+        -------
+        Tensor
+            float64, shape (rows, 1).
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> st.SparseMatrix.from_torch(torch.eye(2)).degrees().flatten()
+        tensor([1., 1.], dtype=torch.float64)
+        """
         rows = self.shape[0]
         if torch.compiler.is_compiling():
             degrees: Tensor = torch.ops.sptile.degrees_of(self._entries.token, rows, self.device)
@@ -470,26 +948,74 @@ class SparseMatrix:
         return torch.bincount(self._entries.entries.row(), minlength=rows).double().unsqueeze(1)
 
     def with_loops(self) -> SparseMatrix:
-        """The pattern of A + I: entries on the diagonal are there once. It has no values, its entries are in
-        the order of CSR, and it is kept."""
+        """Returns the pattern of ``A + I``, without duplicates and in CSR order. The matrix keeps it.
+
+        Returns
+        -------
+        SparseMatrix
+            A matrix without values.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> st.SparseMatrix.from_edge_index(torch.tensor([[0], [1]])).with_loops().nnz
+        3
+        """
         return self._derive("loops", lambda: _in_order(self._with_loops()[0]))
 
     def entries(self) -> SparseMatrix:
-        """The pattern alone, its entries in the order of CSR. It is kept."""
+        """Returns the pattern, without duplicates and in CSR order. The matrix keeps it.
+
+        Returns
+        -------
+        SparseMatrix
+            A matrix without values.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> st.SparseMatrix.from_torch(2 * torch.eye(2)).entries() @ torch.ones(2)
+        tensor([1., 1.])
+        """
         return self._derive("entries", lambda: _in_order(self._bare))
 
     def gcn_norm(
-        self, add_self_loops: bool = True, *, fill_value: Number = 1.0, dtype: torch.dtype | None = None
+        self, add_self_loops: bool = True, *, fill_value: Number = 1.0, dtype: Any = None
     ) -> SparseMatrix:
-        """D^-1/2 (A + I) D^-1/2 with D the sums of the rows of A + I, as GCN has it. Entries on the diagonal
-        stay and get no second one: of one that was given several times the last counts, as in PyG; a missing
-        one is `fill_value`. Without `add_self_loops`: D^-1/2 A D^-1/2, all entries added up. dtype: that of
-        the values, None: their own, float32 of a pattern. Gradients reach the values. Layers take the result
-        as it is."""
+        """Returns the normalized adjacency matrix of GCN, ``D^-1/2 (A + I) D^-1/2``, where D is the row sum of A + I.
+
+        Parameters
+        ----------
+        add_self_loops : bool, optional
+            Add the missing nonzeros of the diagonal. Existing ones keep their value, duplicates their last value, as in
+            PyG.
+        fill_value : float, optional
+            Value of an added nonzero.
+        dtype : dtype, optional
+            Type of the result. By default that of the values, float32 for a pattern.
+
+        Returns
+        -------
+        SparseMatrix
+            The normalized matrix. `sptile.torch.nn.GCNConv` does not normalize it again. Gradients reach the values.
+
+        Raises
+        ------
+        UsageError
+            If the matrix is not square.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> A = st.SparseMatrix.from_edge_index(torch.tensor([[0, 1], [1, 0]]))
+        >>> A.gcn_norm().to_dense()
+        tensor([[0.5000, 0.5000],
+                [0.5000, 0.5000]])
+        """
         rows, cols = self.shape
         if rows != cols:
-            raise UsageError(f"gcn_norm of a matrix of {rows} x {cols}; it has as many rows as columns")
-        dtype = dtype or self.dtype
+            raise UsageError(f"gcn_norm requires a square matrix, got {rows} x {cols}")
+        dtype = self.dtype if dtype is None else torch_dtype(dtype)
         wide = statistic(dtype)
         if torch.compiler.is_compiling():
             return self._compiled_norm(add_self_loops, fill_value, dtype)
@@ -580,7 +1106,19 @@ class SparseMatrix:
         return derived
 
     def to_torch(self) -> Tensor:
-        """A sparse CSR tensor with the same entries."""
+        """Returns the matrix as a sparse CSR tensor.
+
+        Returns
+        -------
+        Tensor
+            Tensor of layout torch.sparse_csr, without duplicates.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> st.SparseMatrix.from_torch(torch.eye(2)).to_torch().layout
+        torch.sparse_csr
+        """
         if self.values is None:
             values = torch.ones(self.nnz, device=self.device)
         else:
@@ -588,7 +1126,20 @@ class SparseMatrix:
         return torch.sparse_csr_tensor(self.pattern.crow, self.pattern.col.long(), values, tuple(self.shape))
 
     def to_dense(self) -> Tensor:
-        """The matrix with its zeros. Differentiable."""
+        """Returns the matrix as a dense tensor. Gradients reach the values.
+
+        Returns
+        -------
+        Tensor
+            Dense tensor of shape (rows, cols).
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> st.SparseMatrix.from_torch(torch.eye(2)).to_dense()
+        tensor([[1., 0.],
+                [0., 1.]])
+        """
         values = self._order.to_csr(
             torch.ones(self._order.given, device=self.device) if self.values is None else self.values
         )
@@ -621,14 +1172,14 @@ class SparseMatrix:
             return NotImplemented
         first, second = arguments
         if torch.compiler.is_compiling() and not _sides_are_named():
-            raise UnsupportedError("this torch does not compile A @ x; write spmm(A, x)")
+            raise UnsupportedError("this version of torch cannot compile A @ x; use spmm(A, x)")
         if function is Tensor.__rmatmul__:
             first, second = second, first
         return first.__matmul__(second) if isinstance(first, SparseMatrix) else second.__rmatmul__(first)
 
     def __repr__(self) -> str:
-        values = "a pattern" if self.values is None else str(self.dtype)
-        return f"SparseMatrix({self.shape[0]} x {self.shape[1]}, {self.nnz} entries, {values}, {self.device})"
+        values = "pattern" if self.values is None else str(self.dtype)
+        return f"SparseMatrix({self.shape[0]} x {self.shape[1]}, {self.nnz} nonzeros, {values}, {self.device})"
 
     def __reduce__(self) -> Any:
         return _restore, (
@@ -650,8 +1201,8 @@ class SparseMatrix:
         values = self._given_values()
         if values is not None and values.requires_grad and not values.is_leaf:
             raise TypeError(
-                "a SparseMatrix whose values are results of other tensors has no deep copy; copy A.detach(), or make "
-                "with_values of the copied tensors"
+                "cannot deep copy a SparseMatrix whose values are not leaf tensors; copy A.detach(), or call "
+                "A.with_values with copies of the tensors"
             )
         copied = self._like(SparseMatrix._of_ref(self._entries, copy.deepcopy(values, memo)))
         memo[id(self)] = copied
@@ -705,8 +1256,8 @@ def _sizes(shape: Any, name: str = "shape") -> tuple[int, int]:
     try:
         rows, cols = (operator.index(size) for size in shape)
     except (TypeError, ValueError):
-        wanted = "(rows, columns)" if name == "shape" else "a number"
-        raise UsageError(f"{name} = {shape if name == 'shape' else shape[0]!r}; pass {wanted}") from None
+        wanted, found = ("(rows, columns)", shape) if name == "shape" else ("an integer", shape[0])
+        raise ArgumentTypeError(f"{name} must be {wanted}, got {found!r}") from None
     return rows, cols
 
 
@@ -718,16 +1269,16 @@ def _values_of_numpy(data: Any) -> Tensor:
         exact = converted.astype("float64") == data if data.dtype.itemsize < 8 else converted.astype(object) == data
         if not exact.all():
             warnings.warn(
-                f"{int((~exact).sum())} of {data.size} values of {data.dtype} do not fit float32 exactly; convert them, "
-                "as by matrix.astype('float64')",
+                f"float32 cannot represent {int((~exact).sum())} of {data.size} {data.dtype} values of the matrix "
+                "exactly; pass matrix.astype('float64')",
                 RuntimeWarning,
                 stacklevel=3,
             )
         return torch.from_numpy(converted)
     if data.dtype.name not in ("float16", "float32", "float64"):
         raise UsageError(
-            f"values are {data.dtype}; use float32, float64 or float16"
-            + (", as of matrix.real" if kind == "c" else ", as by matrix.astype('float64')")
+            f"the matrix must have float32, float64 or float16 values, got {data.dtype}; pass "
+            + ("matrix.real" if kind == "c" else "matrix.astype('float64')")
         )
     return torch.from_numpy(data.astype(data.dtype.newbyteorder("=")))
 
@@ -737,11 +1288,11 @@ def _device(device: Any) -> torch.device:
     try:
         found = torch.device("cuda", device) if isinstance(device, int) else torch.device(device)
     except (TypeError, RuntimeError) as error:
-        raise UsageError(f"device = {device!r}; pass a device, a type or both, as to Tensor.to: {error}") from None
+        raise UsageError(f"device must be a torch device, got {device!r}: {error}") from None
     if found.type not in ("cpu", "cuda"):
-        raise UnsupportedError(f"device = {found}; use the CPU or a CUDA device")
+        raise UnsupportedError(f"device must be the CPU or a CUDA device, got {found}")
     if found.type == "cuda" and not torch.cuda.is_available():
-        raise DeviceError(f"device = {found}; torch finds no CUDA device")
+        raise DeviceError(f"device is {found}, but torch finds no CUDA device")
     if found.type == "cuda" and found.index is None:
         return torch.device("cuda", torch.cuda.current_device())
     return torch.device("cpu") if found.type == "cpu" else found
@@ -780,19 +1331,19 @@ def _tensor_of(array: Any, dtype: Any = None) -> Tensor:
 def _alike(matrices: Iterable[SparseMatrix]) -> list[SparseMatrix]:
     """Matrices for a batch, on one device and with values of one type."""
     if not isinstance(matrices, Iterable) or isinstance(matrices, (str, bytes, Tensor)):
-        raise UsageError(f"matrices is a {type(matrices).__name__}; pass a list of matrices")
+        raise ArgumentTypeError(f"matrices must be a list of matrices, got {type(matrices).__name__}")
     parts = list(matrices)
     if not parts:
-        raise UsageError("a batch of no matrices; it has one at least")
+        raise UsageError("a batch requires at least one matrix")
     for number, part in enumerate(parts):
         what = f"matrix {number} of the batch: "
         if not isinstance(part, SparseMatrix):
-            raise UsageError(f"{what}it is of type {type(part).__name__}; pass a SparseMatrix")
+            raise ArgumentTypeError(f"{what}expected a SparseMatrix, got {type(part).__name__}")
         if part.device != parts[0].device:
-            raise UsageError(f"{what}it is on {part.device}, the first is on {parts[0].device}")
+            raise UsageError(f"{what}it is on {part.device}, but the first is on {parts[0].device}")
         found, first = (_type_of(one._given_values()) for one in (part, parts[0]))
         if found != first:
-            raise UsageError(f"{what}values are {found}, those of the first are {first}")
+            raise UsageError(f"{what}its values are {found}, but those of the first are {first}")
     return parts
 
 
@@ -820,7 +1371,7 @@ def _restore(
     rows, cols = _sizes((rows, cols))
     row = rows_of_pointers(check_list_of_ids(crow, "crow"), check_list_of_ids(col, "col").numel())
     if row.numel() > 0 and crow.numel() - 1 != rows:
-        raise BadInputError(f"crow has {crow.numel()} numbers; {rows} rows need {rows + 1}")
+        raise BadInputError(f"crow must have {rows + 1} elements for {rows} rows, got {crow.numel()}")
     if position is not None:
         check_ids(position, "position", col.numel())
         row, col = row[position], col[position]
@@ -837,8 +1388,8 @@ def _check_values(values: Tensor | None, given: int, device: torch.device) -> No
         return
     if not isinstance(values, Tensor) or values.dim() != 1 or values.shape[0] != given or values.layout != torch.strided:
         found = list(values.shape) if isinstance(values, Tensor) else type(values).__name__
-        raise UsageError(f"values are {found}; pass a tensor [{given}]: one number for each entry")
+        raise UsageError(f"values must be a tensor [{given}], one value per nonzero, got {found}")
     if values.dtype not in DTYPES:
-        raise UsageError(f"values are {values.dtype}; use float32, float64, float16 or bfloat16")
+        raise UsageError(f"values must be float32, float64, float16 or bfloat16, got {values.dtype}")
     if values.device != device:
-        raise UsageError(f"values are on {values.device}, the entries on {device}; put them on one device")
+        raise UsageError(f"values must be on {device}, the device of the matrix, got {values.device}")

@@ -110,7 +110,7 @@ class _Bound:
         if a is not None:
             rows, cols = ("cols", "rows") if t else ("rows", "cols")
             self.of = {rows: a.rows, cols: a.cols, "given": a.given}
-            self._nouns = {rows: "rows", cols: "columns", "given": "entries"}
+            self._nouns = {rows: "rows", cols: "columns", "given": "nonzeros"}
 
     def size(self, name: str | int, found: Any) -> Any:
         """What a size must be: `found`, where it is not set yet."""
@@ -125,7 +125,7 @@ class _Bound:
     def matrix(self, operand: Operand) -> str:
         """The sizes of the matrix that a shape has."""
         named = [f"{self.of[size]} {self._nouns[size]}" for size in operand.shape if size in self._nouns]
-        return f"the matrix has {' and '.join(named)}, so " if named else ""
+        return f" for a matrix with {' and '.join(named)}" if named else ""
 
 
 def _check_shape(bound: _Bound, operand: Operand, x: Tensor, others: list[Operand]) -> None:
@@ -134,17 +134,16 @@ def _check_shape(bound: _Bound, operand: Operand, x: Tensor, others: list[Operan
     if not fits or any(size != bound.size(name, size) for name, size in zip(operand.shape, x.shape, strict=True)):
         kind = "" if x.layout == torch.strided else f"{x.layout} "
         wanted = " or ".join(dict.fromkeys(bound.text(one) for one in (operand, *others)))
-        raise bound.refuse(f"{operand.name} is {kind}{list(x.shape)}; {bound.matrix(operand)}pass {wanted}")
+        raise bound.refuse(f"{operand.name} must have shape {wanted}{bound.matrix(operand)}, got {kind}{list(x.shape)}")
 
 
 def _check_floats(bound: _Bound, operand: Operand, x: Tensor, first: Tensor) -> None:
     if first.dtype not in DTYPES:
-        raise bound.refuse(f"{operand.name} is {x.dtype}; use {FLOATS}")
+        raise bound.refuse(f"{operand.name} must be {FLOATS}, got {x.dtype}")
     wanted = first.dtype if operand.kind == "float" else statistic(first.dtype)
     if x.dtype != wanted:
         raise bound.refuse(
-            f"{operand.name} is {x.dtype}, but {wanted} goes with the others, which are {first.dtype}; nothing is "
-            "converted, make them alike"
+            f"{operand.name} must be {wanted} because the first operand is {first.dtype}, got {x.dtype}"
         )
 
 
@@ -156,7 +155,7 @@ def _check_type(bound: _Bound, operand: Operand, x: Tensor, first: Tensor) -> No
         _check_floats(bound, operand, x, first)
     elif x.dtype not in _WHOLE[operand.kind]:
         wanted = " or ".join(str(dtype).removeprefix("torch.") for dtype in _WHOLE[operand.kind])
-        raise bound.refuse(f"{operand.name} is {x.dtype}; use {wanted}")
+        raise bound.refuse(f"{operand.name} must be {wanted}, got {x.dtype}")
 
 
 def _check_device(bound: _Bound, operand: Operand, x: Tensor, first: Tensor) -> None:
@@ -164,14 +163,14 @@ def _check_device(bound: _Bound, operand: Operand, x: Tensor, first: Tensor) -> 
         return
     device = None if bound.a is None else bound.a.device
     if device is not None and x.device != device:
-        raise bound.refuse(f"{operand.name} is on {x.device}, the matrix on {device}; move one of them")
+        raise bound.refuse(f"{operand.name} must be on {device}, the device of the matrix, got {x.device}")
     if x.device != first.device:
-        raise bound.refuse(f"{operand.name} is on {x.device}, the others on {first.device}; move one of them")
+        raise bound.refuse(f"{operand.name} must be on {first.device} like the first operand, got {x.device}")
 
 
 def _check_memory(bound: _Bound, operand: Operand, x: Tensor) -> None:
     if x.numel() > 0 and x.data_ptr() == 0:
-        raise bound.refuse(f"{operand.name} has no memory: it was freed, or is of a subclass of Tensor without any")
+        raise bound.refuse(f"{operand.name} has no memory; it was freed, or its subclass of Tensor stores none")
 
 
 def _range(x: Tensor) -> tuple[int, int]:
@@ -185,7 +184,7 @@ def _range(x: Tensor) -> tuple[int, int]:
 
 def _check_contiguous(operator: str, name: str, out: Tensor) -> None:
     if not out.is_contiguous() or out.is_neg():
-        raise UsageError(f"{operator}: {name} has strides {list(out.stride())}; pass a contiguous tensor")
+        raise UsageError(f"{operator}: {name} must be contiguous, got strides {list(out.stride())}")
 
 
 def _check_apart(operator: str, name: str, out: Tensor, others: Iterator[Tensor | None]) -> None:
@@ -194,7 +193,7 @@ def _check_apart(operator: str, name: str, out: Tensor, others: Iterator[Tensor 
     for x in others:
         first, last = (0, 0) if x is None else _range(x)
         if begin < last and first < end:
-            raise UsageError(f"{operator}: {name} overlaps an operand; results need memory of their own")
+            raise UsageError(f"{operator}: {name} overlaps an operand; pass separate memory for results")
 
 
 # Calls that a matrix remembers at most.
@@ -274,10 +273,10 @@ class Check:
             if x is None and operand.mark == "?":
                 continue
             if not isinstance(x, Tensor):
-                found = "missing" if x is None else f"of type {type(x).__name__}"
-                raise bound.refuse(f"{operand.name} is {found}; pass a tensor {bound.text(operand)}")
+                found = "none" if x is None else type(x).__name__
+                raise bound.refuse(f"{operand.name} must be a tensor {bound.text(operand)}, got {found}")
             if x.is_nested:
-                raise bound.refuse(f"{operand.name} is a nested tensor; pass one of shape {bound.text(operand)}")
+                raise bound.refuse(f"{operand.name} must be a tensor {bound.text(operand)}, got a nested tensor")
             _check_type(bound, operand, x, first)
             _check_device(bound, operand, x, first)
             _check_shape(bound, operand, x, [other[number] for other in others])
@@ -292,7 +291,7 @@ class Check:
         if self._choice is not None:
             number = int(arguments[self._choice])
             if not 0 <= number < len(forms):
-                raise bound.refuse(f"{self.row.chosen_by} = {number}; it is 0 to {len(forms) - 1}")
+                raise bound.refuse(f"{self.row.chosen_by} must be from 0 to {len(forms) - 1}, got {number}")
             return forms[number], []
         rank = first.dim() if isinstance(first, Tensor) else 0
         found = [form for form in forms if len(form[0].shape) == rank]

@@ -164,7 +164,7 @@ class Operator(Kernel):
     def _watched(self, a: Ref, arguments: tuple[Any, ...]) -> Any:
         if _get_tracing_state() is not None:
             raise UnsupportedError(
-                "torch.jit.trace of operators of sptile; use torch.compile or torch.export.export"
+                "sptile does not support torch.jit.trace; use torch.compile or torch.export.export"
             )
         if _are_functorch_transforms_active():
             return self.function.apply(a, *arguments)
@@ -451,8 +451,8 @@ def only_reverse(name: str) -> Any:
 
     def refuse(*_arguments: Any) -> Any:
         raise UnsupportedError(
-            f"the operator sptile::{name} has neither forward mode nor vmap; call sptile.torch.{name}, which has "
-            "both outside of compiled code"
+            f"the operator sptile::{name} supports neither forward mode nor vmap; outside of compiled code use "
+            f"sptile.torch.{name}, which supports both"
         )
 
     return staticmethod(refuse)
@@ -483,7 +483,7 @@ def _fake_softmax_gradient(a: Ref, p: Tensor, dp: Tensor) -> Tensor:
     return p.new_empty(p.shape)
 
 
-class _SoftmaxGradient(once_differentiable("softmax", "write it with sums of the rows, by spmm with ones")):  # type: ignore[misc]
+class _SoftmaxGradient(once_differentiable("softmax", "use spmm with ones to compute row sums instead")):  # type: ignore[misc]
     @staticmethod
     def forward(a: Ref, p: Tensor, dp: Tensor) -> Tensor:
         return softmax_gradient.below(a, p, dp)
@@ -651,5 +651,5 @@ update_gradient = Operator(
     "update_gradient(a, bool t, Tensor z, Tensor dc, Tensor? out, bool relu) -> (Tensor, Tensor, Tensor)",
     _update_gradient,
     _fake_update_gradient,
-    once_differentiable("spmm_update", "write it as spmm and a product"),
+    once_differentiable("spmm_update", "use spmm and a dense product instead"),
 )

@@ -16,7 +16,7 @@ from torch._C import _DisableFuncTorch, _len_torch_dispatch_stack
 from torch.utils._python_dispatch import _disable_current_modes
 
 from .._memory import check_memory
-from ..errors import BadInputError, InternalError, UnsupportedError, UsageError
+from ..errors import ArgumentTypeError, BadInputError, InternalError, UnsupportedError, UsageError
 
 MAX_SIDE = 2**31 - 1
 
@@ -63,14 +63,14 @@ def untraced(function: Callable[Parameters, Result]) -> Callable[Parameters, Res
 def check_list_of_ids(ids: object, what: str) -> Tensor:
     """Refuses what is no list of integers."""
     if not isinstance(ids, Tensor):
-        raise UsageError(f"{what} is of type {type(ids).__name__}; pass a tensor of int32 or int64")
+        raise ArgumentTypeError(f"{what} must be an int32 or int64 tensor, got {type(ids).__name__}")
     if ids.layout != torch.strided or ids.dtype not in (torch.int32, torch.int64) or ids.dim() != 1:
         raise UsageError(
-            f"{what} is {ids.dtype} {list(ids.shape)}, {ids.layout}; pass a dense list (one dimension) "
-            "of int32 or int64"
+            f"{what} must be a dense one-dimensional int32 or int64 tensor, got {ids.dtype} {list(ids.shape)}, "
+            f"{ids.layout}"
         )
     if ids.device.type not in ("cpu", "cuda"):
-        raise UnsupportedError(f"{what} is on {ids.device}; use the CPU or a CUDA device")
+        raise UnsupportedError(f"{what} must be on the CPU or a CUDA device, got {ids.device}")
     return ids
 
 
@@ -81,14 +81,14 @@ def check_ids(ids: object, what: str, count: int) -> None:
         return
     low, high = (int(x) for x in torch.aminmax(ids))
     if low < 0 or high >= count:
-        raise BadInputError(f"{what} has {low if low < 0 else high}; ids are 0 to {count - 1}")
+        raise BadInputError(f"{what} must have ids from 0 to {count - 1}, got {low if low < 0 else high}")
 
 
 def _check_side(size: int, what: str) -> None:
     if size < 0:
-        raise UsageError(f"a matrix of {size} {what}; sizes are not negative")
+        raise UsageError(f"the number of {what} must not be negative, got {size}")
     if size > MAX_SIDE:
-        raise UnsupportedError(f"a matrix of {size} {what}; row and column ids are 32-bit")
+        raise UnsupportedError(f"a matrix has at most {MAX_SIDE} {what}, got {size}")
 
 
 def check_pointers_fit(size: int, what: str, device: torch.device) -> None:
@@ -104,11 +104,11 @@ def check_pointers_fit(size: int, what: str, device: torch.device) -> None:
 def rows_of_pointers(crow: Tensor, entries: int) -> Tensor:
     """The row of each entry; refuses pointers that are none."""
     if crow.numel() == 0:
-        raise UsageError("crow is empty; it has one number more than the matrix has rows")
+        raise UsageError("crow must have one more element than the matrix has rows, got none")
     crow = crow.to(torch.int64)
     counts = crow.diff()
     if int(crow[0]) != 0 or int(crow[-1]) != entries or bool((counts < 0).any()):
-        raise BadInputError(f"crow must rise from 0 to the number of entries, {entries}")
+        raise BadInputError(f"crow must increase from 0 to the number of nonzeros, {entries}")
     rows = torch.arange(crow.numel() - 1, device=crow.device)
     return torch.repeat_interleave(rows, counts, output_size=entries)
 
@@ -246,9 +246,9 @@ def pattern_of_entries(row: Tensor, col: Tensor, rows: int, cols: int) -> tuple[
     check_ids(row, "row", rows)
     check_ids(col, "col", cols)
     if row.numel() != col.numel():
-        raise UsageError(f"{row.numel()} rows and {col.numel()} columns; each entry has one of both")
+        raise UsageError(f"row and column ids must have one length, got {row.numel()} and {col.numel()}")
     if row.device != col.device:
-        raise UsageError(f"rows are on {row.device}, columns on {col.device}; put them on one device")
+        raise UsageError(f"row and column ids must be on one device, got {row.device} and {col.device}")
     check_pointers_fit(rows, "rows", row.device)
     width = max(cols, 1)
     place = row.to(torch.int64) * width + col
@@ -279,7 +279,7 @@ def _side_of(sizes: Sequence[int], what: str) -> int:
     for number, size in enumerate(sizes):
         if size > MAX_SIDE - total:
             raise UnsupportedError(
-                f"matrix {number} of the batch: {size} {what} behind {total}; a batch has at most {MAX_SIDE}"
+                f"matrix {number} of the batch: {size} {what} after {total}, but a batch has at most {MAX_SIDE}"
             )
         total += size
     return total

@@ -1,4 +1,4 @@
-"""A SparseMatrix in the clothes of a sparse CSR tensor, for layers of PyG as they are."""
+"""A SparseMatrix with the interface of a sparse CSR tensor, for unmodified layers of PyG."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..errors import UnsupportedError, UsageError
+from ..errors import ArgumentTypeError, UnsupportedError
 from .functions import spmm
 from .matrix import SparseMatrix
 from .nn.graph import mean
@@ -48,7 +48,7 @@ def _multiply(a: SparseMatrix, x: Tensor, reduce: str) -> Tensor:
     if reduce == "mean":
         counts = _edges(a)[0].diff().clamp(min=1)
         return spmm(a, x) / counts.view(-1, 1).to(x.dtype)
-    raise UnsupportedError(f"reduce = {reduce!r} of a sparse matrix; use 'sum' or 'mean'")
+    raise UnsupportedError(f"reduce must be 'sum' or 'mean' for a sparse matrix, got {reduce!r}")
 
 
 def _edges(a: SparseMatrix) -> tuple[Tensor, Tensor, Tensor | None]:
@@ -95,11 +95,38 @@ _ANSWERS: dict[Any, Callable[..., Any]] = {
 
 
 def adj_t(A: SparseMatrix) -> Tensor:
-    """A as the `edge_index` of unmodified layers of PyG that multiply by it (GCNConv with normalize=False,
-    SAGEConv, GINConv, ...), in eager mode; layers that make messages of edges get its entries, each as often as it
-    was given. Means divide by the number of given edges."""
+    """Returns a tensor that unmodified layers of PyG accept as `edge_index` and multiply with the kernels of sptile.
+
+    Parameters
+    ----------
+    A : SparseMatrix
+        Adjacency matrix.
+
+    Returns
+    -------
+    Tensor
+        Tensor with the interface of a sparse CSR tensor.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If A is not a SparseMatrix.
+
+    Notes
+    -----
+    Layers that multiply by the adjacency matrix use it (SAGEConv, GINConv, GCNConv with normalize=False), in eager
+    mode. Layers that compute messages per edge receive the edges, with duplicates. Means divide by the number of edges.
+
+    Examples
+    --------
+    >>> import torch, sptile.torch as st
+    >>> A = st.SparseMatrix.from_edge_index(torch.tensor([[0, 1], [1, 0]]))
+    >>> st.adj_t(A) @ torch.tensor([[1.0], [2.0]])
+    tensor([[2.],
+            [1.]])
+    """
     if not isinstance(A, SparseMatrix):
-        raise UsageError(f"A is of type {type(A).__name__}; pass a SparseMatrix")
+        raise ArgumentTypeError(f"A must be a SparseMatrix, got {type(A).__name__}")
     tensor = torch.empty(0, device=A.device, dtype=A.dtype).as_subclass(AdjacencyTensor)
     tensor.matrix = A
     return tensor

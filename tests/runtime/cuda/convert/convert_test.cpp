@@ -243,9 +243,9 @@ TEST_CASE("device conversions: the cases have every rule, and heights and splits
       const auto data = formats::find_converter(format)->from_csr(one.matrix.view(), nullptr);
       REQUIRE(data);
       for (const auto& [name, value] : data->parameters) {
-        if (name == "rule") add(rules, std::get<std::string>(value));
-        if (name == "window_rows") add(heights, std::get<std::int64_t>(value));
-        if (name == "split_pieces") add(split, std::get<std::int64_t>(value));
+        if (name == "rule") add(rules, value.text);
+        if (name == "window_rows") add(heights, value.integer);
+        if (name == "split_pieces") add(split, value.integer);
       }
     }
   CHECK(rules.size() == 3);

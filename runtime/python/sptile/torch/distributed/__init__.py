@@ -1,8 +1,11 @@
-"""Products with a matrix that is divided among processes, as `sptile partition` divides it, on torch.distributed.
+"""Products with a matrix that `sptile partition` divided among processes, on torch.distributed.
 
-torch.distributed.init_process_group()
-A = DistSparseMatrix("parts")
-y = A @ A.take(x)
+>>> import torch, sptile.torch.distributed as sd
+>>> A = sd.DistSparseMatrix("parts")
+>>> x = torch.ones(A.shape[1], 16)
+>>> y = A @ A.take(x)
+
+Start one process per part with torchrun, and call `torch.distributed.init_process_group` first.
 """
 
 # Its functions keep the group that is there when they are first imported, as optimizers do: one of gloo would outlive
@@ -14,3 +17,8 @@ from .functions import attention, sddmm
 from .matrix import DistSparseMatrix
 
 __all__ = ["DistSparseMatrix", "attention", "nn", "sddmm"]
+
+
+def __dir__() -> list[str]:
+    """Returns the public names, for completion."""
+    return sorted(__all__)

@@ -88,7 +88,7 @@ class Exchange:
         self, lists: Lists, ranks: Ranks, device: torch.device, check: str, *, alone: bool = False
     ) -> None:
         if check not in CHECKS:
-            raise UsageError(f"check = {check!r}; there is: " + ", ".join(CHECKS))
+            raise UsageError(f"check must be one of {', '.join(map(repr, CHECKS))}, got {check!r}")
         self.ranks, self.device, self.owned, self.check, self.alone = ranks, device, lists.owned, check, alone
         self.sent_counts, self.received_counts = lists.sent_counts, lists.received_counts
         self.send_rows = lists.send_rows.to(device)
@@ -116,12 +116,12 @@ class Exchange:
             raise refusal
         refused = [rank for rank, numbers in enumerate(told) if numbers[0]]
         if refused:
-            raise UsageError(f"{rank_list(refused)} refused the operand of {_CALLS[call]}, and say why there")
+            raise UsageError(f"{rank_list(refused)} refused the operand of {_CALLS[call]}; see the error there")
         headers = [_Header(*numbers[1:]) for numbers in told]
         if len(set(headers)) > 1:
             who = {one: [rank for rank, other in enumerate(headers) if other == one] for one in headers}
             raise UsageError(
-                "ranks do not do the same: "
+                "the calls of the ranks differ: "
                 + "; ".join(f"{rank_list(ranks)}: {one}" for one, ranks in list(who.items())[:4])
             )
         self._agreed.add(header)

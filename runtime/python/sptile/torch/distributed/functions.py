@@ -1,13 +1,11 @@
-"""What has a number for each entry, and attention, over the rows of all ranks."""
+"""SDDMM and attention over the rows of all ranks."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from ...errors import UsageError
+from ...errors import ArgumentTypeError, UsageError
 from .. import functions
 from ..matrix import SparseMatrix
 from .exchange import FETCH
@@ -15,21 +13,84 @@ from .matrix import DistSparseMatrix
 
 
 def sddmm(A: DistSparseMatrix, x: Tensor, y: Tensor) -> Tensor:
-    """x_i . y_j for each entry (i, j) of this rank's rows: x and y [owned, n], or with heads [owned, heads, n]; the
-    result [entries], or [entries, heads], in the order of `A.joined`. Rows of y that others own are fetched.
-    Gradients reach both. Errors as of A @ x."""
+    """Computes ``x[i] @ y[j]`` for each nonzero (i, j) in the rows of this rank. Fetches rows of y from other ranks.
+
+    Parameters
+    ----------
+    A : DistSparseMatrix
+        Partitioned matrix.
+    x, y : Tensor
+        Rows of this rank, shape (owned, n) or (owned, heads, n).
+
+    Returns
+    -------
+    Tensor
+        Dot products of shape (nonzeros,) or (nonzeros, heads), in the order of `DistSparseMatrix.joined`.
+
+    Raises
+    ------
+    UsageError
+        On all ranks, if an operand does not match.
+    IoError
+        If a rank has exited.
+
+    Examples
+    --------
+    >>> import torch, sptile.torch.distributed as sd
+    >>> A = sd.DistSparseMatrix("parts")
+    >>> x = torch.ones(A.owned, 4)
+    >>> sd.sddmm(A, x, x).shape
+    torch.Size([38964])
+    """
     return functions.sddmm(_matrix(A).joined, x, A.with_halo(y))
 
 
 def attention(
-    A: DistSparseMatrix, q: Tensor, k: Tensor, v: Tensor, *, over: SparseMatrix | None = None, **options: Any
+    A: DistSparseMatrix,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    over: SparseMatrix | None = None,
+    scale: float | None = None,
+    bias: Tensor | None = None,
+    dropout_p: float = 0.0,
+    score: str = "dot",
+    negative_slope: float = 0.2,
 ) -> Tensor:
-    """Attention as of sptile.torch: q, k [owned, heads, n], v [owned, heads, m], the result [owned, heads, m]; or all
-    without heads. k and v of others are fetched in one exchange. Errors as of A @ x.
+    """Computes sparse attention, see `sptile.torch.attention`. One exchange fetches k and v from other ranks.
 
-    over     a matrix with the columns of `A.joined`, None: that one. `A.joined.with_loops()` lets rows see
-             themselves
-    options  as of sptile.torch.attention
+    Parameters
+    ----------
+    A : DistSparseMatrix
+        Partitioned matrix.
+    q, k, v : Tensor
+        Rows of this rank: (owned, heads, n), (owned, heads, n) and (owned, heads, m), or all without heads.
+    over : SparseMatrix, optional
+        Matrix with the columns of `DistSparseMatrix.joined`, whose nonzeros are the pairs that attend. By default
+        ``A.joined``. ``A.joined.with_loops()`` adds self loops.
+    scale, bias, dropout_p, score, negative_slope : optional
+        See `sptile.torch.attention`.
+
+    Returns
+    -------
+    Tensor
+        Rows of this rank, shape (owned, heads, m) or (owned, m).
+
+    Raises
+    ------
+    UsageError
+        On all ranks, if an operand does not match.
+    IoError
+        If a rank has exited.
+
+    Examples
+    --------
+    >>> import torch, sptile.torch.distributed as sd
+    >>> A = sd.DistSparseMatrix("parts")
+    >>> x = torch.ones(A.owned, 4)
+    >>> sd.attention(A, x, x, x, over=A.joined.with_loops()).shape
+    torch.Size([2286, 4])
     """
     entries = _matrix(A).joined if over is None else over
     if k is v:
@@ -39,17 +100,19 @@ def attention(
         width = k.shape[1:].numel()
         k = both[:, :width].reshape(-1, *k.shape[1:])
         v = both[:, width:].reshape(-1, *v.shape[1:])
-    return functions.attention(entries, q, k, v, **options)
+    return functions.attention(
+        entries, q, k, v, scale=scale, bias=bias, dropout_p=dropout_p, score=score, negative_slope=negative_slope
+    )
 
 
 def _side_by_side(A: DistSparseMatrix, k: Tensor, v: Tensor) -> Tensor:
     """k and v as columns of one operand. Raises UsageError in all ranks where they do not fit in one."""
     try:
         if k.dtype != v.dtype:
-            raise TypeError(f"k is {k.dtype}, v {v.dtype}")
+            raise TypeError(f"k is {k.dtype}, but v is {v.dtype}")
         return torch.cat([x.flatten(1) if x.dim() > 1 else x[:, None] for x in (k, v)], 1)
     except (AttributeError, IndexError, NotImplementedError, RuntimeError, TypeError) as error:
-        refusal = UsageError(f"k and v are tensors of one type with {A.owned} rows on {A.device}: {error}")
+        refusal = UsageError(f"k and v must have one type and {A.owned} rows on {A.device}: {error}")
     A._exchange.agree(FETCH, torch.empty(0, 0), refusal)
     raise refusal
 
@@ -57,4 +120,4 @@ def _side_by_side(A: DistSparseMatrix, k: Tensor, v: Tensor) -> Tensor:
 def _matrix(a: object) -> DistSparseMatrix:
     if isinstance(a, DistSparseMatrix):
         return a
-    raise UsageError(f"A is of type {type(a).__name__}; pass a DistSparseMatrix")
+    raise ArgumentTypeError(f"A must be a DistSparseMatrix, got {type(a).__name__}")

@@ -1,4 +1,4 @@
-"""A sparse matrix that is divided among processes."""
+"""A sparse matrix whose rows are distributed over processes."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from ...errors import Error, UsageError
+from ...errors import ArgumentTypeError, Error, UsageError
 from ...part import Part
 from ..functions import _check_type
-from ..handle import DTYPES, Handle
+from ..handle import DTYPES, Handle, torch_dtype
 from ..matrix import SparseMatrix, _in_order
 from ..pattern import pattern_of_entries
 from .exchange import ADD_UP, COLLECT, FETCH, PRODUCT, Exchange, Lists
@@ -27,34 +27,71 @@ Derived = TypeVar("Derived")
 
 
 class DistSparseMatrix:
-    """A square matrix of which each rank of a process group owns some rows: `A @ x` multiplies the rows of x that
-    it owns, and gives those of the result. Every rank must call the same.
+    """A square matrix whose rows are distributed over the ranks of a process group.
 
-    path    the folder that `sptile partition` made, with as many parts as the group has ranks; rank p takes part p
-    group   a process group of torch.distributed, None: all ranks. With NCCL rows go from device to device
-    device  where the matrix is; None: the current CUDA device where the group has NCCL, else the CPU
-    format  as of SparseMatrix; "csr" gives the same bits in every run of a program, wherever it is
-    check   "always": before each exchange all ranks compare what they are about to do, in a message of 40 bytes
-            through host memory, so that another width or type, or an operand that one of them refuses, is an error
-            in all. "first": only of what is new to this rank; it saves the message, but a rank that differs
-            later is found by the time-out of the group alone.
-    never_slower  columns of an operand with which a product must not take longer than with the whole matrix on
-            the device of rank 0. Both are measured now; if the whole is faster, rank 0 owns all rows, the
-            others none, no rank waits for another in a product, and rank 0 warns. It reads all parts for it,
-            and checks that they are of one partition.
+    ``A @ x`` multiplies with the rows of x that this rank owns and returns its rows of the result. All ranks must make
+    the same calls.
 
-    rank, world_size   of the group
-    shape, nnz         of the whole matrix
-    rows               int64 [owned]: which rows of the whole matrix those of this rank are
-    symmetric          whether it equals its transpose
-    dtype              of the values, float32 of a pattern
-    local, halo        SparseMatrix [owned, owned] and [owned, needed]
-    fell_back          whether rank 0 has all rows, as `never_slower` wants it
-    measured           for `never_slower`: (divided, whole), seconds of a product; None without it
+    Parameters
+    ----------
+    path : path
+        Directory that `sptile partition` wrote, with one part per rank.
+    group : torch.distributed.ProcessGroup, optional
+        Process group. By default all ranks. With NCCL, rows are sent from device to device.
+    device : device, optional
+        Device of the matrix. By default the current CUDA device if the group has NCCL, otherwise the CPU.
+    format : str, optional
+        Storage format, see `sptile.torch.SparseMatrix`. Only "csr" is bitwise reproducible between runs.
+    check : str, optional
+        "always": before each exchange the ranks compare their calls in a message of 40 bytes, and a mismatch raises an
+        error on all ranks. "first": compare only calls that are new to this rank; a later mismatch ends with the
+        timeout of the group.
+    never_slower : int, optional
+        Number of columns of a product that must not be slower than on rank 0 alone. Both are timed. If rank 0 alone is
+        faster, it owns all rows and warns.
 
-    Every rank raises the same error where one has a part that is missing, damaged, or of another partition, or where
-    anything else goes wrong in one of them: InternalError of what is no error of sptile. IoError names ranks that
-    ended while others waited for them.
+    Attributes
+    ----------
+    rank, world_size : int
+        Rank of this process and size of the group.
+    shape, nnz
+        Shape and number of nonzeros of the entire matrix.
+    rows : Tensor
+        Rows of the entire matrix that this rank owns, int64, shape (owned,).
+    symmetric : bool
+        True if the entire matrix is symmetric.
+    dtype : torch.dtype
+        Type of the values, float32 for a pattern.
+    local, halo : SparseMatrix
+        Matrices of shape (owned, owned) and (owned, needed).
+    fell_back : bool
+        True if rank 0 owns all rows because of `never_slower`.
+    measured : tuple of float or None
+        Seconds of a product (distributed, rank 0 alone) with `never_slower`.
+
+    Raises
+    ------
+    UsageError
+        If an option is invalid, or the numbers of parts and ranks differ.
+    MissingFileError, IoError, BadInputError
+        If a part cannot be read, is damaged, or belongs to another partition.
+
+    Warns
+    -----
+    RuntimeWarning
+        If `never_slower` assigns all rows to rank 0.
+
+    Notes
+    -----
+    An error on one rank is raised on all ranks. `IoError` names ranks that have exited.
+
+    Examples
+    --------
+    >>> import torch, sptile.torch.distributed as sd
+    >>> A = sd.DistSparseMatrix("parts")
+    >>> A.shape, A.owned
+    (torch.Size([2286, 2286]), 2286)
+    >>> y = A @ torch.ones(A.owned, 16)
     """
 
     def __init__(
@@ -73,7 +110,7 @@ class DistSparseMatrix:
 
         def place_part() -> tuple[SparseMatrix, SparseMatrix, Exchange]:
             if never_slower is not None and (not isinstance(never_slower, int) or never_slower < 1):
-                raise UsageError(f"never_slower = {never_slower!r}; it is a number of columns, or None")
+                raise UsageError(f"never_slower must be a number of columns or None, got {never_slower!r}")
             local, halo = (
                 SparseMatrix.from_bundle(one, format=format).to(place) for one in (part.local, part.halo)
             )
@@ -82,7 +119,7 @@ class DistSparseMatrix:
         (local, halo, exchange), told = ranks.attempt(place_part, lambda _: {"never_slower": never_slower})
         if any(one != told[0] for one in told):
             raise UsageError(
-                f"never_slower differs: {[one['never_slower'] for one in told]}; give all ranks the same"
+                f"never_slower must be equal on all ranks, got {[one['never_slower'] for one in told]}"
             )
         self.shape, self.nnz, self.symmetric, self.id = (
             torch.Size(part.shape),
@@ -117,8 +154,8 @@ class DistSparseMatrix:
         self._set(local, without_entries(owned, 0, self.local), exchange)
         if ranks.rank == 0:
             warnings.warn(
-                f"a product of {n} columns takes {divided:.3g} s in {ranks.size} parts, {alone:.3g} s with the "
-                f"whole matrix on {self.device} of rank 0, which has all rows now; the other ranks have none",
+                f"a product with {n} columns takes {divided:.3g} s on {ranks.size} ranks but {alone:.3g} s on "
+                f"{self.device} of rank 0 alone, which now owns all rows",
                 RuntimeWarning,
                 stacklevel=3,
             )
@@ -140,47 +177,118 @@ class DistSparseMatrix:
 
     @property
     def owned(self) -> int:
-        """Rows that this rank owns."""
+        """Number of rows that this rank owns.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch.distributed as sd
+        >>> A = sd.DistSparseMatrix("parts")
+        >>> A.owned
+        2286
+        """
         return self._exchange.owned
 
     @property
     def needed(self) -> int:
-        """Rows of others that its entries need."""
+        """Number of rows of other ranks that a product needs.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch.distributed as sd
+        >>> A = sd.DistSparseMatrix("parts")
+        >>> A.needed
+        0
+        """
         return self.halo.shape[1]
 
     @property
     def bytes_sent(self) -> int:
-        """Bytes of rows that this rank sent since the matrix was opened, forwards and backwards, those of matrices
-        that were made of it too. They are counted as they are handed over; the messages of `check` are not among
-        them."""
+        """Bytes of rows that this rank has sent, without the messages of `check`.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch.distributed as sd
+        >>> A = sd.DistSparseMatrix("parts")
+        >>> A.bytes_sent
+        0
+        """
         return self._exchange.bytes_sent
 
     def __matmul__(self, x: Tensor) -> Tensor:
-        """A x: x [owned], [owned, n] or [owned, heads, n], the result the same, with gradients.
-
-        UsageError, in all ranks, for an operand of another shape, type or device, or where ranks have operands of
-        different widths or types; IoError where a rank has ended."""
+        """Computes this rank's rows of ``A @ x``, where x has the shape (owned,), (owned, n) or (owned, heads, n)."""
         flat = self._operand(PRODUCT, x, True)
         out: Tensor = Product.apply(flat, self, False)  # type: ignore[no-untyped-call]
         return out.reshape(x.shape)
 
     def fetch(self, x: Tensor) -> Tensor:
-        """The rows of others that this rank needs, in the order of the columns of halo: x [owned, ...], the result
-        [needed, ...]. Gradients go back to the ranks that own them, and are added in the order of ranks. Errors
-        as of A @ x."""
+        """Fetches the rows of other ranks that this rank needs. Gradients return to their owners.
+
+        Parameters
+        ----------
+        x : Tensor
+            Rows of this rank, shape (owned, ...).
+
+        Returns
+        -------
+        Tensor
+            Rows of other ranks in the order of the columns of `halo`, shape (needed, ...).
+
+        Raises
+        ------
+        UsageError
+            On all ranks, if an operand does not match.
+        IoError
+            If a rank has exited.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch.distributed as sd
+        >>> A = sd.DistSparseMatrix("parts")
+        >>> A.fetch(torch.ones(A.owned, 4)).shape
+        torch.Size([0, 4])
+        """
         flat = self._operand(FETCH, x, False)
         out: Tensor = Fetch.apply(flat, self._exchange)  # type: ignore[no-untyped-call]
         return out.reshape(out.shape[0], *x.shape[1:])
 
     def with_halo(self, x: Tensor) -> Tensor:
-        """x [owned, ...] with the rows of others behind its own: [owned + needed, ...], the operand of
-        `joined`."""
+        """Returns the rows of this rank followed by the rows of other ranks that it needs.
+
+        Parameters
+        ----------
+        x : Tensor
+            Rows of this rank, shape (owned, ...).
+
+        Returns
+        -------
+        Tensor
+            Operand of `joined`, shape (owned + needed, ...).
+
+        Raises
+        ------
+        UsageError, IoError
+            See `fetch`.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch.distributed as sd
+        >>> A = sd.DistSparseMatrix("parts")
+        >>> A.with_halo(torch.ones(A.owned, 4)).shape
+        torch.Size([2286, 4])
+        """
         return torch.cat([x, self.fetch(x)])
 
     @property
     def joined(self) -> SparseMatrix:
-        """The pattern of this rank's rows, [owned, owned + needed]: columns of local, then those of halo. It is
-        kept."""
+        """Pattern of this rank's rows, shape (owned, owned + needed): the columns of `local`, then those of `halo`.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch.distributed as sd
+        >>> A = sd.DistSparseMatrix("parts")
+        >>> A.joined.shape
+        torch.Size([2286, 2286])
+        """
         return self._derive("joined", self._join)
 
     def _join(self) -> SparseMatrix:
@@ -191,15 +299,60 @@ class DistSparseMatrix:
         return _in_order(Handle(pattern, None, "csr"))
 
     def take(self, whole: Tensor) -> Tensor:
-        """This rank's rows of a tensor [rows, ...] that has one for each row of the whole matrix, on its device."""
+        """Selects the rows of this rank.
+
+        Parameters
+        ----------
+        whole : Tensor
+            Tensor with one row per row of the entire matrix, shape (rows, ...).
+
+        Returns
+        -------
+        Tensor
+            Rows of this rank on the device of the matrix, shape (owned, ...).
+
+        Raises
+        ------
+        UsageError
+            If the tensor has another number of rows.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch.distributed as sd
+        >>> A = sd.DistSparseMatrix("parts")
+        >>> A.take(torch.ones(A.shape[0], 4)).shape
+        torch.Size([2286, 4])
+        """
         if not isinstance(whole, Tensor) or whole.dim() == 0 or whole.shape[0] != self.shape[0]:
             found = list(whole.shape) if isinstance(whole, Tensor) else type(whole).__name__
-            raise UsageError(f"take is given {found}; pass a tensor [{self.shape[0]}, ...]")
+            raise UsageError(f"take requires a tensor [{self.shape[0]}, ...], got {found}")
         return whole.index_select(0, self.rows.to(whole.device)).to(self.device)
 
     def collect(self, x: Tensor) -> Tensor:
-        """The rows of all ranks, x [owned, ...] of each, in the order of the whole matrix: [rows, ...] in every rank,
-        in host memory. Without gradients; the other way of `take`."""
+        """Gathers the rows of all ranks on every rank, the inverse of `take`. Gradients do not reach x.
+
+        Parameters
+        ----------
+        x : Tensor
+            Rows of this rank, shape (owned, ...).
+
+        Returns
+        -------
+        Tensor
+            Rows in the order of the entire matrix, shape (rows, ...), in host memory.
+
+        Raises
+        ------
+        UsageError, IoError
+            See `fetch`.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch.distributed as sd
+        >>> A = sd.DistSparseMatrix("parts")
+        >>> A.collect(torch.ones(A.owned, 4)).shape
+        torch.Size([2286, 4])
+        """
         flat = self._operand(COLLECT, x, False).detach().cpu()
         ranks = self._exchange.ranks
         counts = [one[0] for one in ranks.numbers([self.owned])]
@@ -222,9 +375,27 @@ class DistSparseMatrix:
         return whole.reshape(self.shape[0], *x.shape[1:])
 
     def add_up(self, tensors: Iterable[Tensor]) -> None:
-        """Adds up what all ranks have of tensors of one type on the matrix's device, in place and in one message:
-        gradients of weights, where each rank has its share of a loss. Without gradients. UsageError, in all ranks,
-        where they have different numbers of elements or types."""
+        """Sums tensors over all ranks, in place and in one message, for example gradients of weights.
+
+        Parameters
+        ----------
+        tensors : iterable of Tensor
+            Floating-point tensors of one type on the device of the matrix.
+
+        Raises
+        ------
+        UsageError
+            On all ranks, if sizes or types differ.
+        IoError
+            If a rank has exited.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch.distributed as sd
+        >>> A = sd.DistSparseMatrix("parts")
+        >>> gradient = torch.ones(3)
+        >>> A.add_up([gradient])
+        """
         refusal: Error | None = None
         parts: list[Tensor] = []
         flat = torch.empty(0, device=self.device)
@@ -236,10 +407,10 @@ class DistSparseMatrix:
         except MemoryError as error:
             refusal = as_error(error)
         except Exception as error:  # whatever it is: the others wait to hear of it
-            refusal = UsageError(f"add_up takes tensors of one type on {self.device}: {error}")
+            refusal = UsageError(f"add_up requires tensors of one type on {self.device}: {error}")
         if refusal is None and (flat.dtype not in DTYPES or any(x.dtype != flat.dtype for x in parts)):
             refusal = UsageError(
-                f"add_up takes floating-point tensors of one type, not {flat.dtype} and others"
+                f"add_up requires floating-point tensors of one type, got {flat.dtype} and others"
             )
         self._exchange.agree(ADD_UP, flat[None], refusal)
         sums = self._exchange.sum_over_ranks(flat).split([x.numel() for x in parts])
@@ -248,10 +419,37 @@ class DistSparseMatrix:
                 x.copy_(added.view_as(x))
 
     def gcn_norm(
-        self, add_self_loops: bool = True, *, fill_value: float = 1.0, dtype: torch.dtype | None = None
+        self, add_self_loops: bool = True, *, fill_value: float = 1.0, dtype: Any = None
     ) -> DistSparseMatrix:
-        """D^-1/2 (A + I) D^-1/2, as SparseMatrix.gcn_norm has it; degrees of columns that others own are
-        fetched. Layers take the result as it is."""
+        """Returns the normalized adjacency matrix of GCN, see `sptile.torch.SparseMatrix.gcn_norm`.
+
+        Parameters
+        ----------
+        add_self_loops : bool, optional
+            Add the missing nonzeros of the diagonal.
+        fill_value : float, optional
+            Value of an added nonzero.
+        dtype : dtype, optional
+            Type of the result. By default that of the values, float32 for a pattern.
+
+        Returns
+        -------
+        DistSparseMatrix
+            The normalized matrix. Layers do not normalize it again.
+
+        Raises
+        ------
+        UsageError, IoError
+            See `fetch`.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch.distributed as sd
+        >>> A = sd.DistSparseMatrix("parts")
+        >>> A.gcn_norm().is_normalized
+        True
+        """
+        dtype = None if dtype is None else torch_dtype(dtype)
         local, halo = self.local, self.halo
         of_local, of_halo = _values(local, dtype), _values(halo, dtype)
         bare, added = local._bare, 0
@@ -272,7 +470,20 @@ class DistSparseMatrix:
         return normalized
 
     def unweighted(self) -> DistSparseMatrix:
-        """The pattern: each entry is 1. It is kept."""
+        """Returns the pattern, whose nonzeros are all 1. The matrix keeps it.
+
+        Returns
+        -------
+        DistSparseMatrix
+            The matrix itself if it is a pattern.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch.distributed as sd
+        >>> A = sd.DistSparseMatrix("parts")
+        >>> A.unweighted().local.values is None
+        True
+        """
         if self.local.values is None:
             return self
         return self._derive(
@@ -302,16 +513,16 @@ class DistSparseMatrix:
     def _refusal(self, x: object, multiplied: bool) -> Error | None:
         """What is wrong with an operand."""
         if not isinstance(x, Tensor):
-            return UsageError(f"x is of type {type(x).__name__}; pass a torch.Tensor")
+            return ArgumentTypeError(f"x must be a torch.Tensor, got {type(x).__name__}")
         if x.layout != torch.strided or x.dim() == 0 or x.shape[0] != self.owned:
             return UsageError(
-                f"x is {list(x.shape)}; rank {self.rank} owns {self.owned} of {self.shape[0]} rows, so pass "
-                f"[{self.owned}, n]"
+                f"x must have shape [{self.owned}, n], because rank {self.rank} owns {self.owned} of {self.shape[0]} "
+                f"rows, got {list(x.shape)}"
             )
         if x.dtype not in DTYPES:
-            return UsageError(f"x is {x.dtype}; use float32, float64, float16 or bfloat16")
+            return UsageError(f"x must be float32, float64, float16 or bfloat16, got {x.dtype}")
         if x.device != self.device:
-            return UsageError(f"x is on {x.device}, the matrix on {self.device}; move one of them")
+            return UsageError(f"x must be on {self.device}, the device of the matrix, got {x.device}")
         if multiplied and not torch.is_autocast_enabled(self.device.type):
             try:
                 _check_type(self.local, x)
@@ -321,9 +532,9 @@ class DistSparseMatrix:
 
     def __repr__(self) -> str:
         return (
-            f"DistSparseMatrix({self.shape[0]} x {self.shape[1]}, {self.nnz} entries, rank {self.rank} of "
+            f"DistSparseMatrix({self.shape[0]} x {self.shape[1]}, {self.nnz} nonzeros, rank {self.rank} of "
             f"{self.world_size}: {self.owned} rows, {self.needed} of others, {self.device}"
-            f"{', all in rank 0' if self.fell_back else ''})"
+            f"{', all on rank 0' if self.fell_back else ''})"
         )
 
 

@@ -1,7 +1,6 @@
-"""Layers over a divided graph: those of sptile.torch.nn, with their parameters, on the rows that a rank owns.
+"""The layers of `sptile.torch.nn` for a `DistSparseMatrix`, on the rows that a rank owns.
 
-forward(x, A): x [owned, n], A a DistSparseMatrix. Weights are the same in all ranks: DistributedDataParallel keeps
-them so, or add up gradients of a loss over all ranks.
+Weights must be equal on all ranks: use DistributedDataParallel, or sum gradients with `DistSparseMatrix.add_up`.
 """
 
 from __future__ import annotations
@@ -18,10 +17,45 @@ from .matrix import DistSparseMatrix
 
 
 class GCNConv(single.GCNConv):
-    """D^-1/2 (A + I) D^-1/2 x W + b. A matrix that gcn_norm made is taken as it is; another one is normalised
-    once."""
+    """Graph convolution layer (GCN), see `sptile.torch.nn.GCNConv`.
+
+    A matrix from `DistSparseMatrix.gcn_norm` is not normalized again.
+
+    Examples
+    --------
+    >>> import torch, sptile.torch.distributed as sd
+    >>> A = sd.DistSparseMatrix("parts")
+    >>> sd.nn.GCNConv(4, 2)(torch.ones(A.owned, 4), A).shape
+    torch.Size([2286, 2])
+    """
 
     def forward(self, x: Tensor, A: DistSparseMatrix) -> Tensor:  # type: ignore[override]
+        """Applies the layer to the rows of this rank.
+
+        Parameters
+        ----------
+        x : Tensor
+            Features of shape (owned, n).
+        A : DistSparseMatrix
+            Adjacency matrix.
+
+        Returns
+        -------
+        Tensor
+            Result for the rows of this rank.
+
+        Raises
+        ------
+        UsageError, IoError
+            See `DistSparseMatrix.fetch`.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch.distributed as sd
+        >>> A = sd.DistSparseMatrix("parts")
+        >>> sd.nn.GCNConv(4, 2)(torch.ones(A.owned, 4), A).shape
+        torch.Size([2286, 2])
+        """
         a = A
         if self.normalize and not A.is_normalized:
             weighted = A.local.values is not None
@@ -37,29 +71,131 @@ class GCNConv(single.GCNConv):
 
 
 class GINConv(single.GINConv):
-    """nn((1 + eps) x + A x), A without weights."""
+    """Graph isomorphism layer (GIN), see `sptile.torch.nn.GINConv`.
+
+    Examples
+    --------
+    >>> import torch, sptile.torch.distributed as sd
+    >>> A = sd.DistSparseMatrix("parts")
+    >>> sd.nn.GINConv(torch.nn.Linear(4, 2))(torch.ones(A.owned, 4), A).shape
+    torch.Size([2286, 2])
+    """
 
     def forward(self, x: Tensor, A: DistSparseMatrix) -> Tensor:  # type: ignore[override]
+        """Applies the layer to the rows of this rank.
+
+        Parameters
+        ----------
+        x : Tensor
+            Features of shape (owned, n).
+        A : DistSparseMatrix
+            Adjacency matrix.
+
+        Returns
+        -------
+        Tensor
+            Result for the rows of this rank.
+
+        Raises
+        ------
+        UsageError, IoError
+            See `DistSparseMatrix.fetch`.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch.distributed as sd
+        >>> A = sd.DistSparseMatrix("parts")
+        >>> sd.nn.GINConv(torch.nn.Linear(4, 2))(torch.ones(A.owned, 4), A).shape
+        torch.Size([2286, 2])
+        """
         out: Tensor = self.nn((1 + self.eps).to(x.dtype) * x + A.unweighted() @ x)
         return out
 
 
 class AGNNConv(single.AGNNConv):
-    """Means of neighbours, weighed by softmax(beta cos(x_i, x_j))."""
+    """Propagation layer of AGNN, see `sptile.torch.nn.AGNNConv`.
+
+    Examples
+    --------
+    >>> import torch, sptile.torch.distributed as sd
+    >>> A = sd.DistSparseMatrix("parts")
+    >>> sd.nn.AGNNConv()(torch.ones(A.owned, 4), A).shape
+    torch.Size([2286, 4])
+    """
 
     def forward(self, x: Tensor, A: DistSparseMatrix) -> Tensor:  # type: ignore[override]
+        """Applies the layer to the rows of this rank.
+
+        Parameters
+        ----------
+        x : Tensor
+            Features of shape (owned, n).
+        A : DistSparseMatrix
+            Adjacency matrix.
+
+        Returns
+        -------
+        Tensor
+            Result for the rows of this rank.
+
+        Raises
+        ------
+        UsageError, IoError
+            See `DistSparseMatrix.fetch`.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch.distributed as sd
+        >>> A = sd.DistSparseMatrix("parts")
+        >>> sd.nn.AGNNConv()(torch.ones(A.owned, 4), A).shape
+        torch.Size([2286, 4])
+        """
         unit = functional.normalize(x, dim=-1)
         over = A.joined.with_loops() if self.add_self_loops else A.joined
         return attention(A, self.beta * unit, unit, x, over=over, scale=1.0)
 
 
 class GATConv(single.GATConv):
-    """Additive attention. Edge features and weights that are returned are refused."""
+    """Graph attention layer (GAT), see `sptile.torch.nn.GATConv`, without edge features and returned weights.
+
+    Examples
+    --------
+    >>> import torch, sptile.torch.distributed as sd
+    >>> A = sd.DistSparseMatrix("parts")
+    >>> sd.nn.GATConv(4, 2)(torch.ones(A.owned, 4), A).shape
+    torch.Size([2286, 2])
+    """
 
     def forward(self, x: Tensor, A: DistSparseMatrix) -> Tensor:  # type: ignore[override]
+        """Applies the layer to the rows of this rank.
+
+        Parameters
+        ----------
+        x : Tensor
+            Features of shape (owned, n).
+        A : DistSparseMatrix
+            Adjacency matrix.
+
+        Returns
+        -------
+        Tensor
+            Result for the rows of this rank.
+
+        Raises
+        ------
+        UsageError, IoError
+            See `DistSparseMatrix.fetch`.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch.distributed as sd
+        >>> A = sd.DistSparseMatrix("parts")
+        >>> sd.nn.GATConv(4, 2)(torch.ones(A.owned, 4), A).shape
+        torch.Size([2286, 2])
+        """
         if self.lin is None or self.lin_edge is not None:
             raise UnsupportedError(
-                "GATConv over several processes has one kind of node, and no edge features"
+                "GATConv on several processes supports neither pairs of node sets nor edge features"
             )
         h = self.lin(x)
         alpha_src, alpha_dst = self._scores(h, h)

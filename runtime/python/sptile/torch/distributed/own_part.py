@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import BadInputError, Error, IoError, UnsupportedError, UsageError
+from ...errors import ArgumentTypeError, BadInputError, Error, IoError, UnsupportedError, UsageError, error_of
 from ...part import Part, open_part
 from .ranks import Ranks
 
@@ -30,8 +30,8 @@ def open_own_part(path: str | os.PathLike[str], ranks: Ranks) -> Part:
     others = [rank for rank, one in enumerate(records) if one["id"] != records[0]["id"]]
     if others:
         raise BadInputError(
-            f"rank 0 has a part of partition {records[0]['id']}, rank {others[0]} one of "
-            f"{records[others[0]]['id']}; every rank needs the same folder"
+            f"rank 0 has partition {records[0]['id']}, but rank {others[0]} has {records[others[0]]['id']}; pass the "
+            "same directory on every rank"
         )
     _check_lists(part, ranks)
     return part
@@ -42,20 +42,20 @@ def open_one_part(path: str | os.PathLike[str], number: int, ranks: Ranks) -> Pa
     try:
         folder = Path(path)
     except TypeError:
-        raise UsageError(f"path = {path!r} is no path") from None
+        raise ArgumentTypeError(f"path must be a str or os.PathLike, got {path!r}") from None
     about = _read_description(folder / "partition.json")
     if len(about["parts"]) != ranks.size:
         raise UsageError(
-            f"{folder} has {len(about['parts'])} parts, the group {ranks.size} ranks; start as many processes as "
-            "there are parts, or divide the matrix anew"
+            f"{folder} has {len(about['parts'])} parts, but the group has {ranks.size} ranks; start one process per "
+            "part, or partition the matrix again"
         )
     file = folder / f"part-{number:04d}.h5"
     part = open_part(file)
     if part.id != about["id"]:
-        raise BadInputError(f"{file}: is of partition {part.id}, partition.json is of {about['id']}")
+        raise BadInputError(f"{file}: is part of partition {part.id}, but partition.json describes {about['id']}")
     if (part.rank, part.parts) != (number, ranks.size):
         raise BadInputError(
-            f"{file}: says that it is part {part.rank} of {part.parts}, but stands at {number} of {ranks.size}"
+            f"{file}: contains part {part.rank} of {part.parts}, expected {number} of {ranks.size}"
         )
     for matrix in (part.local, part.halo):
         matrix.csr()  # checks the arrays, in one pass
@@ -68,16 +68,16 @@ def _read_description(file: Path) -> dict[str, Any]:
     except Error:
         raise
     except OSError as error:
-        raise IoError(f"{file}: {error.strerror}; `sptile partition` makes such folders") from None
+        raise error_of(IoError.status, f"not a directory of `sptile partition`: {file}: {error.strerror}") from None
     except RecursionError:
         raise BadInputError(f"{file}: is nested too deeply; partition the matrix again") from None
     except ValueError as error:
-        raise BadInputError(f"{file}: is no JSON: {error}; partition the matrix again") from None
+        raise BadInputError(f"{file}: not valid JSON: {error}; partition the matrix again") from None
     schema = about.get("schema_version") if isinstance(about, dict) else None
     if isinstance(schema, int) and schema > _SCHEMA:
-        raise UnsupportedError(f"{file}: schema_version is {schema}; this sptile reads {_SCHEMA}")
+        raise UnsupportedError(f"{file}: schema_version is {schema}, but this version reads up to {_SCHEMA}")
     if schema != _SCHEMA or not isinstance(about.get("id"), str) or not isinstance(about.get("parts"), list):
-        raise BadInputError(f"{file}: is no description of a partition; partition the matrix again")
+        raise BadInputError(f"{file}: not the description of a partition; partition the matrix again")
     return dict(about)
 
 
@@ -101,8 +101,8 @@ def _check_lists(part: Part, ranks: Ranks) -> None:
             to, of = 2 * receiver, half + 2 * sender
             if numbers[sender][to : to + 2] != numbers[receiver][of : of + 2]:
                 raise BadInputError(
-                    f"part {sender} does not send what part {receiver} expects of it: "
-                    f"{numbers[sender][to]} rows for {numbers[receiver][of]}, or others; partition the matrix again"
+                    f"part {sender} sends {numbers[sender][to]} rows to part {receiver}, which expects other rows "
+                    f"({numbers[receiver][of]}); partition the matrix again"
                 )
 
 

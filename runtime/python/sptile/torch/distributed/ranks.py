@@ -38,13 +38,13 @@ class Ranks:
     def __init__(self, group: dist.ProcessGroup | None = None) -> None:
         if not dist.is_available() or not dist.is_initialized():
             raise UsageError(
-                "torch.distributed is not initialised: call torch.distributed.init_process_group(), in processes "
-                "that torchrun started"
+                "torch.distributed is not initialized; start the processes with torchrun, and call "
+                "torch.distributed.init_process_group()"
             )
         members: Any = dist.group.WORLD if group is None else group
         self.rank, self.size = dist.get_rank(members), dist.get_world_size(members)
         if self.rank < 0:
-            raise UsageError("this process is not in the group that the matrix is made for")
+            raise UsageError("this process is not in the process group of the matrix")
         backends = dist.get_backend_config(members).lower().split(",")
         self.backends = dict(pair.split(":", 1) for pair in backends if ":" in pair)
         control = members
@@ -102,7 +102,7 @@ class Ranks:
         failed = [number for number, one in enumerate(records) if one["status"] != 0]
         if failed:
             texts = [f"rank {number} of {self.size}: {records[number]['text']}" for number in failed[:4]]
-            more = f"; and {len(failed) - 4} ranks more" if len(failed) > 4 else ""
+            more = f"; and {len(failed) - 4} more ranks" if len(failed) > 4 else ""
             raise error_of(records[failed[0]]["status"], "; ".join(texts) + more) from cause
         return cast(Result, made), records
 
@@ -132,10 +132,10 @@ class Ranks:
                 missing = [rank for rank in missing if not store.check([keys[rank]])]
                 time.sleep(0.05 if missing else 0)
         except (RuntimeError, AttributeError):
-            return "the store of the group does not answer either: the process that holds it, mostly rank 0, has ended"
+            return "the store of the group does not respond; its process, usually rank 0, has exited"
         if not missing:
-            return "all ranks answer, but not in the same call"
-        return f"no answer from {rank_list(missing)}, which ended, hangs or does something else"
+            return "all ranks respond, but their calls differ"
+        return f"no response from {rank_list(missing)}; it exited, hangs or makes another call"
 
 
 def as_error(error: Exception) -> Error:
@@ -166,7 +166,7 @@ def _alive(reference: weakref.ref[Any]) -> Any:
     group = reference()
     if group is None:
         raise UsageError(
-            "the process group of the matrix was destroyed: open the partition anew with another one"
+            "the process group of the matrix was destroyed; open the partition again with another group"
         )
     return group
 

@@ -109,14 +109,14 @@ def _check_parts(path: str | os.PathLike[str], parts: list[Part], own: Part) -> 
     for number, part in enumerate(parts):
         if facts(part) != facts(own):
             raise BadInputError(
-                f"{path}: part {number} is of another partition than that of rank {own.rank}; partition the matrix "
-                "again"
+                f"{path}: part {number} and the part of rank {own.rank} are of different partitions; partition the "
+                "matrix again"
             )
     entries = sum(part.local.nnz + part.halo.nnz for part in parts)
     owned = sum(len(part.old_ids) for part in parts)
     if (owned, entries) != (own.shape[0], own.nnz):
         raise BadInputError(
-            f"{path}: the parts have {owned} rows and {entries} entries, the whole matrix {own.shape[0]} and "
+            f"{path}: the parts have {owned} rows and {entries} nonzeros, but the matrix has {own.shape[0]} and "
             f"{own.nnz}; partition the matrix again"
         )
     owners = np.bincount(np.concatenate([part.old_ids for part in parts]), minlength=owned)

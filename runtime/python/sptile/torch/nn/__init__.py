@@ -1,4 +1,4 @@
-"""Layers, with the arguments and the parameters of those of PyG."""
+"""Graph layers with the arguments and parameters of PyG, and a sparse linear layer."""
 
 from .agnn_conv import AGNNConv
 from .gat_conv import GATConv
@@ -8,3 +8,8 @@ from .sage_conv import SAGEConv
 from .sparse_linear import SparseLinear, density
 
 __all__ = ["AGNNConv", "GATConv", "GCNConv", "GINConv", "SAGEConv", "SparseLinear", "density"]
+
+
+def __dir__() -> list[str]:
+    """Returns the public names, for completion."""
+    return sorted(__all__)

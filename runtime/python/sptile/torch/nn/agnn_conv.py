@@ -9,10 +9,23 @@ from .graph import Graph, GraphLayer, attend, check_features, matrix_of
 
 
 class AGNNConv(GraphLayer):
-    """Means of neighbours, weighed by softmax(beta cos(x_i, x_j)). Arguments and parameters are those of
-    torch_geometric.nn.AGNNConv.
+    """Propagation layer of AGNN: averages neighbors with weights ``softmax(beta * cos(x[i], x[j]))``.
 
-    forward(x, edge_index): x and the result [..., nodes, n]. Nothing of the size of the edges is made.
+    Arguments and parameters are those of `torch_geometric.nn.AGNNConv`. The layer allocates no memory per edge.
+
+    Parameters
+    ----------
+    requires_grad : bool, optional
+        Train beta.
+    add_self_loops : bool, optional
+        Add self loops to the graph.
+
+    Examples
+    --------
+    >>> import torch, sptile.torch as st
+    >>> layer = st.nn.AGNNConv()
+    >>> layer(torch.ones(3, 4), torch.tensor([[0, 1, 2], [1, 2, 0]])).shape
+    torch.Size([3, 4])
     """
 
     def __init__(self, requires_grad: bool = True, add_self_loops: bool = True) -> None:
@@ -25,10 +38,45 @@ class AGNNConv(GraphLayer):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
+        """Initializes the parameters.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> layer = st.nn.AGNNConv()
+        >>> layer.reset_parameters()
+        """
         if self.requires_grad:
             nn.init.ones_(self.beta)
 
     def forward(self, x: Tensor, edge_index: Graph) -> Tensor:
+        """Applies the layer.
+
+        Parameters
+        ----------
+        x : Tensor
+            Features of shape (..., nodes, n).
+        edge_index : Tensor or SparseMatrix
+            Edges of shape (2, edges), or the adjacency matrix.
+
+        Returns
+        -------
+        Tensor
+            Result of shape (..., nodes, n).
+
+        Raises
+        ------
+        UsageError
+            If shapes, types or devices do not match.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> layer = st.nn.AGNNConv()
+        >>> edge_index = torch.tensor([[0, 1, 2], [1, 2, 0]])
+        >>> layer(torch.ones(3, 4), edge_index).shape
+        torch.Size([3, 4])
+        """
         x = check_features(x, "AGNNConv")
         nodes = x.shape[-2]
         a = matrix_of(edge_index, nodes, nodes)

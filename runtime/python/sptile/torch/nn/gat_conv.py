@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from ...errors import UnsupportedError, UsageError
+from ...errors import ArgumentTypeError, UnsupportedError, UsageError
 from ..functions import sddmm, softmax, spmm
 from ..operands import statistic
 from .graph import Edges, Features, Graph, GraphLayer, Size, attend, edges_of, node_sets
@@ -14,21 +14,53 @@ from .linear import GlorotLinear, glorot_
 
 
 class GATConv(GraphLayer):
-    """Means of the neighbours' W x, weighed by softmax(leaky_relu(a_src . W x_j + a_dst . W x_i)), for each
-    head. Arguments and parameters are those of torch_geometric.nn.GATConv.
+    """Graph attention layer (GAT).
 
-    forward(x, edge_index, edge_attr=None, size=None, return_attention_weights=None)
-    x          [nodes, in_channels], or a pair: of the nodes that send, and of those that receive (or None)
-    edge_attr  [edges, edge_dim] or, where edge_dim is 1, [edges], in the order in which edges were given
-    size       the numbers of nodes that send and that receive
-    result     [nodes, heads out_channels], the mean of the heads [nodes, out_channels] without `concat`. With
-               return_attention_weights a pair: the result, and (edges [2, edges], weights [edges, heads]): given
-               edges in their order, each of several alike, then loops. With `add_self_loops` given loops are
-               left out, and each node gets one.
+    Each head averages the transformed neighbors with weights
+    ``softmax(leaky_relu(a_src @ W @ x[j] + a_dst @ W @ x[i]))``. Arguments and parameters are those of
+    `torch_geometric.nn.GATConv`.
 
-    in_channels = -1 is the width of the first x. Without dropout, edge features and weights that are returned
-    nothing of the size of the edges is made; with them numbers for each edge and head, never features.
-    `fill_value`, the edge features of added loops, is a number, a tensor [edge_dim], "mean" or "add".
+    Parameters
+    ----------
+    in_channels : int or pair of int
+        Width of x, or of source and target nodes. -1 uses the width of the first x.
+    out_channels : int
+        Width of the result of each head.
+    heads : int, optional
+        Number of heads.
+    concat : bool, optional
+        Concatenate the heads. Otherwise average them.
+    negative_slope : float, optional
+        Slope of the leaky ReLU.
+    dropout : float, optional
+        Probability of dropping an attention weight during training.
+    add_self_loops : bool, optional
+        Replace the self loops of the graph by one per node.
+    edge_dim : int, optional
+        Width of the edge features.
+    fill_value : float, Tensor or str, optional
+        Edge features of added self loops: a number, a tensor of shape (edge_dim,), "mean", "add" or "sum".
+    bias : bool, optional
+        Add a bias.
+    residual : bool, optional
+        Add a linear transformation of the target features.
+
+    Raises
+    ------
+    UnsupportedError
+        If `fill_value` is unknown.
+
+    Notes
+    -----
+    Without dropout, edge features and returned weights, the layer allocates no memory per edge. Otherwise it allocates
+    one value per edge and head.
+
+    Examples
+    --------
+    >>> import torch, sptile.torch as st
+    >>> layer = st.nn.GATConv(4, 2, heads=3)
+    >>> layer(torch.ones(3, 4), torch.tensor([[0, 1, 2], [1, 2, 0]])).shape
+    torch.Size([3, 6])
     """
 
     def __init__(
@@ -48,7 +80,7 @@ class GATConv(GraphLayer):
         super().__init__()
         if not isinstance(fill_value, int | float | Tensor) and fill_value not in ("mean", "add", "sum"):
             raise UnsupportedError(
-                f"fill_value = {fill_value!r}; use a number, a tensor [edge_dim], 'mean', 'add' or 'sum'"
+                f"fill_value must be a number, a tensor [edge_dim], 'mean', 'add' or 'sum', got {fill_value!r}"
             )
         self.in_channels, self.out_channels, self.heads, self.concat = (
             in_channels,
@@ -75,6 +107,14 @@ class GATConv(GraphLayer):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
+        """Initializes the parameters.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> layer = st.nn.GATConv(4, 2)
+        >>> layer.reset_parameters()
+        """
         for module in self.children():
             module.reset_parameters()  # type: ignore[operator]
         for parameter in (self.att_src, self.att_dst, self.att_edge):
@@ -91,10 +131,45 @@ class GATConv(GraphLayer):
         size: Size = None,
         return_attention_weights: bool | None = None,
     ) -> Tensor | tuple[Tensor, tuple[Tensor, Tensor]]:
+        """Applies the layer.
+
+        Parameters
+        ----------
+        x : Tensor or pair of Tensor
+            Features of shape (nodes, in_channels), or a pair: features of source and of target nodes. The latter
+            may be None.
+        edge_index : Tensor or SparseMatrix
+            Edges of shape (2, edges), or the adjacency matrix.
+        edge_attr : Tensor, optional
+            Edge features of shape (edges, edge_dim), or (edges,) if ``edge_dim == 1``.
+        size : pair of int, optional
+            Numbers of source and target nodes.
+        return_attention_weights : bool, optional
+            Also return the edges and their weights.
+
+        Returns
+        -------
+        Tensor or tuple
+            Result of shape (nodes, heads * out_channels), or (nodes, out_channels) without `concat`. With
+            `return_attention_weights` a pair of the result and (edges, weights) of shape (2, edges) and (edges, heads).
+
+        Raises
+        ------
+        UsageError
+            If shapes, types or devices do not match.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> layer = st.nn.GATConv(4, 2)
+        >>> edge_index = torch.tensor([[0, 1, 2], [1, 2, 0]])
+        >>> layer(torch.ones(3, 4), edge_index).shape
+        torch.Size([3, 2])
+        """
         source, target, a = node_sets(x, edge_index, size, "GATConv", batches=False)
         lin_src, lin_dst = self.lin or self.lin_src, self.lin or self.lin_dst
         if lin_src is None or lin_dst is None:
-            raise UsageError("GATConv has neither lin nor lin_src and lin_dst; keep those that it was made with")
+            raise UsageError("GATConv requires its linear layers lin, or lin_src and lin_dst; one was removed")
         h = lin_src(source)
         of_target = h if target is source and lin_dst is lin_src else None if target is None else lin_dst(target)
         alpha_src, alpha_dst = self._scores(h, of_target)
@@ -110,8 +185,8 @@ class GATConv(GraphLayer):
             edges = edges_of(a, self.add_self_loops)
             if return_attention_weights and edges.left_out is not None:
                 raise UnsupportedError(
-                    "weights of attention in compiled code, where added loops replace an unknown number of edges; "
-                    "add the loops to the graph and pass add_self_loops=False"
+                    "return_attention_weights with add_self_loops is not supported in compiled code; add the loops to "
+                    "the graph and pass add_self_loops=False"
                 )
             formed = statistic(h.dtype)
             with torch.autocast(h.device.type, enabled=False):
@@ -159,9 +234,9 @@ class GATConv(GraphLayer):
         """What the features of edges add to their scores, [edges, heads]: linear in them, so that added loops
         get the mean or the sum of what the other edges of their node have."""
         if self.lin_edge is None or self.att_edge is None:
-            raise UsageError("edge_attr is given, but edge_dim was not")
+            raise UsageError("edge_attr requires a layer with edge_dim")
         if not isinstance(edge_attr, Tensor):
-            raise UsageError(f"edge_attr is of type {type(edge_attr).__name__}; pass a tensor [edges, edge_dim]")
+            raise ArgumentTypeError(f"edge_attr must be a tensor [edges, edge_dim], got {type(edge_attr).__name__}")
         if edge_attr.dim() == 1:
             edge_attr = edge_attr.unsqueeze(1)
         if edge_attr.dim() == 2:
@@ -170,7 +245,7 @@ class GATConv(GraphLayer):
         wanted = [given, self.lin_edge.in_features]
         if list(edge_attr.shape) != wanted or not edge_attr.is_floating_point():
             raise UsageError(
-                f"edge_attr is {edge_attr.dtype} {list(edge_attr.shape)}; pass floating-point numbers {wanted}"
+                f"edge_attr must be a floating-point tensor {wanted}, got {edge_attr.dtype} {list(edge_attr.shape)}"
             )
         weight = self.lin_edge.weight.view(self.heads, self.out_channels, -1)
         att = self.att_edge.view(self.heads, self.out_channels, 1)

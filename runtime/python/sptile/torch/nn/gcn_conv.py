@@ -23,13 +23,39 @@ def aggregate_first(in_channels: int, out_channels: int, x_learns: bool, trainin
 
 
 class GCNConv(GraphLayer):
-    """D^-1/2 (A + I) D^-1/2 x W + b. Arguments and parameters are those of torch_geometric.nn.GCNConv.
+    """Graph convolution layer (GCN): ``D^-1/2 (A + I) D^-1/2 @ x @ W + b``.
 
-    forward(x, edge_index, edge_weight=None): x [..., nodes, in_channels], the result [..., nodes,
-    out_channels]. in_channels = -1 is the width of the first x. A SparseMatrix that gcn_norm made is taken as
-    it is; any other one, and edge_index, is normalised, once for each matrix whose values do not learn.
-    `cached`: that of the first call is used in all others. Loops that are there keep their weight, others get
-    1; with `improved` 2, where edges have weights: without, PyG takes 1 all the same.
+    Arguments and parameters are those of `torch_geometric.nn.GCNConv`.
+
+    Parameters
+    ----------
+    in_channels : int
+        Width of x. -1 uses the width of the first x.
+    out_channels : int
+        Width of the result.
+    improved : bool, optional
+        Use the weight 2 for added self loops of weighted graphs.
+    cached : bool, optional
+        Normalize the graph of the first call and use it in all later calls.
+    add_self_loops : bool, optional
+        Add missing self loops. Existing ones keep their weight. By default the value of `normalize`.
+    normalize : bool, optional
+        Normalize the graph. The result is reused while the graph is unchanged. A matrix from `SparseMatrix.gcn_norm` is
+        not normalized again.
+    bias : bool, optional
+        Add a bias.
+
+    Raises
+    ------
+    UsageError
+        If `add_self_loops` is True without `normalize`.
+
+    Examples
+    --------
+    >>> import torch, sptile.torch as st
+    >>> layer = st.nn.GCNConv(4, 2)
+    >>> layer(torch.ones(3, 4), torch.tensor([[0, 1, 2], [1, 2, 0]])).shape
+    torch.Size([3, 2])
     """
 
     def __init__(
@@ -46,7 +72,7 @@ class GCNConv(GraphLayer):
         if add_self_loops is None:
             add_self_loops = normalize
         if add_self_loops and not normalize:
-            raise UsageError("add_self_loops without normalize; add the loops to the matrix, or normalise")
+            raise UsageError("add_self_loops requires normalize; add the loops to the graph instead")
         self.in_channels, self.out_channels = in_channels, out_channels
         self.improved, self.cached = improved, cached
         self.add_self_loops, self.normalize = add_self_loops, normalize
@@ -56,12 +82,49 @@ class GCNConv(GraphLayer):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
+        """Initializes the parameters.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> layer = st.nn.GCNConv(4, 2)
+        >>> layer.reset_parameters()
+        """
         self.lin.reset_parameters()
         if self.bias is not None:
             nn.init.zeros_(self.bias)
         self._cache = None
 
     def forward(self, x: Tensor, edge_index: Graph, edge_weight: Tensor | None = None) -> Tensor:
+        """Applies the layer.
+
+        Parameters
+        ----------
+        x : Tensor
+            Features of shape (..., nodes, in_channels).
+        edge_index : Tensor or SparseMatrix
+            Edges of shape (2, edges), or the adjacency matrix.
+        edge_weight : Tensor, optional
+            Edge weights of shape (edges,).
+
+        Returns
+        -------
+        Tensor
+            Result of shape (..., nodes, out_channels).
+
+        Raises
+        ------
+        UsageError
+            If shapes, types or devices do not match.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> layer = st.nn.GCNConv(4, 2)
+        >>> edge_index = torch.tensor([[0, 1, 2], [1, 2, 0]])
+        >>> layer(torch.ones(3, 4), edge_index).shape
+        torch.Size([3, 2])
+        """
         x = check_features(x, "GCNConv")
         self.lin.materialize(x.shape[-1])
         a = self._matrix(x, edge_index, edge_weight)

@@ -11,11 +11,25 @@ from .graph import Features, Graph, GraphLayer, Size, node_sets, total
 
 
 class GINConv(GraphLayer):
-    """nn((1 + eps) x + A x), A without weights. Arguments and parameters are those of
-    torch_geometric.nn.GINConv.
+    """Graph isomorphism layer (GIN): ``nn((1 + eps) * x + A @ x)``, without edge weights.
 
-    forward(x, edge_index, size=None): x [..., nodes, n], or a pair: of the nodes that send, and of those that
-    receive (or None); `size` are the numbers of both.
+    Arguments and parameters are those of `torch_geometric.nn.GINConv`.
+
+    Parameters
+    ----------
+    nn : callable
+        Module that transforms the sums.
+    eps : float, optional
+        Initial value of eps.
+    train_eps : bool, optional
+        Train eps.
+
+    Examples
+    --------
+    >>> import torch, sptile.torch as st
+    >>> layer = st.nn.GINConv(torch.nn.Linear(4, 2))
+    >>> layer(torch.ones(3, 4), torch.tensor([[0, 1, 2], [1, 2, 0]])).shape
+    torch.Size([3, 2])
     """
 
     eps: Tensor
@@ -31,6 +45,14 @@ class GINConv(GraphLayer):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
+        """Initializes the parameters.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> layer = st.nn.GINConv(torch.nn.Linear(4, 2))
+        >>> layer.reset_parameters()
+        """
         if isinstance(self.nn, torch.nn.Module):
             for module in self.nn.modules():
                 if hasattr(module, "reset_parameters"):
@@ -38,6 +60,36 @@ class GINConv(GraphLayer):
         nn.init.constant_(self.eps, self.initial_eps)
 
     def forward(self, x: Features, edge_index: Graph, size: Size = None) -> Tensor:
+        """Applies the layer.
+
+        Parameters
+        ----------
+        x : Tensor or pair of Tensor
+            Features of shape (..., nodes, n), or a pair: features of source and of target nodes. The latter
+            may be None.
+        edge_index : Tensor or SparseMatrix
+            Edges of shape (2, edges), or the adjacency matrix.
+        size : pair of int, optional
+            Numbers of source and target nodes.
+
+        Returns
+        -------
+        Tensor
+            Result of `nn`.
+
+        Raises
+        ------
+        UsageError
+            If shapes, types or devices do not match.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> layer = st.nn.GINConv(torch.nn.Linear(4, 2))
+        >>> edge_index = torch.tensor([[0, 1, 2], [1, 2, 0]])
+        >>> layer(torch.ones(3, 4), edge_index).shape
+        torch.Size([3, 2])
+        """
         source, target, a = node_sets(x, edge_index, size, "GINConv")
         out = total(a, source)
         if target is not None:

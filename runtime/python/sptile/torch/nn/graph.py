@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.weak import WeakTensorKeyDictionary
 
-from ...errors import UnsupportedError, UsageError
+from ...errors import ArgumentTypeError, UnsupportedError, UsageError
 from ..functions import _cast, attention, spmm
 from ..handle import capturing, refuse_capture
 from ..matrix import SparseMatrix
@@ -33,8 +33,8 @@ class GraphLayer(nn.Module):
         for x in (*arguments, *named.values()):
             if isinstance(x, torch.fx.Proxy) and type(x.tracer).__module__ == "torch_geometric.nn.fx":
                 raise UnsupportedError(
-                    f"{type(self).__name__} is not a MessagePassing layer, which to_hetero needs; "
-                    "use torch_geometric.nn.HeteroConv with a layer for each edge type"
+                    f"{type(self).__name__} is not a MessagePassing layer, which to_hetero requires; use "
+                    "torch_geometric.nn.HeteroConv with one layer per edge type"
                 )
         return super().__call__(*arguments, **named)
 
@@ -43,11 +43,11 @@ def check_features(x: object, layer: str, batches: bool = True) -> Tensor:
     """Refuses x unless it is [nodes, n], or with `batches` [..., nodes, n]."""
     wanted = "[..., nodes, n]" if batches else "[nodes, n]"
     if isinstance(x, tuple | list):
-        raise UsageError(f"{layer}: x is a pair; pass one tensor {wanted}, this layer has one set of nodes")
+        raise ArgumentTypeError(f"{layer}: x must be one tensor {wanted}, got a pair; the layer has one set of nodes")
     if not isinstance(x, Tensor):
-        raise UsageError(f"{layer}: x is of type {type(x).__name__}; pass a tensor {wanted}")
+        raise ArgumentTypeError(f"{layer}: x must be a tensor {wanted}, got {type(x).__name__}")
     if x.dim() < 2 or x.dim() > 2 and not batches:
-        raise UsageError(f"{layer}: x is {list(x.shape)}; pass {wanted}")
+        raise UsageError(f"{layer}: x must have shape {wanted}, got {list(x.shape)}")
     return x
 
 
@@ -63,13 +63,13 @@ def node_sets(
     """
     single = not isinstance(x, tuple | list)
     if not single and len(x) != 2:
-        raise UsageError(f"{layer}: x is a tuple of {len(x)}; pass a tensor, or a pair (sources, targets)")
+        raise UsageError(f"{layer}: x must be a tensor or a pair (sources, targets), got a tuple of {len(x)}")
     source, target = (x, x) if single else x
     source = check_features(source, layer, batches)
     if target is not None and not single:
         target = check_features(target, layer, batches)
     if size is not None and (not isinstance(size, Sequence) or len(size) != 2):
-        raise UsageError(f"{layer}: size = {size!r}; pass a pair (number of sources, number of targets)")
+        raise UsageError(f"{layer}: size must be a pair (number of sources, number of targets), got {size!r}")
     sources, targets = size or (None, None)
     cols = source.shape[-2]
     if target is not None:
@@ -79,7 +79,7 @@ def node_sets(
     else:
         rows = cols if targets is None else targets
     if sources not in (None, cols) or targets not in (None, rows):
-        raise UsageError(f"{layer}: size = {tuple(size or ())}; there are {cols} sources and {rows} targets")
+        raise UsageError(f"{layer}: size is {tuple(size or ())}, but there are {cols} sources and {rows} targets")
     return source, target, matrix_of(edge_index, rows, cols)
 
 
@@ -122,7 +122,7 @@ def matrix_of_edges(edge_index: Tensor, rows: int, cols: int) -> SparseMatrix:
                     return matrix
                 del _seen[place]
                 break
-        refuse_capture("the matrix of edge_index is not there yet", edge_index.device)
+        refuse_capture("cannot create the matrix of edge_index", edge_index.device)
         with apart():
             edges = _copy(edge_index)
             matrix = SparseMatrix._of_entries(edges[1], edges[0], None, (rows, cols))
@@ -137,7 +137,7 @@ def matrix_of_pointers(crow: Tensor, col: Tensor, cols: int, format: str = "auto
     with _lock:
         of, crow_kept, col_kept, matrix = _of_weights.get(col) or (None,) * 4
         if of != (shape, format) or not (unchanged(crow_kept, crow) and unchanged(col_kept, col)):
-            refuse_capture("the matrix of the weights is not there yet", col.device)
+            refuse_capture("cannot create the matrix of the weights", col.device)
             with apart():
                 matrix = SparseMatrix(_copy(crow), _copy(col), None, shape, format=format)
                 _of_weights[col] = (shape, format), _copy(crow), _copy(col), matrix
@@ -151,19 +151,21 @@ def matrix_of(edge_index: Graph, rows: int, cols: int, weight: Tensor | None = N
     if isinstance(edge_index, SparseMatrix):
         if weight is not None:
             raise UsageError(
-                "edge weights are given beside a SparseMatrix, which has its own: use with_values"
+                "edge weights require an edge_index; give a SparseMatrix its weights with with_values"
             )
         if tuple(edge_index.shape) != (rows, cols):
             raise UsageError(
-                f"the matrix is {list(edge_index.shape)}, the features are of {rows} x {cols} nodes"
+                f"the matrix must have shape {[rows, cols]} for these features, got {list(edge_index.shape)}"
             )
         return edge_index
     if isinstance(edge_index, Tensor) and edge_index.layout != torch.strided:
-        raise UsageError(f"edge_index is {edge_index.layout}; pass SparseMatrix.from_torch(edge_index)")
+        raise UsageError(
+            f"edge_index must be a dense tensor, got {edge_index.layout}; pass SparseMatrix.from_torch(edge_index)"
+        )
     if not isinstance(edge_index, Tensor) or edge_index.dim() != 2 or edge_index.shape[0] != 2:
-        raise UsageError("edge_index is neither a SparseMatrix nor a tensor [2, edges]")
+        raise ArgumentTypeError("edge_index must be a SparseMatrix or a tensor [2, edges]")
     if not (weight is None or isinstance(weight, Tensor)):
-        raise UsageError(f"edge weights are of type {type(weight).__name__}; pass a tensor [edges]")
+        raise ArgumentTypeError(f"edge weights must be a tensor [edges], got {type(weight).__name__}")
     if torch.compiler.is_compiling():
         matrix = SparseMatrix._of_graph(edge_index, rows, cols)
     else:

@@ -23,7 +23,7 @@ class Linear(nn.Linear):
 
     def __init__(self, in_channels: int, out_channels: int, bias: bool = True) -> None:
         if in_channels < -1:
-            raise UsageError(f"in_channels = {in_channels}; use a width, or -1 for that of the first call")
+            raise UsageError(f"in_channels must be a width, or -1 for that of the first call, got {in_channels}")
         super().__init__(max(in_channels, 1), out_channels, bias)
         if in_channels == -1:
             self._forget_width()

@@ -12,11 +12,40 @@ from .linear import Linear
 
 
 class SAGEConv(GraphLayer):
-    """W_l aggregate(x of the neighbours) + W_r x. Arguments and parameters are those of
-    torch_geometric.nn.SAGEConv; aggr is "mean", "sum" or "add".
+    """GraphSAGE layer: ``W_l @ aggregate(neighbors) + W_r @ x``.
 
-    forward(x, edge_index, size=None): x [..., nodes, in_channels], or a pair: of the nodes that send, and of
-    those that receive (or None); `size` are the numbers of both. in_channels = -1 is the width of the first x.
+    Arguments and parameters are those of `torch_geometric.nn.SAGEConv`.
+
+    Parameters
+    ----------
+    in_channels : int or pair of int
+        Width of x, or of source and target nodes. -1 uses the width of the first x.
+    out_channels : int
+        Width of the result.
+    aggr : str, optional
+        Aggregation: "mean", "sum" or "add".
+    normalize : bool, optional
+        Normalize the rows of the result to unit length.
+    root_weight : bool, optional
+        Add the transformed features of the node.
+    project : bool, optional
+        Apply a linear layer and ReLU to the neighbors before the aggregation.
+    bias : bool, optional
+        Add a bias.
+
+    Raises
+    ------
+    UnsupportedError
+        If the aggregation is unknown.
+    UsageError
+        If `project` is True and the width is unknown.
+
+    Examples
+    --------
+    >>> import torch, sptile.torch as st
+    >>> layer = st.nn.SAGEConv(4, 2)
+    >>> layer(torch.ones(3, 4), torch.tensor([[0, 1, 2], [1, 2, 0]])).shape
+    torch.Size([3, 2])
     """
 
     def __init__(
@@ -31,23 +60,61 @@ class SAGEConv(GraphLayer):
     ) -> None:
         super().__init__()
         if aggr not in ("mean", "sum", "add"):
-            raise UnsupportedError(f"aggr = {aggr!r}; use 'mean', 'sum' or 'add'")
+            raise UnsupportedError(f"aggr must be 'mean', 'sum' or 'add', got {aggr!r}")
         self.in_channels, self.out_channels, self.aggr = in_channels, out_channels, aggr
         self.normalize, self.root_weight, self.project = normalize, root_weight, project
         source, target = (in_channels, in_channels) if isinstance(in_channels, int) else in_channels
         if project:
             if source == -1:
-                raise UsageError("project = True with in_channels = -1; pass the width of x")
+                raise UsageError("project requires in_channels, got -1")
             self.lin = Linear(source, source)
         self.lin_l = Linear(source, out_channels, bias=bias)
         if root_weight:
             self.lin_r = Linear(target, out_channels, bias=False)
 
     def reset_parameters(self) -> None:
+        """Initializes the parameters.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> layer = st.nn.SAGEConv(4, 2)
+        >>> layer.reset_parameters()
+        """
         for module in self.children():
             module.reset_parameters()  # type: ignore[operator]
 
     def forward(self, x: Features, edge_index: Graph, size: Size = None) -> Tensor:
+        """Applies the layer.
+
+        Parameters
+        ----------
+        x : Tensor or pair of Tensor
+            Features of shape (..., nodes, in_channels), or a pair: features of source and of target nodes. The latter
+            may be None.
+        edge_index : Tensor or SparseMatrix
+            Edges of shape (2, edges), or the adjacency matrix.
+        size : pair of int, optional
+            Numbers of source and target nodes.
+
+        Returns
+        -------
+        Tensor
+            Result of shape (..., nodes, out_channels).
+
+        Raises
+        ------
+        UsageError
+            If shapes, types or devices do not match.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> layer = st.nn.SAGEConv(4, 2)
+        >>> edge_index = torch.tensor([[0, 1, 2], [1, 2, 0]])
+        >>> layer(torch.ones(3, 4), edge_index).shape
+        torch.Size([3, 2])
+        """
         source, target, a = node_sets(x, edge_index, size, "SAGEConv")
         aggregate = mean if self.aggr == "mean" else total
         if self.project:

@@ -1,4 +1,4 @@
-"""A linear layer whose weights are mostly zeros."""
+"""A linear layer with sparse weights."""
 
 from __future__ import annotations
 
@@ -7,22 +7,56 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ...errors import UsageError
+from ...errors import ArgumentTypeError, UsageError
 from ..functions import spmm
+from ..handle import torch_dtype
 from ..matrix import SparseMatrix
 from .graph import matrix_of_pointers
 
 
 def density(weight: Tensor) -> float:
-    """The share of elements that are not 0."""
+    """Returns the fraction of nonzero elements.
+
+    Parameters
+    ----------
+    weight : Tensor
+        Dense tensor.
+
+    Returns
+    -------
+    float
+        Fraction from 0 to 1.
+
+    Examples
+    --------
+    >>> import torch, sptile.torch as st
+    >>> st.density(torch.eye(4))
+    0.25
+    """
     return float(torch.count_nonzero(weight)) / max(weight.numel(), 1)
 
 
 class SparseLinear(nn.Module):
-    """x W^T + b with a sparse W [out_features, in_features]; make it with `from_linear`.
+    """Linear layer ``x @ W.T + b`` with sparse weights W. `from_linear` creates it from a dense layer.
 
-    Parameters: `values` [nnz] (row after row) and `bias`; buffers: `crow`, `col`. x [..., in_features]. Values
-    learn; the pattern is that of the buffers, which load_state_dict replaces, also by one of another size.
+    Its parameters are `values` and `bias`, its buffers `crow` and `col`. `load_state_dict` accepts states with another
+    number of nonzeros.
+
+    Parameters
+    ----------
+    crow, col, values : Tensor
+        CSR arrays of W.
+    in_features : int
+        Columns of W.
+    bias : Tensor, optional
+        Bias of shape (out_features,).
+
+    Examples
+    --------
+    >>> import torch, sptile.torch as st
+    >>> layer = st.nn.SparseLinear.from_linear(torch.nn.Linear(64, 32), threshold=0.1)
+    >>> layer(torch.ones(8, 64)).shape
+    torch.Size([8, 32])
     """
 
     crow: Tensor
@@ -45,21 +79,49 @@ class SparseLinear(nn.Module):
         threshold: float = 0.0,
         *,
         mask: Tensor | None = None,
-        dtype: torch.dtype | None = None,
+        dtype: Any = None,
     ) -> SparseLinear:
-        """Of the weights of a layer that are larger than `threshold`, whatever their sign, or that `mask`
-        (bool, [out_features, in_features]) keeps. dtype: None is that of the layer."""
+        """Returns the sparse version of a dense layer.
+
+        Parameters
+        ----------
+        linear : torch.nn.Linear
+            Dense layer.
+        threshold : float, optional
+            Keep weights whose absolute value is larger.
+        mask : Tensor, optional
+            Weights to keep instead, bool, shape (out_features, in_features).
+        dtype : dtype, optional
+            Type of the parameters. By default that of the layer.
+
+        Returns
+        -------
+        SparseLinear
+            The sparse layer.
+
+        Raises
+        ------
+        UsageError
+            If an argument has the wrong type or shape.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> linear = torch.nn.Linear(4, 2)
+        >>> st.nn.SparseLinear.from_linear(linear, mask=torch.eye(2, 4, dtype=torch.bool)).values.shape
+        torch.Size([2])
+        """
         if not isinstance(linear, nn.Linear):
-            raise UsageError(f"linear is of type {type(linear).__name__}; pass a torch.nn.Linear")
+            raise ArgumentTypeError(f"linear must be a torch.nn.Linear, got {type(linear).__name__}")
         weight = linear.weight.detach()
         if mask is not None and (mask.shape != weight.shape or mask.dtype != torch.bool):
             raise UsageError(
-                f"mask is {mask.dtype} of {list(mask.shape)}; pass torch.bool of {list(weight.shape)}"
+                f"mask must be a torch.bool tensor {list(weight.shape)}, got {mask.dtype} {list(mask.shape)}"
             )
         kept = weight.abs() > threshold if mask is None else mask.to(weight.device)
         row, col = kept.nonzero(as_tuple=True)
         crow = torch.searchsorted(row, torch.arange(weight.shape[0] + 1, device=row.device))
-        dtype = dtype or weight.dtype
+        dtype = weight.dtype if dtype is None else torch_dtype(dtype)
         bias = None if linear.bias is None else linear.bias.detach().to(dtype, copy=True)
         return cls(crow, col.to(torch.int32), weight[row, col].to(dtype), weight.shape[1], bias)
 
@@ -70,13 +132,50 @@ class SparseLinear(nn.Module):
         return matrix_of_pointers(self.crow, self.col, self.in_features)
 
     def matrix(self) -> SparseMatrix:
-        """W, with the values of now."""
+        """Returns the weights with their current values.
+
+        Returns
+        -------
+        SparseMatrix
+            Matrix of shape (out_features, in_features).
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> linear = torch.nn.Linear(4, 2)
+        >>> st.nn.SparseLinear.from_linear(linear).matrix().shape
+        torch.Size([2, 4])
+        """
         values = self.values
         return self._pattern().with_values(values if values.requires_grad else values.clone())
 
     def forward(self, x: Tensor) -> Tensor:
+        """Applies the layer.
+
+        Parameters
+        ----------
+        x : Tensor
+            Features of shape (..., in_features).
+
+        Returns
+        -------
+        Tensor
+            Result of shape (..., out_features).
+
+        Raises
+        ------
+        UsageError
+            If x has another width.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> linear = torch.nn.Linear(4, 2)
+        >>> st.nn.SparseLinear.from_linear(linear)(torch.ones(8, 4)).shape
+        torch.Size([8, 2])
+        """
         if x.shape[-1] != self.in_features:
-            raise UsageError(f"x is {list(x.shape)}; pass [..., {self.in_features}]")
+            raise UsageError(f"x must have shape [..., {self.in_features}], got {list(x.shape)}")
         # Values go with each call, wherever they come from: prune, functional_call, an average.
         out = spmm(self._pattern(), x.reshape(x.shape[:-1].numel(), self.in_features).t(), self.values).t()
         out = out.reshape(*x.shape[:-1], self.out_features)

@@ -1,0 +1,44 @@
+// Planning for the CPU.
+#include <algorithm>
+
+#include "runtime/cpu/isa.hpp"
+#include "runtime/kernels/kernels.hpp"
+#include "runtime/plan/product_plan.hpp"
+#include "runtime/plan/stored.hpp"
+#include "runtime/plan/stored_division.hpp"
+
+namespace sptile::runtime {
+namespace {
+
+/// Takes the stored division, or divides the work.
+Result<WorkPlan> division_of(const ProductPlan& plan, int threads, const StoredPlan* stored) {
+  const DivisionRequest request{*plan.op, plan.matrix.format, plan.options.n, threads};
+  if (stored == nullptr) return divide(request);
+  if (!plan.options.trusted)
+    if (Status s = check_hashes(*stored); !s) return tl::unexpected(s.error());
+  Result<WorkPlan> restored = restore_division(request, stored->schedule);
+  if (!restored) return tl::unexpected(refuse_stored(*stored, restored.error().message).error());
+  return restored;
+}
+
+}  // namespace
+
+Status plan_on_cpu(ProductPlan& plan) {
+  const auto stored = find_stored(*plan.op, {&plan.matrix, 1}, plan.options, {});
+  const auto chosen = stored ? stored->kernel
+                             : choose_kernel(multiplicand_of(*plan.op, plan.matrix.format), plan.options, {});
+  if (!chosen) return tl::unexpected(chosen.error());
+  plan.kernel = chosen->kernel;
+  plan.run_chunk = find_function(*plan.kernel, plan.values, types_of(plan.options));
+  plan.precision = cpu_precision(plan.options.dense);
+  const int threads = threads_of(plan.options);
+  Result<WorkPlan> work = division_of(plan, threads, stored ? stored->plan : nullptr);
+  if (!work) return tl::unexpected(work.error());
+  plan.stored = stored.has_value();
+  plan.chunks = std::move(work->chunks);
+  plan.empty_rows = std::move(work->empty_rows);
+  plan.threads = static_cast<int>(std::min<std::int64_t>(threads, std::ssize(plan.chunks)));
+  return {};
+}
+
+}  // namespace sptile::runtime

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""Checks that the results pages and charts are what tools/bench/results/write.py makes from the CSV files."""
+
+import contextlib
+import io
+import pathlib
+import shutil
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree as xml
+
+ROOT = pathlib.Path(sys.argv.pop(1)).resolve()
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "tools/bench/results"))
+
+import chart  # noqa: E402
+import rows  # noqa: E402
+import write  # noqa: E402
+
+PAGES = ROOT / "docs/results"
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def run(folder, *options):
+    """Returns the exit status of write.py, and what it prints."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        status = write.main([*options, str(folder)])
+    return status, printed.getvalue()
+
+
+class CommittedPages(unittest.TestCase):
+    def test_pages_and_charts_equal_what_the_script_makes(self):
+        self.assertEqual(run(PAGES, "--check"), (0, ""))
+
+    def test_every_csv_file_is_listed_in_the_index(self):
+        index = (PAGES / "README.md").read_text()
+        self.assertEqual([file.name for file in PAGES.glob("*.csv") if f"]({file.name})" not in index], [])
+
+    def test_every_chart_is_shown_by_a_page(self):
+        pages = "".join(page.read_text() for page in PAGES.glob("*.md"))
+        self.assertEqual([name for name in write.CHARTS if f"]({name})" not in pages], [])
+
+
+class Copy(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.pages = pathlib.Path(folder.name) / "results"
+        shutil.copytree(PAGES, self.pages)
+
+    def replace(self, name, old, new):
+        text = (self.pages / name).read_text()
+        self.assertIn(old, text)
+        (self.pages / name).write_text(text.replace(old, new, 1))
+
+    def test_a_changed_measurement_is_found_and_written(self):
+        file = self.pages / "h100.csv"
+        lines = file.read_text().splitlines()
+        place = next(i for i, line in enumerate(lines) if line.startswith("spmm,f32,128,"))
+        fields = lines[place].split(",")
+        fields[lines[0].split(",").index("auto_us")] = "0.01"
+        file.write_text("\n".join([*lines[:place], ",".join(fields), *lines[place + 1 :]]) + "\n")
+        status, printed = run(self.pages, "--check")
+        self.assertEqual(status, 1)
+        for name in ("README.md", "h100.md", "spmm.svg"):
+            self.assertIn(f"{name}: differs", printed)
+        self.assertEqual(run(self.pages)[0], 0)
+        self.assertEqual(run(self.pages, "--check"), (0, ""))
+
+    def test_an_edited_chart_is_found(self):
+        self.replace("spmm.svg", "cuSPARSE", "another library")
+        self.assertEqual(run(self.pages, "--check")[0], 1)
+
+    def test_an_edited_headline_is_found(self):
+        self.replace("h200.md", "times as fast as cuSPARSE", "as fast as cuSPARSE")
+        self.assertEqual(run(self.pages, "--check")[0], 1)
+
+    def test_an_unknown_block_is_named(self):
+        (self.pages / "cpu.md").write_text("<!-- begin nothing -->\n<!-- end nothing -->\n")
+        with self.assertRaisesRegex(SystemExit, "unknown block 'nothing'"):
+            run(self.pages)
+
+    def test_a_block_that_no_page_has_is_named(self):
+        (self.pages / "cpu.md").unlink()
+        with self.assertRaisesRegex(SystemExit, "no page has .*cpu-mkl"):
+            run(self.pages)
+
+
+class Statistics(unittest.TestCase):
+    def test_geometric_mean(self):
+        self.assertAlmostEqual(rows.geomean([2.0, 8.0]), 4.0)
+
+    def test_spread_prints_the_mean_and_the_minimum(self):
+        self.assertEqual(rows.spread([2.0, 8.0]), "4.00 (2.00)")
+
+    def test_ratios_skip_empty_fields(self):
+        self.assertEqual(rows.ratios([{"a": "6", "b": "3"}, {"a": "", "b": "1"}], "a", "b"), [2.0])
+
+    def test_columns_of_numbers_are_right_aligned(self):
+        self.assertEqual(rows.table(["name", "us"], [["x", "1.5"]]), "| name | us |\n| --- | --: |\n| x | 1.5 |")
+
+
+class Chart(unittest.TestCase):
+    def test_bars_are_as_high_as_their_values(self):
+        root = xml.fromstring(
+            chart.bar_chart("title", "axis", ["a", "b"], [("x", [1.0, 2.0]), ("y", [None, 4.0])], ["caption"])
+        )
+        bars = [
+            bar
+            for bar in root.iter(f"{SVG}rect")
+            if bar.get("x") and bar.get("fill") in chart.COLOURS[2] and bar.get("height") != "12"
+        ]
+        heights = [float(bar.get("height")) for bar in bars]
+        self.assertEqual(len(heights), 3)
+        self.assertAlmostEqual(heights[1] / heights[0], 2, places=1)
+        self.assertAlmostEqual(heights[2] / heights[0], 4, places=1)
+
+    def test_text_is_escaped(self):
+        root = xml.fromstring(chart.bar_chart("a < b", "axis", ["a", "b"], [("x & y", [1.0, 2.0])], []))
+        self.assertEqual(root.find(f"{SVG}title").text, "a < b")
+
+
+if __name__ == "__main__":
+    unittest.main()

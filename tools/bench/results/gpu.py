@@ -1,0 +1,343 @@
+"""Tables and charts of SpMM and SDDMM on GPUs."""
+
+from collections import Counter
+
+from chart import bar_chart
+from rows import geomean, number, paragraph, ratios, spread, table, values
+
+COLUMNS = (1, 8, 32, 128, 512)
+H100 = (
+    [("spmm", "f32", n) for n in COLUMNS]
+    + [("spmm", "f16", n) for n in (32, 128, 512)]
+    + [("sddmm", "f32", n) for n in (32, 128)]
+)
+H200 = (
+    [("spmm", "f32", n) for n in (1, 4, 8, 16, 32, 128, 512)]
+    + [("spmm", kind, n) for kind in ("f16", "f64") for n in (32, 128, 512)]
+    + [("sddmm", kind, n) for kind in ("f32", "f16") for n in (32, 128)]
+)
+NAMES = {"spmm": "SpMM", "sddmm": "SDDMM"}
+HEAD = [
+    "operation",
+    "N",
+    "matrices",
+    "over cuSPARSE",
+    "over the best public kernel",
+    "slower than it on",
+    "loss of the automatic choice",
+]
+
+
+def _case(results, device, op, kind, n):
+    return results.rows(device, op=op, type=kind, n=n)
+
+
+def _over_cusparse(rows):
+    """Speedups of the automatically chosen kernel over cuSPARSE."""
+    if "auto_us" in rows[0]:
+        return ratios(rows, "cusparse_us", "auto_us")
+    return ratios(rows, "over_cusparse", "chosen_over_best")
+
+
+def _over_public(rows):
+    """Speedups of the automatically chosen kernel over the fastest public kernel of each matrix."""
+    if "auto_us" in rows[0]:
+        return ratios(rows, "public_us", "auto_us")
+    return ratios(rows, "over_best_public", "chosen_over_best")
+
+
+def _public_over_cusparse(rows):
+    if "auto_us" in rows[0]:
+        return ratios(rows, "cusparse_us", "public_us")
+    return ratios(rows, "over_cusparse", "over_best_public")
+
+
+def _loss(rows):
+    """Times of the automatically chosen kernel over those of the fastest kernel of sptile."""
+    return ratios(rows, "auto_us", "best_us") if "auto_us" in rows[0] else values(rows, "chosen_over_best")
+
+
+def _speedups(results, device, cases):
+    lines = []
+    for op, kind, n in cases:
+        rows = _case(results, device, op, kind, n)
+        public = _over_public(rows)
+        lines.append(
+            [
+                f"{NAMES[op]}, {kind}",
+                str(n),
+                str(len(rows)),
+                spread(_over_cusparse(rows)),
+                spread(public) if public else "not measured",
+                f"{sum(ratio < 1 for ratio in public)} of {len(public)}" if public else "",
+                f"{100 * (geomean(_loss(rows)) - 1):.1f} %",
+            ]
+        )
+    return table(HEAD, lines)
+
+
+def h100_speedups(results):
+    return _speedups(results, "h100", H100)
+
+
+def h200_speedups(results):
+    return _speedups(results, "h200", H200)
+
+
+def h100_headline(results):
+    rows = _case(results, "h100", "spmm", "f32", 128)
+    cusparse, public = geomean(_over_cusparse(rows)), geomean(_over_public(rows))
+    return paragraph(
+        f"**SpMM is {cusparse:.2f} times as fast as cuSPARSE and {public:.2f} times as fast as the best public kernel "
+        f"of each matrix** (geometric mean, {len(rows)} matrices, f32, N = 128, one H100 80GB)."
+    )
+
+
+def h200_headline(results):
+    rows = _case(results, "h200", "spmm", "f32", 128)
+    cusparse, public = _over_cusparse(rows), _over_public(rows)
+    return paragraph(
+        f"**SpMM is {geomean(cusparse):.2f} times as fast as cuSPARSE** (geometric mean, {len(cusparse)} matrices, "
+        f"f32, N = 128, one H200) **and {geomean(public):.2f} times as fast as the best public kernel of each matrix** "
+        f"({len(public)} matrices)."
+    )
+
+
+def _outliers(results, device):
+    """Names the matrices that dominate a mean of SDDMM over cuSPARSE."""
+    rows = results.rows(device, op="sddmm")
+    found = {}
+    for row, ratio in zip(rows, _over_cusparse(rows), strict=True):
+        if ratio > 20:
+            found.setdefault(row["matrix"], []).append(ratio)
+    extremes = [ratio for ratios_of in found.values() for ratio in ratios_of]
+    return paragraph(
+        f"The SDDMM speedups over cuSPARSE include {' and '.join(sorted(found))}, which have a few very long rows. On "
+        f"these, cuSPARSE takes {min(extremes):.0f} to {max(extremes):.0f} times as long."
+    )
+
+
+def h100_outliers(results):
+    return _outliers(results, "h100")
+
+
+def h200_outliers(results):
+    return _outliers(results, "h200")
+
+
+def h100_losses(results):
+    """The two matrices of each case with the lowest speedup over the best public kernel."""
+    lines = []
+    for op, kind, n in H100:
+        rows = sorted(
+            _case(results, "h100", op, kind, n), key=lambda row: number(row, "public_us") / number(row, "auto_us")
+        )
+        for row in rows[:2]:
+            ratio = number(row, "public_us") / number(row, "auto_us")
+            fastest = number(row, "public_us") / number(row, "best_us")
+            lines.append(
+                [
+                    f"{NAMES[op]}, {kind}",
+                    str(n),
+                    row["matrix"],
+                    row["auto_us"],
+                    f"`{row['auto_kernel']}`",
+                    row["public_us"],
+                    row["public_kernel"],
+                    f"{ratio:.2f}",
+                    f"{fastest:.2f}",
+                ]
+            )
+    head = [
+        "operation",
+        "N",
+        "matrix",
+        "chosen, us",
+        "kernel",
+        "public, us",
+        "public kernel",
+        "speedup",
+        "speedup of the fastest sptile kernel",
+    ]
+    return table(head, lines)
+
+
+def h100_kernels(results):
+    """How often each kernel is the fastest."""
+    spmm, sddmm = (results.rows("h100", op=op, type="f32") for op in ("spmm", "sddmm"))
+    lines = []
+    for name, rows in (("SpMM, f32", spmm), ("SpMM, f16", results.rows("h100", type="f16")), ("SDDMM, f32", sddmm)):
+        counts = Counter(row["best_kernel"] for row in rows)
+        shown = ", ".join(
+            f"`{kernel}` {count}" for kernel, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        )
+        lines.append([name, str(len(rows)), shown])
+    return table(["operation", "cases", "fastest kernel, number of cases"], lines)
+
+
+def h200_graph(results):
+    """Speedups with both sides captured in CUDA graphs."""
+    lines = []
+    for n in (1, 8, 32, 128):
+        captured = [row for row in _case(results, "h200", "spmm", "f32", n) if row["graph_us"]]
+        lines.append(
+            [
+                str(n),
+                str(len(captured)),
+                spread(values(captured, "over_cusparse")),
+                spread(values(captured, "graph_over_cusparse")),
+            ]
+        )
+    return table(["N", "matrices", "separate launches", "CUDA graph"], lines)
+
+
+def h200_choice(results):
+    """What the cost model loses on matrices that its constants were fitted on, and on the others."""
+    lines = []
+    cases = {
+        ("spmm", "f32"): "SpMM, f32",
+        ("spmm", "f64"): "SpMM, f64",
+        ("spmm", "f16"): "SpMM, f16",
+        ("sddmm", "f32"): "SDDMM, f32",
+        ("sddmm", "f16"): "SDDMM, f16",
+    }
+    for (op, kind), name in cases.items():
+        cells = [name]
+        for fitted in (1, 0):
+            losses = values(results.rows("h200", op=op, type=kind, fitted=fitted), "chosen_over_best")
+            close = sum(loss <= 1.05 for loss in losses) / len(losses)
+            cells += [
+                str(len(losses)),
+                f"{100 * (geomean(losses) - 1):.1f} %",
+                f"{100 * close:.0f} %",
+                f"{max(losses):.2f}",
+            ]
+        lines.append(cells)
+    head = [
+        "operation",
+        "fitted: cases",
+        "loss",
+        "within 5 %",
+        "worst",
+        "held out: cases",
+        "loss",
+        "within 5 %",
+        "worst",
+    ]
+    return table(head, lines)
+
+
+def h200_bound(results):
+    """Median time over the bandwidth bound, by kernel."""
+    lines = []
+    for kernel in ("csr.rows", "csr.direct", "bittcf.staged", "bmat.staged", "tall.staged", "tall.wgmma"):
+        cells = [f"`{kernel}`"]
+        for n in (128, 512):
+            over = sorted(values(results.rows("h200-floor", kernel=kernel, n=n), "over_floor"))
+            middle = (over[(len(over) - 1) // 2] + over[len(over) // 2]) / 2
+            cells += [str(len(over)), f"{middle:.2f}"]
+        lines.append(cells)
+    return table(["kernel", "N = 128: measurements", "median", "N = 512: measurements", "median"], lines)
+
+
+def h200_batches(results):
+    lines = [[row["batch"], row["matrices"], row["speedup"]] for row in results.rows("h200-batches")]
+    return table(["batch", "matrices", "speedup over one launch per matrix"], lines)
+
+
+def slow_enough(results, n):
+    """Rows of reordered SpMM that take at least 20 us in the original order, so that launches do not dominate."""
+    return [row for row in results.rows("h200-orders", n=n) if number(row, "given_us") >= 20]
+
+
+def orders(results):
+    """SpMM in the original order and after `pack`."""
+    lines = []
+    for n in (128, 512):
+        rows = slow_enough(results, n)
+        gains = ratios(rows, "given_us", "packed_us")
+        better = [max(1, gain) for gain in gains]
+        public = [row for row in rows if row["best_over_public"]]
+        lines.append(
+            [
+                str(n),
+                str(len(rows)),
+                f"{geomean(gains):.2f} ({min(gains):.2f} to {max(gains):.2f})",
+                f"{sum(gain > 1 for gain in gains)} of {len(gains)}",
+                f"{geomean(better):.2f}",
+                spread(values(public, "best_over_public")),
+            ]
+        )
+    head = [
+        "N",
+        "matrices",
+        "speedup of `pack` (range)",
+        "faster on",
+        "the better order",
+        "the better order over the best public kernel",
+    ]
+    return table(head, lines)
+
+
+def _counts(counts):
+    """Says how many matrices each N has, given pairs of N and a number of matrices."""
+    by_count = {}
+    for n, count in counts:
+        by_count.setdefault(count, []).append(str(n))
+    if len(by_count) == 1:
+        return f"{counts[0][1]} matrices"
+    return " and ".join(f"{count} matrices (N = {', '.join(ns)})" for count, ns in by_count.items())
+
+
+def _chart(results, device, title, caption):
+    groups, counts = [], []
+    for n in COLUMNS:
+        rows = _case(results, device, "spmm", "f32", n)
+        public = _public_over_cusparse(rows)
+        groups.append((f"N = {n}", [1.0, geomean(public) if public else None, geomean(_over_cusparse(rows))]))
+        counts.append((n, len(rows)))
+    first = f"Geometric mean over {_counts(counts)}, in their original row order."
+    series = ["cuSPARSE", "best public kernel per matrix", "sptile"]
+    return bar_chart(title, "speedup over cuSPARSE", series, groups, [first, *caption])
+
+
+def h100_chart(results):
+    return _chart(
+        results,
+        "h100",
+        "SpMM on one NVIDIA H100 80GB, f32",
+        [
+            "sptile: kernel chosen automatically. Best public kernel: the fastest of ten libraries for each matrix.",
+            "f32 operands and results; tensor-core kernels multiply in TF32. CUDA graphs. N: columns of B.",
+        ],
+    )
+
+
+def h200_chart(results):
+    return _chart(
+        results,
+        "h200",
+        "SpMM on one NVIDIA H200, f32",
+        [
+            "sptile: kernel chosen automatically. Best public kernel: the fastest of eight libraries (N >= 32).",
+            "f32 operands and results; tensor-core kernels multiply in TF32. Separate launches. N: columns of B.",
+        ],
+    )
+
+
+BLOCKS = {
+    "h100-headline": h100_headline,
+    "h100-speedups": h100_speedups,
+    "h100-losses": h100_losses,
+    "h100-outliers": h100_outliers,
+    "h200-outliers": h200_outliers,
+    "h100-kernels": h100_kernels,
+    "h200-headline": h200_headline,
+    "h200-speedups": h200_speedups,
+    "h200-graph": h200_graph,
+    "h200-choice": h200_choice,
+    "h200-bound": h200_bound,
+    "h200-batches": h200_batches,
+    "orders": orders,
+}
+CHARTS = {"spmm.svg": h100_chart, "h200.svg": h200_chart}

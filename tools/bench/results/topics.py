@@ -1,0 +1,522 @@
+"""Tables and charts of the CPU, of orderings, of start-up and of training."""
+
+from chart import bar_chart
+from gpu import slow_enough
+from rows import geomean, number, paragraph, range_of, ratios, spread, table, thousands, values
+
+FORMATS = ("csr", "bittcf", "bmat", "rs_tile", "tall", "libra_spmm", "libra_sddmm", "me_tcf")
+METHODS = ("degree", "rabbit", "affinity", "loa", "wjaccard", "pack fast", "pack", "pack quality")
+
+
+def _distinct(rows, column):
+    """Returns the values of a column in the order of the file, each once."""
+    return list(dict.fromkeys(row[column] for row in rows))
+
+
+# CPU
+
+
+def _cpu(results, baseline, **equal):
+    return values(results.rows("cpu-spmm", baseline=baseline, **equal), "speedup")
+
+
+def cpu_headline(results):
+    mkl = _cpu(results, "oneMKL", n=128, type="f32", threads=1)
+    eigen, scipy = _cpu(results, "Eigen"), _cpu(results, "SciPy")
+    count = len(scipy)
+    return paragraph(
+        f"**SpMM on one core is {geomean(mkl):.1f} times as fast as oneMKL** (geometric mean, {len(mkl)} matrices, "
+        "f32, N = 128, AMD EPYC). "
+        f"With two threads, it is **{geomean(eigen):.1f} times as fast as Eigen** with two threads "
+        f"and **{geomean(scipy):.1f} times as fast as SciPy**, which uses one "
+        f"({count} matrices, f32, N = 128, Intel Xeon)."
+    )
+
+
+def cpu_mkl(results):
+    lines = []
+    for kind in ("f32", "f64"):
+        for n in (32, 128):
+            cells = [spread(_cpu(results, "oneMKL", type=kind, n=n, threads=threads)) for threads in (1, 2)]
+            lines.append([kind, str(n), *cells])
+    lines.append(["all", "", *(spread(_cpu(results, "oneMKL", threads=threads)) for threads in (1, 2))])
+    return table(["type", "N", "one thread", "two threads"], lines)
+
+
+def cpu_eigen(results):
+    names = _distinct(results.rows("cpu-spmm", baseline="Eigen"), "matrix")
+    lines = [
+        [name, *(f"{_cpu(results, baseline, matrix=name)[0]:.2f}" for baseline in ("Eigen", "SciPy"))] for name in names
+    ]
+    lines.append(["geometric mean", *(f"{geomean(_cpu(results, baseline)):.2f}" for baseline in ("Eigen", "SciPy"))])
+    return table(["matrix", "over Eigen", "over SciPy"], lines)
+
+
+def cpu_formats(results):
+    rows = results.rows("cpu-formats")
+    formats = _distinct(rows, "format")
+    lines = []
+    for name in _distinct(rows, "matrix"):
+        for n in (32, 128):
+            cells = [results.rows("cpu-formats", matrix=name, n=n, format=kind)[0]["time_over_csr"] for kind in formats]
+            lines.append([name, str(n), *cells])
+    return table(["matrix", "N", *(f"`{kind}`" for kind in formats)], lines)
+
+
+def cpu_batches(results):
+    lines = []
+    for name in _distinct(results.rows("cpu-batches"), "batch"):
+        one, two = (results.rows("cpu-batches", batch=name, threads=threads)[0] for threads in (1, 2))
+        lines.append(
+            [
+                name,
+                one["matrices"],
+                thousands(float(one["nonzeros"])),
+                thousands(float(one["batch_us"])),
+                one["speedup"],
+                thousands(float(two["batch_us"])),
+                two["speedup"],
+            ]
+        )
+    head = ["batch", "matrices", "nonzeros", "1 thread: us", "speedup", "2 threads: us", "speedup"]
+    return table(head, lines)
+
+
+def cpu_lobpcg(results):
+    lines = [[row["product"], row["products_s"], row["total_s"]] for row in results.rows("cpu-lobpcg")]
+    return table(["product", "132 products, s", "total, s"], lines)
+
+
+def matrix_market(results):
+    lines = [
+        [
+            row["values"],
+            row["threads"],
+            row["sptile_read_ms"],
+            row["package_read_ms"],
+            row["speedup_to_coo"],
+            row["speedup_to_csr"],
+            row["speedup_write"],
+        ]
+        for row in results.rows("matrix-market")
+    ]
+    head = [
+        "values",
+        "threads",
+        "sptile, ms",
+        "fast-matrix-market, ms",
+        "speedup, package to COO",
+        "speedup, package to CSR",
+        "speedup of writing",
+    ]
+    return table(head, lines)
+
+
+def cpu_conversion(results):
+    lines = []
+    rows = results.rows("cpu-conversion", threads=1)
+    formats = _distinct(rows, "format")
+    for name in _distinct(rows, "matrix"):
+        own = results.rows("cpu-conversion", threads=1, matrix=name)
+        lines.append([name, own[0]["nonzeros_m"], *(row["nonzeros_m_per_s_and_thread"] for row in own)])
+    return table(["matrix", "million nonzeros", *(f"`{kind}`" for kind in formats)], lines)
+
+
+def cpu_chart(results):
+    groups = []
+    for kind in ("f32", "f64"):
+        for n in (32, 128):
+            rates = _cpu(results, "oneMKL", type=kind, n=n, threads=1)
+            groups.append((f"{kind}, N = {n}", [1.0, geomean(rates)]))
+    return bar_chart(
+        "SpMM on one core of an AMD EPYC",
+        "speedup over oneMKL",
+        ["oneMKL", "sptile (csr)"],
+        groups,
+        [
+            "Geometric mean over 9 matrices, one thread. oneMKL 2026.2 uses its generic kernels on AMD processors.",
+        ],
+    )
+
+
+# Orderings
+
+
+def _order_geomean(results, method, column, height):
+    rows = results.rows("reordering", method=method, window_rows=height)
+    return geomean(values(rows, column))
+
+
+def _order_count(results):
+    return len(results.rows("reordering", method="pack", window_rows=8))
+
+
+def _order_time(results, method, height):
+    """Geometric mean of CPU time over that of rabbit, without matrices that took less than the clock's resolution."""
+    own = {row["matrix"]: number(row, "cpu_s") for row in results.rows("reordering", method=method, window_rows=height)}
+    base = {row["matrix"]: number(row, "cpu_s") for row in results.rows("reordering", method="rabbit", window_rows=8)}
+    pairs = [own[name] / base[name] for name in own if own[name] > 0 and base[name] > 0]
+    return f"{geomean(pairs):.1f}" if len(pairs) >= len(own) / 2 else "below 0.1"
+
+
+def reordering_headline(results):
+    dense = _order_geomean(results, "pack", "nonzeros_per_block_8_rows", 8)
+    rabbit = _order_geomean(results, "rabbit", "nonzeros_per_block_8_rows", 8)
+    wjaccard = _order_geomean(results, "wjaccard", "nonzeros_per_block_8_rows", 8)
+    gains = ratios(slow_enough(results, 128), "given_us", "packed_us")
+    return paragraph(
+        f"**`pack` reaches {dense:.1f} nonzeros per 8x8 block, compared with {wjaccard:.1f} for weighted Jaccard "
+        f"and {rabbit:.1f} for Rabbit** "
+        f"(geometric mean, {_order_count(results)} matrices). With `pack`, "
+        f"SpMM with N = 128 is faster than in the original order on {sum(gain > 1 for gain in gains)} of {len(gains)} "
+        "matrices."
+    )
+
+
+def reordering_methods(results):
+    lines = []
+    for method in METHODS:
+        cells = [f"{_order_geomean(results, method, f'nonzeros_per_block_{rows}_rows', 8):.1f}" for rows in (8, 16)]
+        columns = _order_geomean(results, method, "distinct_columns_64_rows", 8) / _order_geomean(
+            results, "wjaccard", "distinct_columns_64_rows", 8
+        )
+        lines.append([f"`{method}`", *cells, f"{columns:.2f}", _order_time(results, method, 8)])
+    head = [
+        "ordering",
+        "nonzeros per block, 8 rows",
+        "16 rows",
+        "distinct columns per 64 rows, `wjaccard` = 1",
+        "CPU time, `rabbit` = 1",
+    ]
+    return table(head, lines)
+
+
+def reordering_heights(results):
+    lines = []
+    for preset in ("pack fast", "pack", "pack quality"):
+        cells = []
+        for height, column in (
+            (8, "nonzeros_per_block_8_rows"),
+            (16, "nonzeros_per_block_16_rows"),
+            (64, "distinct_columns_64_rows"),
+        ):
+            ratio = _order_geomean(results, preset, column, height) / _order_geomean(results, "wjaccard", column, 8)
+            cells += [f"{ratio:.3f}", _order_time(results, preset, height)]
+        lines.append([f"`{preset}`", *cells])
+    head = [
+        "preset",
+        "8 rows: nonzeros per block",
+        "time",
+        "16 rows: nonzeros per block",
+        "time",
+        "64 rows: distinct columns",
+        "time",
+    ]
+    return table(head, lines)
+
+
+def reordering_rectangular(results):
+    rows = results.rows("reordering-rectangular")
+    methods = _distinct(rows, "method")
+    lines = []
+    for name in _distinct(rows, "matrix"):
+        own = results.rows("reordering-rectangular", matrix=name)
+        lines.append([name, *(f"{number(row, 'nonzeros_per_block_8_rows'):.1f}" for row in own)])
+    return table(["matrix", *(f"`{method}`" for method in methods)], lines)
+
+
+def reordering_threads(results):
+    lines = []
+    for method in _distinct(results.rows("reordering-threads"), "method"):
+        gains = values(results.rows("reordering-threads", method=method), "speedup_2_threads")
+        lines.append([f"`{method}`", f"{geomean(gains):.2f}", range_of(gains, 2)])
+    return table(["ordering", "geometric mean", "range"], lines)
+
+
+def reordering_chart(results):
+    groups = [
+        (method, [_order_geomean(results, method, f"nonzeros_per_block_{rows}_rows", 8) for rows in (8, 16)])
+        for method in METHODS
+    ]
+    return bar_chart(
+        "Nonzeros per tensor-core block after reordering",
+        "nonzeros per block",
+        ["8x8 blocks", "16x8 blocks"],
+        groups,
+        [
+            f"Geometric mean over {_order_count(results)} square matrices; higher is better.",
+        ],
+        digits=1,
+    )
+
+
+# Start-up
+
+
+def start_up_headline(results):
+    firsts = values(results.rows("first-product", format="csr"), "products")
+    tiles = [
+        value
+        for row in results.rows("first-product")
+        if row["format"] not in ("csr", "me_tcf")
+        for value in [number(row, "products")]
+    ]
+    return paragraph(
+        f"**From CSR in device memory, the first SpMM takes as long as {range_of(firsts)} multiplications with `csr`** "
+        f"and {range_of(tiles)} with a tile format, conversion and planning included (four matrices, N = 128, H200)."
+    )
+
+
+def first_product(results):
+    lines = []
+    for name in _distinct(results.rows("first-product"), "matrix"):
+        own = {row["format"]: row for row in results.rows("first-product", matrix=name)}
+        lines.append(
+            [
+                name.removesuffix(".h5"),
+                f"{float(own['csr']['nonzeros']) / 1e6:.1f}",
+                *(own[kind]["products"] for kind in FORMATS),
+            ]
+        )
+    return table(["matrix", "million nonzeros", *(f"`{kind}`" for kind in FORMATS)], lines)
+
+
+def start_up_bundles(results):
+    lines = []
+    for row in results.rows("start-up", stored="no"):
+        stored = results.rows("start-up", stored="yes", bundle=row["bundle"], format=row["format"])[0]
+        lines.append(
+            [
+                row["bundle"].removesuffix(".h5"),
+                f"`{row['format']}`",
+                f"{float(row['bytes']) / 1e6:.1f}",
+                *(thousands(float(row[column])) for column in ("pinned", "plan")),
+                thousands(float(stored["plan"])),
+                thousands(float(row["first_run"])),
+            ]
+        )
+    head = ["bundle", "format", "MB", "pinned copy, us", "plan, us", "stored plan, us", "first run, us"]
+    return table(head, lines)
+
+
+def plan_memory(results):
+    lines = []
+    for row in results.rows("plan-memory"):
+        cells = [f"{float(row[column]) / 1e6:.1f}" for column in ("format_bytes", "shared_bytes", "apart_bytes")]
+        ratio = float(row["shared_bytes"]) / float(row["apart_bytes"])
+        lines.append([row["bundle"].removesuffix(".h5"), f"`{row['format']}`", *cells, f"{ratio:.2f}"])
+    return table(["bundle", "format", "format, MB", "four plans, one handle, MB", "four handles, MB", "ratio"], lines)
+
+
+def device_conversion(results):
+    rows = results.rows("device-conversion")
+    formats = _distinct(rows, "format")
+    lines = []
+    for name in _distinct(rows, "matrix"):
+        own = results.rows("device-conversion", matrix=name)
+        lines.append([name, own[0]["nonzeros_m"], *(f"{row['ms']} ({row['speedup_over_cpu']})" for row in own)])
+    return table(["matrix", "million nonzeros", *(f"`{kind}`" for kind in formats)], lines)
+
+
+def first_call(results):
+    lines = [[f"`{row['formats']}`", row["min_ms"], row["max_ms"]] for row in results.rows("first-call")]
+    return table(["formats used", "minimum, ms", "maximum, ms"], lines)
+
+
+def mini_batches(results):
+    names = {"i64": "64-bit indices", "i32": "32-bit indices", "trusted": "32-bit indices, not checked"}
+    lines = [
+        [names[row["form"]], row["create"], row["plan"], row["run"], row["p90"]] for row in results.rows("mini-batches")
+    ]
+    return table(["CSR arrays", "create, us", "plan, us", "run, us", "plan and run, 90th percentile, us"], lines)
+
+
+def start_up_chart(results):
+    formats = ("csr", "bittcf", "bmat", "tall")
+    groups = []
+    for name in _distinct(results.rows("first-product"), "matrix"):
+        own = [results.rows("first-product", matrix=name, format=kind)[0] for kind in formats]
+        label = f"{name.removesuffix('.h5')} ({float(own[0]['nonzeros']) / 1e6:.1f} M)"
+        groups.append((label, [number(row, "products") for row in own]))
+    return bar_chart(
+        "First SpMM from CSR in device memory, H200",
+        "multiplications",
+        formats,
+        groups,
+        [
+            "Time of conversion, planning and the first SpMM, divided by the time of one SpMM. Lower is better.",
+            "N = 128, f32. In parentheses: million nonzeros.",
+        ],
+        digits=1,
+    )
+
+
+# Training
+
+MODELS = (
+    ("gcn", 64, "GCN, 3 layers, 64 features"),
+    ("gcn", 256, "GCN, 3 layers, 256 features"),
+    ("gat", 64, "GAT, 8 heads, 64 features"),
+    ("agnn", 64, "AGNN, 64 features"),
+)
+BACKENDS = (("torch", "PyTorch"), ("torch kept", "PyTorch, cached transpose"), ("pyg", "PyG"))
+
+
+def _training(results, model, width, backend, other, column):
+    """Ratios of a column of `other` over `backend`, of the graphs that both have."""
+    own, base = (
+        {
+            row["graph"]: number(row, column)
+            for row in results.rows("training", model=model, width=width)
+            if row["backend"] == name
+        }
+        for name in (backend, other)
+    )
+    return [base[graph] / own[graph] for graph in own if own[graph] is not None and base.get(graph) is not None]
+
+
+def training_headline(results):
+    torch = _training(results, "gcn", 64, "sptile graph", "torch", "ms")
+    gat = _training(results, "gat", 64, "sptile", "pyg", "ms")
+    return paragraph(
+        f"**A training step of a 3-layer GCN is {geomean(torch):.1f} times as fast as with PyTorch** "
+        f"(geometric mean, {len(torch)} graphs, 64 "
+        f"features, CUDA graph, one H200), **and a GAT step {geomean(gat):.1f} times as fast as with PyG** "
+        f"({len(gat)} graphs)."
+    )
+
+
+def _training_table(results, column):
+    lines = []
+    for model, width, name in MODELS:
+        for backend, suffix in (("sptile", ""), ("sptile graph", ", CUDA graph")):
+            cells = []
+            for other, _ in BACKENDS:
+                gains = _training(results, model, width, backend, other, column)
+                cells.append(f"{spread(gains)}, {len(gains)} graphs" if gains else "")
+            lines.append([name + suffix, *cells])
+    return table(["model", *(f"over {name}" for _, name in BACKENDS)], lines)
+
+
+def training_speedups(results):
+    return _training_table(results, "ms")
+
+
+def training_memory(results):
+    return _training_table(results, "peak_mb")
+
+
+def break_even(results):
+    lines = []
+    for row in results.rows("break-even"):
+        extra = number(row, "sptile_first_ms") - number(row, "torch_first_ms")
+        epochs = []
+        for other in ("torch_ms", "torch_kept_ms"):
+            gain = number(row, other) - number(row, "sptile_ms")
+            epochs.append(f"{extra / gain:.0f}" if gain > 0 else "never")
+        lines.append(
+            [
+                row["graph"],
+                *(
+                    row[column]
+                    for column in ("torch_first_ms", "sptile_first_ms", "torch_ms", "torch_kept_ms", "sptile_ms")
+                ),
+                *epochs,
+            ]
+        )
+    head = [
+        "graph",
+        "first step: PyTorch, ms",
+        "sptile, ms",
+        "step: PyTorch, ms",
+        "cached transpose, ms",
+        "sptile, ms",
+        "break-even over PyTorch, epochs",
+        "over cached transpose",
+    ]
+    return table(head, lines)
+
+
+def attention(results):
+    lines = []
+    for score in ("dot", "cosine", "additive"):
+        for n in (32, 64):
+            cells = [
+                spread(values(results.rows("graph-layers", section="attention", name=score, n=n, heads=heads), "ratio"))
+                for heads in (1, 4, 8)
+            ]
+            lines.append([score, str(n), *cells])
+    return table(["score", "features per head", "1 head", "4 heads", "8 heads"], lines)
+
+
+def update(results):
+    lines = []
+    for n in (32, 64, 128):
+        gains = values(results.rows("graph-layers", section="update", n=n), "ratio")
+        lines.append([str(n), str(len(gains)), f"{geomean(gains):.2f}", range_of(gains, 2)])
+    return table(["features", "matrices", "geometric mean", "range"], lines)
+
+
+def call_overhead(results):
+    lines = []
+    for row in results.rows("call-overhead"):
+        low, high = row["min_us"], row["max_us"]
+        lines.append([row["device"], row["call"], low if low == high else f"{low} to {high}"])
+    return table(["device", "call", "host time, us"], lines)
+
+
+def training_chart(results):
+    groups = []
+    for model, width, name in MODELS:
+        other = "torch" if model == "gcn" else "pyg"
+        gains = [
+            geomean(_training(results, model, width, backend, other, "ms")) for backend in ("sptile", "sptile graph")
+        ]
+        groups.append((f"{name.split(',')[0]}, {width} (vs {dict(BACKENDS)[other]})", [1.0, *gains]))
+    return bar_chart(
+        "Training step on one NVIDIA H200",
+        "speedup",
+        ["baseline", "sptile", "sptile, CUDA graph"],
+        groups,
+        [
+            "Geometric mean over 9 graphs (GCN) or 7 graphs (GAT, AGNN); forward, backward and fused Adam, full graph.",
+            "Baselines: torch.sparse.mm of PyTorch 2.11 for GCN, PyG 2.8 for GAT and AGNN. TF32 products.",
+        ],
+    )
+
+
+BLOCKS = {
+    "cpu-headline": cpu_headline,
+    "cpu-mkl": cpu_mkl,
+    "cpu-eigen": cpu_eigen,
+    "cpu-formats": cpu_formats,
+    "cpu-batches": cpu_batches,
+    "cpu-lobpcg": cpu_lobpcg,
+    "matrix-market": matrix_market,
+    "cpu-conversion": cpu_conversion,
+    "reordering-headline": reordering_headline,
+    "reordering-methods": reordering_methods,
+    "reordering-heights": reordering_heights,
+    "reordering-rectangular": reordering_rectangular,
+    "reordering-threads": reordering_threads,
+    "start-up-headline": start_up_headline,
+    "first-product": first_product,
+    "start-up-bundles": start_up_bundles,
+    "plan-memory": plan_memory,
+    "device-conversion": device_conversion,
+    "first-call": first_call,
+    "mini-batches": mini_batches,
+    "training-headline": training_headline,
+    "training-speedups": training_speedups,
+    "training-memory": training_memory,
+    "break-even": break_even,
+    "attention": attention,
+    "update": update,
+    "call-overhead": call_overhead,
+}
+CHARTS = {
+    "cpu.svg": cpu_chart,
+    "start-up.svg": start_up_chart,
+    "reordering.svg": reordering_chart,
+    "training.svg": training_chart,
+}

@@ -140,7 +140,7 @@ Result<KernelChoice> choose_cpu_kernel(const Multiplicand& a, const PlanOptions&
                     " on this CPU; available: " + kernel_choices(a));
   if (has_instance(*kernel, a.values, types_of(options))) return KernelChoice{kernel, nullptr};
   const std::string type = a.values == DType::none ? "pattern" : std::string(name_of(a.values));
-  return fail(Errc::unsupported, "plan: a matrix of " + type + " values does not multiply dense " +
+  return fail(Errc::unsupported, "plan: a matrix of " + type + " values cannot be multiplied by dense " +
                                      std::string(name_of(options.dense)) + "; use " +
                                      dense_choices(*kernel, a.values));
 }

@@ -119,7 +119,7 @@ void refused(const char* what, std::int64_t ranks, const std::vector<std::string
 template <class T>
 void check_failures(const Files& files) {
   const std::int64_t ranks = files.ranks();
-  refused("another n in one rank", ranks, {"rank 1: n = 4, but 3 in rank 0"},
+  refused("another n in one rank", ranks, {"rank 1: n = 4, but 3 on rank 0"},
           [&](std::int64_t rank, ThreadExchange& host) {
             dist::NcclExchange nccl(host, 10);
             Product<T, dist::NcclExchange<ThreadExchange>>(files.parts, nccl, {.n = rank == 1 ? 4 : 3});

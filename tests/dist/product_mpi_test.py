@@ -91,12 +91,12 @@ def run(folder):
     right("random in f64", folder / "random64-metis", folder / "random64.h5", "n=7", "f64")
 
     good, whole, other = folder / "grid-metis", folder / "grid.h5", folder / "grid-rows"
-    refused("another n in one process", "rank 1: n = 6, but 5 in rank 0", good, whole, "rank1=n")
+    refused("another n in one process", "rank 1: n = 6, but 5 on rank 0", good, whole, "rank1=n")
     refused("a type that the values do not have, in one process", "rank 1: plan: a matrix of f32 values", good, whole,
             "rank1=type")
     files.make("pattern", "planted", "--rows", "300", "--edges", "900", "--mix", "0.1", "--field", "pattern")
     right("pattern", folder / "pattern-metis", folder / "pattern.h5", "n=3")
-    refused("another type in one process", "rank 1: bytes of an element = 8, but 4 in rank 0",
+    refused("another type in one process", "rank 1: bytes of an element = 8, but 4 on rank 0",
             folder / "pattern-metis", folder / "pattern.h5", "rank1=type")
     refused("a part of another partition", "rank 1: its part is of another partition", good, whole,
             f"rank1=folder:{other}")

@@ -116,5 +116,5 @@ TEST_CASE("host bench: operands that no memory can hold") {
   const Status status = bench.set_operands(runtime::kSpmm, INT64_MAX / 100);
   REQUIRE_FALSE(status.has_value());
   CHECK(status.error().code == Errc::usage);
-  CHECK(status.error().message.ends_with("makes B and C larger than any memory"));
+  CHECK(status.error().message.ends_with("makes B and C larger than the address space"));
 }

@@ -12,8 +12,8 @@ TEST_CASE("what people are told of operations comes from their rows") {
   for (const std::string& name : operation_names()) CHECK(operation_named(name).name == name);
   CHECK(matrix_names(runtime::kSpmm) == "B and C");
   CHECK(matrix_names(runtime::kSddmm) == "X and Y");
-  CHECK(operations_help().starts_with("C = A B (spmm), or X Y^T at the entries of A (sddmm)"));
-  CHECK(columns_help().starts_with("columns of B, or of X and Y"));
+  CHECK(operations_help().starts_with("`spmm`: C = A B"));
+  CHECK(columns_help().starts_with("Number of columns of B, or of X and Y"));
   CHECK_FALSE(lists_entries(runtime::kSpmm));
   CHECK(lists_entries(runtime::kSddmm));
 }

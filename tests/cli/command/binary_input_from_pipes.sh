@@ -1,10 +1,11 @@
 # Standard input holds any format: binary ones are spooled, with or without --from.
+# shellcheck disable=SC2002  # a pipe, not a file
 cp "$ROOT/data/examples/us_states.mtx" a.mtx
 sptile convert a.mtx a.h5 -q
 size() { sptile stats --json "$@" | jq -c '[.rows, .cols, .nnz]'; }
 for file in a.npz a.csr a.bsp.h5; do
-  sptile export a.h5 $file -q
-  cat $file | size -
+  sptile export a.h5 "$file" -q
+  cat "$file" | size -
 done
 cat a.npz | size - --from npz
 cat a.h5 | size - --from bundle

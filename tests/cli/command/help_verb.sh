@@ -13,8 +13,9 @@ same "--version convert" "--version"
 # names FILE: options in a help text.
 names() { sed -n '/^Example:/q;s/^  \(-.*\)/\1/p' "$1" | sed 's/  .*//'; }
 for words in convert gen "gen rmat" list; do
-  sptile help $words > long
-  sptile $words --help > short
+  read -ra verb <<< "$words"
+  sptile help "${verb[@]}" > long
+  sptile "${verb[@]}" --help > short
   cmp <(names long) <(names short) || echo "$words: other options"
   [ "$(wc -l < long)" -gt "$(wc -l < short)" ] || [ "$words" = "gen rmat" ] || echo "$words: no long texts"
 done

@@ -10,7 +10,8 @@ cmp one.mtx two.mtx
 sptile bench a.mtx --format csr -n 2 --repeat 1 -o rows.csv > /dev/null
 wc -l < rows.csv
 for words in "gen grid2d --side 3" "spy a.mtx" "report a.mtx" "partition a.mtx --parts 2"; do
-  sptile $words -o "out-${words%% *}.${words%% *}" -q 2> /dev/null || echo "$words: $?"
+  read -ra verb <<< "$words"
+  sptile "${verb[@]}" -o "out-${words%% *}.${words%% *}" -q 2> /dev/null || echo "$words: $?"
 done
 sptile reorder a.mtx --method rcm -o ordered.mtx -q
 sptile convert a.mtx four.h5 -o five.h5 || echo $?

@@ -35,4 +35,4 @@ done
 # Stacks so large that no thread can be started.
 ulimit -s 4000000
 attempt 2000 sptile convert a.mtx out.h5 -q
-grep -q 'the system refused' ../errors
+grep -q 'system error' ../errors

@@ -10,14 +10,14 @@ sptile info a.h5 --json | jq '[.arrays[] | select(.path | startswith("/plans") |
 cmp before.json after.json
 sptile verify a.h5 --json | jq -e '[.checks[] | select(.name | startswith("plan /plans/")) | .ok] == [true, true]' > /dev/null
 sptile run a.h5 -n 64 --threads 2 --check --json | json-has 'plan="stored"' checked=true
-sptile run a.h5 -n 64 --threads 2 --check | grep -q 'stored plan taken in'
+sptile run a.h5 -n 64 --threads 2 --check | grep -q 'stored plan used in'
 sptile run a.h5 -n 64 --threads 2 --replan --json | json-has 'plan="made"'
 sptile run a.h5 -n 63 --threads 2 --json | json-has 'plan="made"'
 sptile run a.h5 -n 64 --threads 3 --json | json-has 'plan="made"'
 code=0
 sptile plan a.h5 -n 64 --device cpu --threads 2 2> message || code=$?
 [ $code = 2 ]
-grep -q "/plans/0000 is this plan (.*); --force replaces it" message
+grep -q "/plans/0000 is already this plan (.*); --force replaces it" message
 sptile plan a.h5 -n 64 --device cpu --threads 2 --force --json | json-has 'plans[].replaced=true'
 [ "$(sptile info a.h5 --json | jq '.plans | length')" = 2 ]
 for format in $(sptile info a.h5 --json | jq -r '.formats[].name'); do

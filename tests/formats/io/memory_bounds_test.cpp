@@ -61,7 +61,7 @@ void check_bounded(const char* name, const std::function<Status()>& read) {
   CHECK(outcome(read) == "");
   const MemoryLimit limit(kLimit);
   const std::string refused = outcome(read);
-  CHECK_MESSAGE(refused.find("of memory; 8.0 MiB are available") != std::string::npos, refused);
+  CHECK_MESSAGE(refused.find("of memory, but only 8.0 MiB is available") != std::string::npos, refused);
 }
 
 template <class Read>

@@ -91,7 +91,7 @@ TEST_CASE("a tns of another order or out of range is refused") {
   CHECK(
       refusal(tns("2\n3 3\n4 1 1\n")).text().starts_with("a.tns:3: index '4' is not an integer from 1 to 3"));
   CHECK(refusal(tns("1 1 x\n")).text() == "a.tns:1: value 'x' is not a number");
-  CHECK(refusal(tns("1 1 1\n1 1\n")).text().starts_with("a.tns:2: 2 words in the line"));
+  CHECK(refusal(tns("1 1 1\n1 1\n")).text().starts_with("a.tns:2: 2 words; expected row, column, value"));
 }
 
 TEST_CASE("text values count what f64 cannot hold") {
@@ -158,7 +158,7 @@ TEST_CASE("a Harwell-Boeing file that breaks its format is refused with its line
     return refusal(hb(header("RUA", sizes, format) + body)).text();
   };
   CHECK(refusal(hb("title\n")).text().starts_with("a.rua:1: the file ends before the counts"));
-  CHECK(refusal(hb("title\nno numbers\n")).text().starts_with("a.rua:2: four counts of lines"));
+  CHECK(refusal(hb("title\nno numbers\n")).text().starts_with("a.rua:2: expected four line counts"));
   CHECK(with("2 2 x", "(8F4.1)", "").starts_with("a.rua:3: 'x' in the header"));
   CHECK(with("2 2 2", "(8Q4.1)", "").starts_with("a.rua:4: format '(8Q4.1)'"));
   CHECK(with("2 2 2", "(8F4.1)", "  1  2  3\n  3  1\n") ==

@@ -225,7 +225,7 @@ TEST_CASE("every lie about the arrays of the transpose is refused") {
        [](Image& i) { resize(i.entry("/transpose/formats/rs_tile/value_source"), 3); }},
       {"/transpose/formats/csr/value_source has 2 elements",
        [](Image& i) { resize(i.entry("/transpose/formats/csr/value_source"), 2); }},
-      {"symmetric, but /shape says 37 x 21", [](Image& i) { i.header().may_ignore = kBundleSymmetric; }},
+      {"symmetric, but /shape is 37 x 21", [](Image& i) { i.header().may_ignore = kBundleSymmetric; }},
       {"both symmetric and not symmetric",
        [](Image& i) { i.header().may_ignore = kBundleSymmetric | kBundleNotSymmetric; }},
   };
@@ -236,11 +236,11 @@ TEST_CASE("arrays of the transpose of a symmetric matrix are refused, and positi
   const Break breaks[] = {
       {"/transpose/row_order exists, but the header declares the matrix symmetric",
        [](Image& i) { rename(i.entry("/transpose/formats/bittcf/value_source"), "/transpose/row_order"); }},
-      {"/transpose/formats/bittcf/tc_offset is there, but",
+      {"/transpose/formats/bittcf/tc_offset exists, but",
        [](Image& i) {
          rename(i.entry("/transpose/formats/bittcf/value_source"), "/transpose/formats/bittcf/tc_offset");
        }},
-      {"/transpose/formats/bmat/value_source is there, but",  // a format that A is not held in
+      {"/transpose/formats/bmat/value_source exists, but",  // a format that A is not held in
        [](Image& i) {
          rename(i.entry("/transpose/formats/bittcf/value_source"), "/transpose/formats/bmat/value_source");
        }},
@@ -255,7 +255,7 @@ TEST_CASE("arrays of the transpose of a symmetric matrix are refused, and positi
   Image square(bytes_with(symmetric().view(), {}));
   square.header().may_ignore = kBundleSymmetric;
   square.seal();
-  check_refused(square.open(), Errc::bad_input, "is there, but the header declares the matrix symmetric");
+  check_refused(square.open(), Errc::bad_input, "exists, but the header declares the matrix symmetric");
 }
 
 TEST_CASE("values of the transpose of a pattern are refused") {

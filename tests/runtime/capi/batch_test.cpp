@@ -192,10 +192,10 @@ TEST_CASE("C interface: sizes of a batch are added up before its arrays are read
   };
   // Row pointers as long as these rows are not there.
   CHECK(refused({of(INT32_MAX, 1), of(1, 1)}) == SPTILE_UNSUPPORTED);
-  CHECK(says("matrix 1 of the batch: 1 rows behind 2147483647"));
+  CHECK(says("matrix 1 of the batch: 1 rows after 2147483647"));
   CHECK(refused({of(INT32_MAX, 1), of(1, 1)}, SPTILE_STACKED) == SPTILE_UNSUPPORTED);
   CHECK(refused({of(3, INT32_MAX), of(3, 3), of(3, INT32_MAX)}) == SPTILE_UNSUPPORTED);
-  CHECK(says("matrix 1 of the batch: 3 columns behind 2147483647"));
+  CHECK(says("matrix 1 of the batch: 3 columns after 2147483647"));
   sptile_matrix* matrix = nullptr;
   REQUIRE(create({of(3, INT32_MAX), of(3, INT32_MAX)}, SPTILE_STACKED, &matrix) == SPTILE_OK);
   sptile_matrix_destroy(matrix);

@@ -59,7 +59,7 @@ TEST_CASE("C interface: a plan chooses among the formats of a bundle") {
   CHECK(format_of(matrix, "auto") == "bittcf");
   CHECK(format_of(matrix, "csr,bittcf") == "bittcf");
   CHECK(format_of(matrix, "csr") == "csr");
-  CHECK(format_of(matrix, "csr,tall").find("holds no format tall") != std::string::npos);
+  CHECK(format_of(matrix, "csr,tall").find("has no format tall") != std::string::npos);
   CHECK(format_of(matrix, "csr,").find("unknown format") != std::string::npos);
   ::unsetenv("SPTILE_PROFILE");
   CHECK(format_of(matrix, nullptr) == "csr");

@@ -315,7 +315,7 @@ TEST_CASE("C interface: bad arguments of options") {
   CHECK(status([](auto& o) { o.kernel = "cpu.csr.abacus"; }) == SPTILE_USAGE);
   CHECK(status([](auto& o) { o.format = "abacus"; }) == SPTILE_USAGE);
   CHECK(status([](auto& o) { o.format = "bittcf"; }) == SPTILE_USAGE);  // the CPU does not convert
-  CHECK(says("holds no format bittcf"));
+  CHECK(says("has no format bittcf"));
   sptile_matrix_destroy(matrix);
 }
 
@@ -531,7 +531,7 @@ TEST_CASE("C interface: types, orders and columns of plans and runs") {
   for (const std::int64_t n : {5, -1}) {
     operands.n = n;
     CHECK(sptile_run(plan, &operands, nullptr, nullptr) == SPTILE_USAGE);
-    CHECK(says("the plan serves 1 to 4"));
+    CHECK(says("the plan supports 1 to 4"));
   }
   sptile_plan_destroy(plan);
   options.order = 2;

@@ -251,7 +251,7 @@ TEST_CASE("spmm_update: bad operands are refused by name before anything runs") 
       kUpdateGradient, a, 8, DType::f32, {.m = 5, .activation = Activation::relu}};
   refused(
       gradient, [](auto& o) { o.dense[runtime::kGradientC].data = nullptr; },
-      "update_gradient: C is null; pass what the layer wrote");
+      "update_gradient: C is null; pass the output of the layer");
   refused(
       gradient, [](auto& o) { o.dense[runtime::kGradientDw].data = nullptr; }, "dW is null");
 }

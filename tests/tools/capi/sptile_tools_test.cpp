@@ -129,7 +129,7 @@ TEST_CASE("options say how a file is read, notes what was guessed") {
   std::int32_t is_warning = -1;
   CHECK(std::string(sptile_tools_note(guessed, 0, &is_warning)).find("vertices from 1") != std::string::npos);
   CHECK(is_warning == 0);
-  CHECK(std::string(sptile_tools_note(guessed, 1, nullptr)).ends_with("at the same place: 1"));
+  CHECK(std::string(sptile_tools_note(guessed, 1, nullptr)).ends_with("summed 1 duplicate entries"));
   for (const std::int64_t number : {-1, 2}) CHECK(sptile_tools_note(guessed, number, nullptr) == nullptr);
   CHECK(sptile_tools_note(nullptr, 0, nullptr) == nullptr);
   sptile_tools_matrix_destroy(guessed);

@@ -151,7 +151,7 @@ void check_failures(const Files& files) {
             Product<T, dist::NcclExchange<ThreadExchange>>(files.parts, nccl, {.n = std::int64_t{1} << 62});
           });
   // One finds that its time is over, and aborts; the others find that, or the same.
-  const std::vector<std::string> gone = {"no answer from others in 0.5", "remote process exited"};
+  const std::vector<std::string> gone = {"no answer from other ranks within 0.5", "remote process exited"};
   refused(
       "a rank that does not come to a run", ranks, gone,
       [&](std::int64_t rank, ThreadExchange& host) {

@@ -98,7 +98,7 @@ def run(folder):
     right("pattern", folder / "pattern-metis", folder / "pattern.h5", "n=3")
     refused("another type in one process", "rank 1: bytes of an element = 8, but 4 on rank 0",
             folder / "pattern-metis", folder / "pattern.h5", "rank1=type")
-    refused("a part of another partition", "rank 1: its part is of another partition", good, whole,
+    refused("a part of another partition", "rank 1: its part belongs to a different partition", good, whole,
             f"rank1=folder:{other}")
     refused("fewer processes than parts", "4 parts, but there are 3 processes", good, whole, processes=3)
     refused("n = 0", "n = 0; expected at least 1", good, whole, "n=0")
@@ -117,8 +117,8 @@ def run(folder):
     for name in ("random64", "random", "pattern"):
         fell_back(name, folder / f"{name}-metis", folder / f"{name}.h5", *(["f64"] if name == "random64" else []))
     ended("a process that dies", "Exit code:    3", good, whole, "dies")
-    ended("a process that hangs, which MPI tells", "no answer from others in 2", good, whole, "hangs")
-    ended("a process that hangs, which is thrown", ": rank 0 of 4: no answer from others in 2", good, whole, "hangs",
+    ended("a process that hangs, which MPI tells", "no answer from other ranks within 2", good, whole, "hangs")
+    ended("a process that hangs, which is thrown", ": rank 0 of 4: no answer from other ranks within 2", good, whole, "hangs",
           "returns")
 
 

@@ -318,7 +318,7 @@ WRONG_MATRICES = [
     ("", sptile.UsageError, "path"),
     ("a\0b", sptile.UsageError, "NUL"),
     ("/does/not/exist.mtx", sptile.IoError, "No such file"),
-    ("/", sptile.IoError, "folder"),
+    ("/", sptile.IoError, "is a directory"),
     ("-", sptile.IoError, "No such file"),
     (sp.csr_array(np.eye(3, dtype=complex)), sptile.UsageError, "complex"),
     (sp.csr_array(np.eye(3, dtype=np.longdouble)), sptile.UsageError, "longdouble|float128"),

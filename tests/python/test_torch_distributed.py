@@ -841,8 +841,8 @@ def test_a_rank_that_hangs_is_named_when_the_time_of_the_group_is_over(parts: di
 
 
 def test_the_program_of_the_page_runs(parts: dict[str, str], tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "python" / "distributed.md").read_text()
-    program = next(block for block in page.split("```text\n")[1:] if block.startswith("# products.py"))
+    page = (ROOT / "docs" / "guide" / "distributed.md").read_text()
+    program = next(block for block in page.split("```python mpi\n")[1:] if "# products.py" in block)
     (tmp_path / "products.py").write_text(program.split("```")[0])
     (tmp_path / "parts").symlink_to(parts["symmetric f32"])
     launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(RANKS)]

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "formats/convert/converters.hpp"
+#include "formats/dtype_names.hpp"
 #include "formats/layout/registry.hpp"
 #include "tools/bench/bench_device.hpp"
 #include "tools/bench/bench_input.hpp"

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "formats/dtype_names.hpp"
 #include "formats/io/matrix_market.hpp"
 
 namespace {

@@ -106,7 +106,6 @@ Status LibraSampler::measure(const std::string& matrix, const runtime::Operation
       if (Status s = measure_streams(split, found); !s) return s;
     if (!wants_threshold(split.kernel)) continue;
     const auto m = run(split, split.kernel);
-    if (!m && m.error().code == Errc::unsupported) continue;  // no instance of the kernel for these types
     if (!m) return tl::unexpected(m.error());
     found.thresholds.push_back({matrix, m->kernel, m->precision, n, split.threshold, m->median_us});
   }

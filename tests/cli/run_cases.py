@@ -32,7 +32,8 @@ MASKS = [
 
 
 def mask(text, folder, root):
-    text = text.replace(folder, "<tmp>").replace(root, "<root>")
+    text = text.replace(folder, "<tmp>")
+    text = re.sub(rf"(?<![\w.-]){re.escape(root)}(?![\w.-])", "<root>", text)  # whole names: the root may be "/sptile"
     for pattern, word in MASKS:
         text = pattern.sub(word, text)
     # Columns are as wide as their widest number: runs of blanks say nothing once the numbers are masked.

@@ -537,7 +537,7 @@ class EdgeListReader {
     if (!is_edge) return tl::unexpected(*uneven_);
     // Vertices and edges, of which the edges are counted in another way, or edges and vertices.
     const std::int64_t largest = std::max(ids.rows, ids.cols), vertices = largest - base + 1;
-    const bool doubled = counts_->edges == 2 * edges || 2 * counts_->edges == edges;
+    const bool doubled = counts_->edges == 2 * edges || (edges % 2 == 0 && counts_->edges == edges / 2);
     const bool likely = fits || (counts_->rows == vertices && (doubled || counts_->edges > largest)) ||
                         (counts_->rows == edges && counts_->edges == vertices);
     if (options_.columns.empty() && edges > 0 && likely)

@@ -40,7 +40,7 @@ struct Kernel {
   std::span<const std::string_view> costs = {};  ///< numbers of the device's profile that divide its work
   const FirstStep* first = nullptr;              ///< null: the kernel does it all
   std::string_view like = {};  ///< the kernel whose costs stand in for its own while a profile has none
-  /// Of a kernel for CUDA; null in a build without nvcc.
+  /// Of a kernel for CUDA; null where it is not linked in: see instances_of.
   std::span<const cuda::DeviceKernel> (*instances)() = nullptr;
 };
 

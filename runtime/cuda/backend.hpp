@@ -1,5 +1,5 @@
-// The seam between the runtime and CUDA: what the rest of the runtime knows of it. A build without nvcc has
-// the same functions (none.cpp), which say so.
+// The seam between the runtime and CUDA: what the rest of the runtime knows of it. Where no kernels are
+// linked in, the same functions load them or say that there are none (no_kernels.cpp).
 #pragma once
 
 #include <memory>
@@ -32,6 +32,9 @@ Result<DeviceInfo> find_device(int ordinal);
 
 /// Counts devices; 0 without a driver too.
 int device_count();
+
+/// The instances of a kernel, by its name.
+std::span<const DeviceKernel> instances(std::string_view kernel);
 
 /// A matrix on a device with the schedule of one kernel.
 class Plan;

@@ -1,4 +1,5 @@
-// Names instances of kernels in rows that are there in every build: without nvcc they have none.
+// Names instances of kernels in rows that are there in every library: where they are not linked in, there are
+// none.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
-// Checks of formats on a device, behind their upload: there they take as long as reading the arrays. A build
-// without nvcc has the same functions (no_conversions.cpp).
+// Checks of formats on a device, behind their upload: there they take as long as reading the arrays. Part of
+// the seam (backend.hpp).
 #pragma once
 
 #include <cstdint>

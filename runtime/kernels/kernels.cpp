@@ -6,30 +6,13 @@
 #include <vector>
 
 #include "runtime/cpu/isa.hpp"
-#include "runtime/cuda/attention/attention.hpp"
 #include "runtime/cuda/backend.hpp"
-#include "runtime/cuda/csr/csr.hpp"
-#include "runtime/cuda/papers/acc/acc.hpp"
-#include "runtime/cuda/papers/bulk/bulk.hpp"
-#include "runtime/cuda/papers/hygnn/hygnn.hpp"
-#include "runtime/cuda/papers/libra_streams/libra_streams.hpp"
-#include "runtime/cuda/papers/rsh/rsh.hpp"
-#include "runtime/cuda/sddmm/sddmm.hpp"
-#include "runtime/cuda/tall/tall.hpp"
-#include "runtime/cuda/tile/tile.hpp"
-#include "runtime/cuda/update/update.hpp"
+#include "runtime/cuda/families/families.hpp"
 #include "runtime/fork.hpp"
 #include "runtime/operation/spmm.hpp"
 
 namespace sptile::runtime {
 namespace {
-
-/// A family of kernels for CUDA adds its rows here. Of one format the best comes last.
-constexpr std::span<const Kernel> (*kFamilies[])() = {
-    cuda::csr_rows,           cuda::bulk_rows, cuda::hygnn_rows,        cuda::tile_rows,
-    cuda::libra_streams_rows, cuda::tall_rows, cuda::sddmm_kernel_rows, cuda::attention_kernel_rows,
-    cuda::update_rows,        cuda::acc_rows,  cuda::rsh_rows,
-};
 
 /// A kernel for each operation, format and instruction set that the CPU kernels are compiled for:
 /// "cpu.bittcf.avx2", "cpu.bittcf.sddmm.avx2".
@@ -56,7 +39,7 @@ std::vector<Kernel> cpu_rows() {
 const std::vector<Kernel>& all_kernels() {
   static const std::vector<Kernel> all = [] {
     std::vector<Kernel> rows = cpu_rows();
-    for (const auto family : kFamilies)
+    for (const cuda::Family family : cuda::families())
       for (const Kernel& row : family()) rows.push_back(row);
     return rows;
   }();
@@ -108,7 +91,8 @@ const Kernel* find_kernel(const Operation& op, std::string_view format, Device d
 }
 
 std::span<const cuda::DeviceKernel> instances_of(const Kernel& kernel) {
-  return kernel.instances == nullptr ? std::span<const cuda::DeviceKernel>() : kernel.instances();
+  if (kernel.device != Device::cuda) return {};
+  return kernel.instances == nullptr ? cuda::instances(kernel.name) : kernel.instances();
 }
 
 namespace {

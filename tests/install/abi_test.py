@@ -21,7 +21,8 @@ def output(*command):
 def main():
     written_down, library, layout, header = sys.argv[1:5]
     symbols = output("nm", "-D", "--defined-only", library).splitlines()
-    functions = sorted(line.split()[-1] for line in symbols if line.split()[1] == "T")
+    names = [line.split()[-1].split("@@")[0] for line in symbols if line.split()[1] == "T"]
+    functions = sorted(name for name in names if name.startswith("sptile_"))  # others: see library_test.py
     structs = output(layout)
     text = "\n".join(functions) + "\n\n" + structs
     if sys.argv[5:] == ["--update"]:

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Checks what libsptile.so exports, needs and weighs, and what libsptile-tools.so exports and is called.
+"""Checks what libsptile.so, libsptile-cuda.so and libsptile-tools.so export, need and weigh.
 
-    library_test.py [--cuda ARCHITECTURES] LIBSPTILE.so LIBSPTILE-TOOLS.so CPU_KERNEL_LIBRARY.a...
+    library_test.py LIBSPTILE.so LIBSPTILE-TOOLS.so [--cuda ARCHITECTURES LIBSPTILE-CUDA.so] CPU_KERNEL_LIBRARY.a...
 
-Only sptile_* symbols are exported; nothing beyond the C, C++, GCC and OpenMP libraries is needed, with CUDA also the
-dynamic loader; stripped it is less than 1.5 MiB (nine operations, for three instruction sets, and constants of two GPUs), with CUDA kernels for one architecture 7.125 MiB (tiles of 8 and of 16
-rows, alone and in one launch with rows, in every type, and the operations of graph layers), for all that sptile
-supports 39 MiB. The objects compiled for one instruction set define no inline function that other objects could share:
-the linker would keep any one of the copies, and it might be one that this machine cannot run.
+libsptile exports sptile_* symbols, and those that libsptile-cuda needs and no others. Both need nothing beyond the C,
+C++, GCC and OpenMP libraries; libsptile-cuda also needs libsptile and the dynamic loader. Stripped, libsptile is less than
+1.5 MiB (nine operations, for three instruction sets, and constants of two GPUs), libsptile-cuda less than 6 MiB with
+kernels for one architecture (tiles of 8 and of 16 rows, alone and in one launch with rows, in every type, and the
+operations of graph layers), and 38 MiB for all that sptile supports. The objects compiled for one instruction set define
+no inline function that other objects could share: the linker would keep any one of the copies, and it might be one that
+this machine cannot run.
 """
 import os
 import re
@@ -16,23 +18,39 @@ import sys
 import tempfile
 
 ALLOWED = re.compile(r"lib(c|m|stdc\+\+|gcc_s|gomp)\.so\.\d+")
-LOADER = re.compile(r"ld-linux[-\w]*\.so\.\d+")  # for the thread-local variables of the static CUDA runtime
-CPU_LIMIT, CUDA_LIMIT = 3 << 19, 57 << 17  # without kernels for CUDA; with them, for each architecture
+# The loader is for the thread-local variables of the static CUDA runtime.
+ALLOWED_CUDA = re.compile(rf"{ALLOWED.pattern}|libsptile\.so\.0|ld-linux[-\w]*\.so\.\d+")
+LIMIT = 3 << 19
+CUDA_LIMITS = {1: 6 << 20, 4: 38 << 20}  # by the number of architectures
+SHARED_VERSION = "@@SPTILE_CUDA_"  # of the symbols that libsptile shares with libsptile-cuda
 
 
 def output(*command):
     return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE).stdout
 
 
-def check_exports(library, prefix="sptile_"):
-    names = [line.split()[-1] for line in output("nm", "-D", "--defined-only", library).splitlines()]
-    foreign = [name for name in names if not name.startswith(prefix)]
+def symbols(library, which):
+    """Returns the names, with versions, of the dynamic symbols; without those that stand for versions."""
+    lines = [line.split() for line in output("nm", "-D", which, library).splitlines()]
+    return [words[-1] for words in lines if words[-2] != "A"]
+
+
+def check_exports(library, prefix="sptile_", shared=frozenset()):
+    names = symbols(library, "--defined-only")
+    foreign = [name for name in names if not name.startswith(prefix) and name not in shared]
     assert names and not foreign, f"exports {foreign}"
 
 
-def check_needed(library, with_cuda):
+def needed_by(cuda_library):
+    """Returns what libsptile-cuda takes from libsptile, as libsptile exports it."""
+    needed = {name.replace("@", "@@") for name in symbols(cuda_library, "--undefined-only") if "@SPTILE" in name}
+    assert needed and all(SHARED_VERSION in name for name in needed), needed
+    return needed
+
+
+def check_needed(library, allowed=ALLOWED):
     needed = re.findall(r"\(NEEDED\).*\[(.*)\]", output("readelf", "-d", library))
-    foreign = [name for name in needed if not ALLOWED.fullmatch(name) and not (with_cuda and LOADER.fullmatch(name))]
+    foreign = [name for name in needed if not allowed.fullmatch(name)]
     assert needed and not foreign, f"needs {foreign}"
 
 
@@ -60,16 +78,23 @@ def check_kernels(archive):
 
 
 def main():
-    arguments = sys.argv[1:]
-    with_cuda = arguments[0] == "--cuda"
-    architectures = int(arguments[1]) if with_cuda else 0
-    library, tools, *archives = arguments[2 if with_cuda else 0:]
-    check_exports(library)
-    check_needed(library, with_cuda)
+    library, tools, *archives = sys.argv[1:]
+    shared = frozenset()
+    if archives[0] == "--cuda":
+        _, architectures, cuda_library, *archives = archives
+        shared = needed_by(cuda_library)
+        check_exports(cuda_library)
+        check_needed(cuda_library, ALLOWED_CUDA)
+        check_name(cuda_library, "libsptile-cuda.so.0")
+        check_size(cuda_library, CUDA_LIMITS.get(int(architectures), int(architectures) * CUDA_LIMITS[1]))
+        unused = {name for name in symbols(library, "--defined-only") if SHARED_VERSION in name} - shared
+        assert not unused, f"exports for libsptile-cuda, which does not need them: {unused}"
+    check_exports(library, shared=shared)
+    check_needed(library)
     check_name(library, "libsptile.so.0")
+    check_size(library, LIMIT)
     check_exports(tools, "sptile_tools_")
     check_name(tools, "libsptile-tools.so.0")
-    check_size(library, CUDA_LIMIT * architectures if with_cuda else CPU_LIMIT)
     for archive in archives:
         check_kernels(archive)
 

@@ -4,7 +4,7 @@
     finish.py WHEEL [CUDA_TOOLKIT]
 
 Each library X in sptile.libs/ gets licenses/third-party/X.txt: the copyright file of its Debian package. So do header
-libraries that are compiled in, and the CUDA runtime where libsptile contains it. Fails when a text is missing.
+libraries that are compiled in, and the CUDA runtime where libsptile-cuda is there, which contains it. Fails when a text is missing.
 """
 import base64
 import csv
@@ -21,7 +21,7 @@ DOCS, COMMON = pathlib.Path("/usr/share/doc"), pathlib.Path("/usr/share/common-l
 HEADERS = {"CLI11": "libcli11-dev", "expected": "libexpected-dev", "nlohmann-json": "nlohmann-json3-dev",
            "xxhash": "libxxhash-dev"}
 STUB = {"libcurl": "A stub that is part of sptile (tools/wheel/no_curl.c); it contains no code of libcurl. See ../LICENSE.\n"}
-CUDA_NOTICE = ("libsptile contains the CUDA runtime (cudart_static), Copyright NVIDIA Corporation, redistributed under "
+CUDA_NOTICE = ("libsptile-cuda contains the CUDA runtime (cudart_static), Copyright NVIDIA Corporation, redistributed under "
                "Attachment A of the NVIDIA CUDA Toolkit End User License Agreement.\n")
 
 
@@ -50,7 +50,7 @@ def third_party(wheel, names, toolkit):
     texts |= {f"{name}.txt": copyright_of(package) for name, package in HEADERS.items()}
     for common in sorted({c for text in texts.values() for c in re.findall(rf"{COMMON}/([\w.-]*\w)", text)}):
         texts[f"common-licenses/{common}.txt"] = (COMMON / common).read_text(encoding="utf-8")
-    if any(b"libcuda.so.1" in wheel.read(name) for name in names if "/libsptile.so" in name):
+    if any("/libsptile-cuda.so" in name for name in names):
         agreement = pathlib.Path(toolkit or "/nonexistent") / "EULA.txt"
         texts["cuda-runtime.txt"] = CUDA_NOTICE + (agreement.read_text(encoding="utf-8") if agreement.is_file() else "")
     return texts

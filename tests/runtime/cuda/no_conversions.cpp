@@ -1,4 +1,4 @@
-// Conversions and checks on devices in a build without nvcc.
+// Conversions and checks on devices, which are not emulated.
 #include "runtime/cuda/device_input.hpp"
 #include "runtime/cuda/format_check.hpp"
 #include "runtime/cuda/not_built.hpp"

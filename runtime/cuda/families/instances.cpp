@@ -1,0 +1,13 @@
+#include "runtime/cuda/backend.hpp"
+#include "runtime/cuda/families/families.hpp"
+
+namespace sptile::runtime::cuda {
+
+std::span<const DeviceKernel> instances(std::string_view kernel) {
+  for (const Family family : families())
+    for (const Kernel& row : family())
+      if (row.name == kernel) return row.instances();
+  return {};
+}
+
+}  // namespace sptile::runtime::cuda

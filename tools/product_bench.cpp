@@ -3,10 +3,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "runtime/cuda/backend.hpp"
 #include "tools/operations.hpp"
 
 namespace sptile::tools {
+
+bool ProductBench::supports(const runtime::Multiplicand& a, std::string_view kernel) const {
+  runtime::PlanOptions options;
+  options.n = 1;
+  options.dense = a.values;
+  options.device = kind();
+  options.kernel = kernel;
+  runtime::cuda::DeviceInfo device;
+  if (options.device == runtime::Device::cuda) {
+    auto found = runtime::cuda::find_device(options.device_ordinal);
+    if (!found) return false;
+    device = std::move(*found);
+  }
+  return runtime::choose_kernel(a, options, device).has_value();
+}
 
 Result<Measurement> ProductBench::measure_yardstick(std::string_view kernel) {
   return fail(Errc::unsupported, fmt::format("no {} here", kernel));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "formats/csr_view.hpp"
+#include "runtime/kernels/kernels.hpp"
 #include "tools/measurement.hpp"
 
 namespace sptile::tools {
@@ -45,6 +46,10 @@ class ProductBench {
   /// numbers of a list of entries belong that are not in CSR order. A wrong result is no error here: see
   /// check_outcome.
   virtual Result<Measurement> measure(const runtime::PlanMatrix& a, const KernelRequest& request) = 0;
+
+  /// True if the device has an instance of a kernel for a matrix and dense operands of the type of its
+  /// values.
+  [[nodiscard]] virtual bool supports(const runtime::Multiplicand& a, std::string_view kernel) const;
 
   /// Other people's kernels that run beside ours, on CSR: "cusparse.alg2".
   [[nodiscard]] virtual std::vector<std::string_view> yardsticks(const runtime::Operation&,

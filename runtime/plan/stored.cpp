@@ -45,6 +45,28 @@ std::optional<KernelChoice> match(const StoredPlan& plan, const Operation& op, c
   return *kernel;
 }
 
+/// Lists the kernels for the same product whose plans can be stored.
+std::string storable_kernels(const Operation& op, const PlanMatrix& a, const PlanOptions& options,
+                             const cuda::DeviceInfo& device) {
+  const Multiplicand multiplicand = multiplicand_of(op, a.format);
+  std::string names;
+  for (const Kernel& kernel : kernels()) {
+    if (!is_for(kernel, op, multiplicand.format, Device::cuda, {})) continue;
+    const cuda::DeviceKernel* const row = find_instance(kernel, multiplicand, options, device);
+    if (row != nullptr && row->store != nullptr)
+      names += (names.empty() ? "" : ", ") + std::string(kernel.name);
+  }
+  return names;
+}
+
+tl::unexpected<Error> refuse_kernel(const Kernel& kernel, const std::string& storable) {
+  const std::string remedy = storable.empty()
+                                 ? "programs plan " + std::string(kernel.op->name) + " when they run it"
+                                 : "kernels whose plans can be stored: " + storable;
+  return fail(Errc::unsupported,
+              "plan: plans of " + std::string(kernel.name) + " cannot be stored; " + remedy);
+}
+
 /// No plan has more columns: check_extent refuses them.
 constexpr std::int64_t kMostColumns = std::int64_t{1} << 30;
 
@@ -123,9 +145,7 @@ Status check_hashes(const StoredPlan& plan) {
 Result<PlanToStore> plan_to_store(const Operation& op, const PlanMatrix& a, const KernelChoice& kernel,
                                   const PlanOptions& options, const cuda::DeviceInfo& device,
                                   std::span<const cuda::KernelCost> costs) {
-  if (!stored_version(kernel))
-    return fail(Errc::unsupported,
-                "plan: plans of the kernel " + std::string(kernel.kernel->name) + " are not stored");
+  if (!stored_version(kernel)) return refuse_kernel(*kernel.kernel, storable_kernels(op, a, options, device));
   std::string key = plan_key(op, a, kernel, options, device);
   if (kernel.instance == nullptr) {
     DivisionToStore division = division_to_store({op, a.format, options.n, threads_of(options)});

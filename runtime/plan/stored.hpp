@@ -40,7 +40,8 @@ struct PlanToStore {
 };
 
 /// Divides the work of a checked matrix for the CPU, or for a CUDA device, which need not be there; `device`
-/// and `costs` are its. Errc::unsupported for a kernel whose schedules are not stored.
+/// and `costs` are its. Errc::unsupported for a kernel without a ScheduleStore, with the kernels for the same
+/// product that have one.
 Result<PlanToStore> plan_to_store(const Operation& op, const PlanMatrix& a, const KernelChoice& kernel,
                                   const PlanOptions& options, const cuda::DeviceInfo& device,
                                   std::span<const cuda::KernelCost> costs = {});

@@ -110,6 +110,15 @@ TEST_CASE("host bench: without numbers of runs the least time counts; without a 
   CHECK_FALSE(m->checked);
 }
 
+TEST_CASE("host bench: supports the kernels that plan the product, and no others") {
+  Setting s;
+  const HostBench bench = s.bench({});
+  const std::string_view kernel = runtime::find_kernel(runtime::kSpmm, "bittcf", runtime::Device::cpu)->name;
+  CHECK(bench.supports({&runtime::kSpmm, "bittcf", DType::f32, 90}, kernel));
+  CHECK_FALSE(bench.supports({&runtime::kSpmm, "csr", DType::f32, 90}, kernel));
+  CHECK_FALSE(bench.supports({&runtime::kSpmm, "bittcf", DType::f32, 90}, "cuda.bittcf.mma"));
+}
+
 TEST_CASE("host bench: operands that no memory can hold") {
   Setting s;
   HostBench bench = s.bench({});

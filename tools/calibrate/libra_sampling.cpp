@@ -10,7 +10,6 @@
 #include "runtime/cuda/backend.hpp"
 #include "runtime/cuda/papers/libra_streams/libra_streams.hpp"
 #include "runtime/cuda/papers/libra_streams/schedule.hpp"
-#include "runtime/operation/spmm.hpp"
 #include "runtime/plan/product_plan.hpp"
 #include "tools/operations.hpp"
 
@@ -48,28 +47,32 @@ runtime::cuda::LibraRatios ratios_of_plan(const Measurement& measurement) {
   return header.is<Header>() ? header.as<Header>().ratios : runtime::cuda::LibraRatios{};
 }
 
-bool LibraSampler::wants_threshold(std::string_view kernel) const {
-  return plan_.kernels.empty() || plan_.names(kernel);
+bool LibraSampler::wants_threshold(const runtime::Multiplicand& a, std::string_view kernel) const {
+  return (plan_.kernels.empty() || plan_.names(kernel)) && plan_.bench->supports(a, kernel);
 }
 
-// Those who name one of the kernels get the modes, with the threshold that conversions take by themselves, so
-// that both parts have work.
-bool LibraSampler::wants_modes(const runtime::Operation& op, int threshold) const {
+// For those who name one of the kernels.
+bool LibraSampler::wants_modes(const runtime::Multiplicand& a) const {
   const auto named = [&](std::string_view kernel) { return plan_.names(kernel); };
-  return single_ && &op == &runtime::kSpmm && threshold == formats::kLibraThreshold &&
-         std::any_of(std::begin(kModes), std::end(kModes), named);
+  const auto supported = [&](std::string_view kernel) { return plan_.bench->supports(a, kernel); };
+  return std::any_of(std::begin(kModes), std::end(kModes), named) &&
+         std::all_of(std::begin(kModes), std::end(kModes), supported);
 }
 
 Status LibraSampler::set_matrix(const formats::CsrView& a) {
   forget();
-  single_ = a.values.dtype == DType::f32;
   for (const SplitFormat& format : split_formats()) {
     if (!plan_.has(*format.op)) continue;
+    const runtime::Multiplicand wanted = {format.op, format.converter->format, a.values.dtype, a.cols};
+    const std::string_view kernel = wants_threshold(wanted, format.kernel) ? format.kernel : "";
+    const bool modes = wants_modes(wanted);
     for (const int threshold : format.thresholds) {
-      if (!wants_threshold(format.kernel) && !wants_modes(*format.op, threshold)) continue;
+      // Modes with the threshold that conversions take by themselves, so that both parts have work.
+      const bool modes_here = modes && threshold == formats::kLibraThreshold;
+      if (kernel.empty() && !modes_here) continue;
       auto data = format.converter->from_csr_at(a, threshold, nullptr);
       if (!data) return tl::unexpected(data.error());
-      splits_.push_back({format.op, format.kernel, threshold, std::move(*data), {}});
+      splits_.push_back({format.op, kernel, modes_here, threshold, std::move(*data), {}});
       if (!has_entry_lists(*format.op)) continue;
       auto entries = formats::packed_entries(splits_.back().data.view(), {});
       if (!entries) return tl::unexpected(entries.error());
@@ -102,9 +105,9 @@ Status LibraSampler::measure(const std::string& matrix, const runtime::Operation
                              Measurements& found) {
   for (const Split& split : splits_) {
     if (split.op != &op) continue;
-    if (wants_modes(op, split.threshold))
+    if (split.modes)
       if (Status s = measure_streams(split, found); !s) return s;
-    if (!wants_threshold(split.kernel)) continue;
+    if (split.kernel.empty()) continue;
     const auto m = run(split, split.kernel);
     if (!m) return tl::unexpected(m.error());
     found.thresholds.push_back({matrix, m->kernel, m->precision, n, split.threshold, m->median_us});

@@ -15,7 +15,8 @@ class LibraSampler {
  public:
   explicit LibraSampler(const SamplingPlan& plan) : plan_(plan) {}
 
-  /// Splits the matrix for the kernels that the plan wants. O(nnz) for each threshold.
+  /// Splits the matrix for the kernels that the plan wants and that support its type. O(nnz) for each
+  /// threshold.
   Status set_matrix(const formats::CsrView& a);
 
   /// Nothing is measured until there is another matrix.
@@ -28,19 +29,19 @@ class LibraSampler {
  private:
   struct Split {
     const runtime::Operation* op;
-    std::string_view kernel;  // the one whose threshold is wanted
+    std::string_view kernel;  // whose threshold is fitted; empty: none
+    bool modes;               // those of Libra's balance are measured
     int threshold;
     formats::FormatData data;
     formats::Array entries;  // where the numbers of a result belong that lists entries
   };
 
-  [[nodiscard]] bool wants_threshold(std::string_view kernel) const;
-  [[nodiscard]] bool wants_modes(const runtime::Operation& op, int threshold) const;
+  [[nodiscard]] bool wants_threshold(const runtime::Multiplicand& a, std::string_view kernel) const;
+  [[nodiscard]] bool wants_modes(const runtime::Multiplicand& a) const;
   Result<Measurement> run(const Split& split, std::string_view kernel);
   Status measure_streams(const Split& split, Measurements& found);
 
   const SamplingPlan& plan_;
-  bool single_ = false;  // values of 32 bits
   std::vector<Split> splits_;
 };
 

@@ -93,11 +93,25 @@ int launch_direct(const Launch& launch, void* stream) noexcept {
 }
 
 template <DType kDense>
-Schedule schedule(const ScheduleRequest& request) {
-  const DirectShape shape = direct_shape(request.n, csr_vector(kDense));
-  return direct_schedule(formats::as_csr(request.format).row_ptr,
-                         {shape, shape.slices(request.n), kDense == DType::f64 ? 8 : 4}, request.device);
+DirectRequest request_of(std::int64_t n) {
+  const DirectShape shape = direct_shape(n, csr_vector(kDense));
+  return {shape, shape.slices(n), kDense == DType::f64 ? 8 : 4};
 }
+
+template <DType kDense>
+Schedule schedule(const ScheduleRequest& request) {
+  return direct_schedule(formats::as_csr(request.format).row_ptr, request_of<kDense>(request.n),
+                         request.device);
+}
+
+template <DType kDense>
+Result<Schedule> restore(const ScheduleRequest& request, const StoredSchedule& stored) {
+  return read_direct(stored, formats::as_csr(request.format).row_ptr, request_of<kDense>(request.n),
+                     request.device);
+}
+
+template <DType kDense>
+constexpr ScheduleStore kStore = {kDirectVersion, direct_numbers, restore<kDense>};
 
 std::int64_t same_n(const ScheduleHeader& /*header*/, std::int64_t n) { return n; }
 
@@ -115,6 +129,7 @@ constexpr DeviceKernel instance(DType values, Precision precision) {
           .launch = launch_direct<Dense, Dense>,
           .least_n = same_n,
           .result = kDense,
+          .store = &kStore<kDense>,
           .check = check_one_head};
 }
 

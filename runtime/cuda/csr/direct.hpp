@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "runtime/cuda/csr/schedule.hpp"
 #include "runtime/cuda/device_kernel.hpp"
@@ -57,6 +58,11 @@ struct DirectHeader {
 struct DirectRequest {
   DirectShape shape;
   std::int64_t slices = 1, sum_bytes = 0;
+
+  /// Bytes of the partial sums of one segment.
+  [[nodiscard]] constexpr std::int64_t piece_sum_bytes() const {
+    return slices * shape.columns() * sum_bytes;
+  }
 };
 
 /// Errc::unsupported for heads: kernels of few rows of B launch for one.
@@ -65,6 +71,13 @@ Status check_one_head(const ServiceRequest& request);
 /// Divides rows. O(rows), in the order of their lengths' classes.
 Schedule direct_schedule(std::span<const std::int64_t> row_ptr, const DirectRequest& request,
                          const DeviceInfo& device);
+
+/// Only the bytes are stored, not numbers: all parts follow from the rows, the request and the device.
+/// Reading divides the rows again and compares, O(rows).
+inline constexpr std::uint32_t kDirectVersion = 1;
+std::vector<std::int64_t> direct_numbers(const ScheduleHeader& header);
+Result<Schedule> read_direct(const StoredSchedule& stored, std::span<const std::int64_t> row_ptr,
+                             const DirectRequest& request, const DeviceInfo& device);
 
 std::span<const DeviceKernel> direct_kernels();
 

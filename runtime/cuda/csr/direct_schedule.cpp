@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <bit>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/cuda/csr/direct.hpp"
+#include "runtime/cuda/stored_schedule.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {
@@ -73,6 +75,30 @@ std::vector<std::int32_t> list_classes(const Division& division, int lanes, Dire
   return rows;
 }
 
+/// The parts of a schedule, and its header without their offsets.
+struct Work {
+  DirectHeader header;
+  std::vector<std::int32_t> rows;  ///< class by class; empty where all are of one class
+  CsrPieces cut;
+};
+
+Work work_of(std::span<const std::int64_t> row_ptr, const DirectRequest& request, const DeviceInfo& device) {
+  Work work;
+  DirectHeader& header = work.header;
+  header.shape = request.shape;
+  const std::int64_t turn = turns(row_ptr.back() - row_ptr.front(), request, device);
+  const bool narrow = header.shape.repeats == 1 && header.shape.lanes <= kMostNarrow;
+  header.at_once = narrow && turn >= kDirectMany ? kDirectMany : kDirectFew;
+  Division division = divide(row_ptr, header, turn);
+  work.rows = list_classes(division, header.shape.lanes, header);
+  const bool in_order = header.class_count <= 1 && division.splits.empty();
+  if (in_order) work.rows.clear();
+  header.pieces = std::ssize(division.pieces);
+  header.splits = std::ssize(division.splits);
+  work.cut = std::move(division);
+  return work;
+}
+
 }  // namespace
 
 DirectShape direct_shape(std::int64_t n, int vector) {
@@ -97,27 +123,34 @@ Status check_one_head(const ServiceRequest& request) {
 
 Schedule direct_schedule(std::span<const std::int64_t> row_ptr, const DirectRequest& request,
                          const DeviceInfo& device) {
+  Work work = work_of(row_ptr, request, device);
+  DirectHeader& header = work.header;
   Schedule schedule;
-  DirectHeader header;
-  header.shape = request.shape;
-  const std::int64_t entries = row_ptr.back() - row_ptr.front();
-  const std::int64_t turn = turns(entries, request, device);
-  const bool narrow = header.shape.repeats == 1 && header.shape.lanes <= kMostNarrow;
-  header.at_once = narrow && turn >= kDirectMany ? kDirectMany : kDirectFew;
-  const Division division = divide(row_ptr, header, turn);
-  const std::vector<std::int32_t> rows = list_classes(division, header.shape.lanes, header);
-  const bool in_order = header.class_count <= 1 && division.splits.empty();
-  if (!in_order) header.rows_at = append(schedule, rows);
-  header.pieces_at = append(schedule, division.pieces);
-  header.pieces = std::ssize(division.pieces);
-  header.splits_at = append(schedule, division.splits);
-  header.splits = std::ssize(division.splits);
+  if (!work.rows.empty()) header.rows_at = append(schedule, work.rows);
+  header.pieces_at = append(schedule, work.cut.pieces);
+  header.splits_at = append(schedule, work.cut.splits);
   if (request.sum_bytes > 0)
     header.scratch =
-        append_scratch(schedule, header.splits * request.slices,
-                       header.pieces * request.slices * header.shape.columns() * request.sum_bytes);
+        append_scratch(schedule, header.splits * request.slices, header.pieces * request.piece_sum_bytes());
   schedule.header.set(header);
   return schedule;
+}
+
+std::vector<std::int64_t> direct_numbers(const ScheduleHeader& /*header*/) { return {}; }
+
+Result<Schedule> read_direct(const StoredSchedule& stored, std::span<const std::int64_t> row_ptr,
+                             const DirectRequest& request, const DeviceInfo& device) {
+  return restore_schedule(stored, [&](ScheduleReader& reader, Schedule& schedule) {
+    const Work work = work_of(row_ptr, request, device);
+    DirectHeader header = work.header;
+    if (!work.rows.empty()) reader.expect(work.rows, header.rows_at, "a class has wrong rows");
+    reader.expect(work.cut.pieces, header.pieces_at, "a segment is not the next of its row");
+    reader.expect(work.cut.splits, header.splits_at, "a long row has wrong segments");
+    if (request.sum_bytes > 0)
+      header.scratch = read_scratch(reader, schedule, {header.splits, request.slices},
+                                    {header.pieces, request.piece_sum_bytes()});
+    return header;
+  });
 }
 
 }  // namespace sptile::runtime::cuda

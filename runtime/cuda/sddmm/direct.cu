@@ -215,6 +215,13 @@ Schedule schedule_direct(const ScheduleRequest& request) {
   return direct_schedule(formats::as_csr(request.format).row_ptr, {sddmm_shape(request.n)}, request.device);
 }
 
+Result<Schedule> restore_direct(const ScheduleRequest& request, const StoredSchedule& stored) {
+  return read_direct(stored, formats::as_csr(request.format).row_ptr, {sddmm_shape(request.n)},
+                     request.device);
+}
+
+constexpr ScheduleStore kDirectStore = {kDirectVersion, direct_numbers, restore_direct};
+
 Status check_features(const ServiceRequest& request) {
   if (request.n <= kMostFeatures) return check_one_head(request);
   return fail(Errc::unsupported, std::string(kCsrSddmmDirect) + " holds rows of " +
@@ -235,6 +242,7 @@ constexpr DeviceKernel kDirectRows[] = {{.kernel = kCsrSddmmDirect,
                                          .any_values = true,
                                          .least_n = same_n,
                                          .result = DType::none,
+                                         .store = &kDirectStore,
                                          .check = check_features}};
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "formats/convert/libra_spmm.hpp"
 #include "formats/convert/tall.hpp"
 #include "formats/random.hpp"
+#include "runtime/cuda/csr/direct.hpp"
 #include "runtime/cuda/csr/resident.hpp"
 #include "runtime/cuda/csr/schedule.hpp"
 #include "runtime/cuda/csr/stream.hpp"
@@ -132,6 +133,23 @@ Family stream_family() {
            }}};
 }
 
+/// `kSumBytes` is 0 for SDDMM, which adds up no segments.
+template <std::int64_t kSumBytes>
+DirectRequest direct_request(std::int64_t n) {
+  const DirectShape shape = direct_shape(n, csr_vector(DType::f32));
+  return {shape, shape.slices(n), kSumBytes};
+}
+template <std::int64_t kSumBytes>
+Family direct_family() {
+  return {"csr",
+          [](const ScheduleRequest& r) {
+            return direct_schedule(rows_of(r).row_ptr, direct_request<kSumBytes>(r.n), r.device);
+          },
+          {kDirectVersion, direct_numbers, [](const ScheduleRequest& r, const StoredSchedule& stored) {
+             return read_direct(stored, rows_of(r).row_ptr, direct_request<kSumBytes>(r.n), r.device);
+           }}};
+}
+
 template <class Header, Header (*kAppend)(Schedule&, const ScheduleRequest&),
           Header (*kRead)(ScheduleReader&, Schedule&, const ScheduleRequest&),
           std::vector<std::int64_t> (*kNumbers)(const Header&)>
@@ -151,7 +169,10 @@ std::vector<Family> families() {
       family<CsrHeader, append_rows, read_rows, csr_numbers>("csr"),
       family<TallHeader, append_tall_of<kTall>, read_tall_of<kTall>, tall_numbers>("tall"),
       family<TallHeader, append_tall_of<kDense>, read_tall_of<kDense>, tall_numbers>("tall"),
-      resident_family(), stream_family()};
+      resident_family(),
+      stream_family(),
+      direct_family<4>(),
+      direct_family<0>()};
   for (const char* format : {"bittcf", "bmat", "me_tcf", "rs_tile"}) all.push_back(tiles(format));
   all.push_back(family<TileHeader, append_divided<divide_acc_balanced>, read_divided<divide_acc_balanced>,
                        tile_numbers>("bittcf"));
@@ -319,7 +340,7 @@ TEST_CASE("schedules: masks and ids that are not proven yet may be anything") {
     const Schedule schedule = family.schedule({formatted.data.view(), 32, device(1)});
     CHECK_FALSE(schedule.bytes.empty());
   }
-  CHECK(formats_without_proof == 11);
+  CHECK(formats_without_proof == 13);
 }
 
 TEST_CASE("schedules: an id that no tile has stays in the mask of its tile") {

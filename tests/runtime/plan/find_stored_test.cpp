@@ -1,6 +1,8 @@
 // Which stored plan is taken: needs the rows of kernels for CUDA, but no device.
 #include <doctest/doctest.h>
 
+#include "runtime/operation/attention.hpp"
+#include "runtime/operation/sddmm.hpp"
 #include "runtime/operation/spmm.hpp"
 #include "runtime/plan/stored.hpp"
 #include "tests/runtime/random_problem.hpp"
@@ -62,6 +64,37 @@ struct Plans {
 };
 
 }  // namespace
+
+TEST_CASE("stored plans: every kernel that plans of spmm and sddmm choose by default has a store") {
+  int kernels_with_instances = 0;
+  for (const Kernel& kernel : kernels()) {
+    if (kernel.by_name || (kernel.op != &kSpmm && kernel.op != &kSddmm)) continue;
+    CAPTURE(kernel.name);
+    for (const cuda::DeviceKernel& row : instances_of(kernel)) CHECK(row.store != nullptr);
+    if (!instances_of(kernel).empty()) ++kernels_with_instances;
+  }
+  CHECK(kernels_with_instances > 20);
+}
+
+TEST_CASE("plans to store: one of a kernel without a store is refused with kernels that have one") {
+  Random random(2);
+  const formats::Csr a = random_matrix(60, 50, 0.2, DType::f32, random);
+  const auto refusal = [&](const Operation& op, const char* format, std::string_view kernel) {
+    const Formatted formatted = format_matrix(a, format);
+    const PlanMatrix matrix = formatted.matrix();
+    const auto choice = choose_kernel(multiplicand_of(op, matrix.format), options(kernel), device());
+    REQUIRE(choice);
+    const auto plan = plan_to_store(op, matrix, *choice, options(kernel), device());
+    REQUIRE_FALSE(plan);
+    CHECK(plan.error().code == Errc::unsupported);
+    return plan.error().message;
+  };
+  CHECK(refusal(kSpmm, "libra_spmm", "cuda.libra_spmm.streams") ==
+        "plan: plans of cuda.libra_spmm.streams cannot be stored; kernels whose plans can be stored: "
+        "cuda.libra_spmm.mma");
+  CHECK(refusal(kAttention, "csr", "") ==
+        "plan: plans of cuda.csr.attention cannot be stored; programs plan attention when they run it");
+}
 
 TEST_CASE("find_stored: the newest plan that could be made is the one") {
   Plans plans;

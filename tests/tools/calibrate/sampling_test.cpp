@@ -3,8 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "runtime/kernels/kernels.hpp"
 #include "runtime/operation/sddmm.hpp"
@@ -38,6 +40,7 @@ class FakeBench final : public ProductBench {
     const std::string kernel(request.kernel);
     REQUIRE(op_ != nullptr);
     CHECK_FALSE(kernel.empty());
+    CHECK_FALSE(lacking.contains({kernel, dense_}));
     // Lists of entries stand in the format's order.
     if (lists_entries(*op_) && a.format.layout->name != "csr") CHECK(a.value_source.size == a.format.nnz);
     ++asked[kernel];
@@ -51,8 +54,16 @@ class FakeBench final : public ProductBench {
     return measured;
   }
 
+  [[nodiscard]] bool supports(const runtime::Multiplicand& a, std::string_view kernel) const override {
+    const auto kernels = runtime::kernels();
+    const auto named = std::ranges::find(kernels, kernel, &runtime::Kernel::name);
+    return named != kernels.end() && named->op == a.op && named->format == a.format &&
+           !lacking.contains({std::string(kernel), a.values});
+  }
+
   std::map<std::string, int> asked;
   std::string wrong;
+  std::set<std::pair<std::string, DType>> lacking;  ///< instances that do not exist
 
  private:
   DType dense_ = DType::none;
@@ -126,11 +137,24 @@ TEST_CASE("sampling: the formats of Libra with each threshold") {
   CHECK(s.found.occupancy.empty());
 }
 
+TEST_CASE("sampling: thresholds of types that a kernel has no instance for are not measured") {
+  Setting s;
+  s.plan.thresholds = true;
+  s.plan.more = {DType::f16, DType::f64};
+  s.bench.lacking = {{"cuda.libra_sddmm.sddmm", DType::f64}};
+  REQUIRE(s.sample().has_value());
+  std::map<std::string, std::size_t> measured;
+  for (const ThresholdSample& sample : s.found.thresholds) ++measured[sample.kernel];
+  CHECK(measured.at("cuda.libra_spmm.mma") == 3 * 2 * 9);  // types, N, thresholds
+  CHECK(measured.at("cuda.libra_sddmm.sddmm") == 2 * 2 * 8);
+}
+
 TEST_CASE("sampling: the modes of Libra's balance, named, where both parts have work") {
   Setting s;
   s.plan.thresholds = true;
-  s.plan.more = {DType::f16};  // its kernels are for f32
+  s.plan.more = {DType::f16};
   s.plan.kernels = {"cuda.libra_spmm.streams"};
+  s.bench.lacking = {{"cuda.libra_spmm.sequential", DType::f16}};
   REQUIRE(s.sample().has_value());
   CHECK(s.bench.asked ==
         std::map<std::string, int>{{"cuda.libra_spmm.concurrent", 2}, {"cuda.libra_spmm.sequential", 2}});

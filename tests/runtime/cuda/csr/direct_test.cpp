@@ -93,6 +93,52 @@ TEST_CASE("direct csr kernels: with much to do narrow teams have more rows of B 
   }
 }
 
+TEST_CASE(
+    "direct csr kernels: a stored schedule with one bit changed, or of another N or device, is refused") {
+  Random random(5);
+  const formats::Csr a = uneven_matrix(75, 400, DType::f32, random);
+  const formats::FormatView format = formats::as_format(a.view());
+  for (const DeviceKernel& kernel : runtime::cuda::direct_kernels()) {
+    if (kernel.values != kernel.dense) continue;
+    REQUIRE(kernel.store != nullptr);
+    const runtime::cuda::DeviceInfo device = emulated_device(132);
+    runtime::cuda::Schedule made = kernel.schedule({format, 64, device});
+    CHECK(made.header.as<DirectHeader>().pieces >= 3);
+    CHECK(made.header.as<DirectHeader>().rows_at >= 0);
+    const auto restored = [&](std::int64_t n, const runtime::cuda::DeviceInfo& on) {
+      return kernel.store->restore({format, n, on}, {{}, made.bytes});
+    };
+    REQUIRE(restored(64, device));
+    CHECK(restored(64, device)->workspace_bytes == made.workspace_bytes);
+    for (std::size_t i = 0; i < made.bytes.size(); ++i) {
+      CAPTURE(i);
+      made.bytes[i] ^= std::byte{1} << (i % 8);
+      const auto forged = restored(64, device);
+      CHECK((!forged && forged.error().code == Errc::bad_input));
+      made.bytes[i] ^= std::byte{1} << (i % 8);
+    }
+    CHECK_FALSE(restored(8, device));
+    CHECK_FALSE(restored(64, emulated_device(1)));
+    const std::int64_t number = 0;
+    CHECK_FALSE(kernel.store->restore({format, 64, device}, {{&number, 1}, made.bytes}));
+    made.bytes.pop_back();
+    CHECK_FALSE(restored(64, device));
+  }
+}
+
+TEST_CASE("direct csr kernels: rows of one class need no bytes, and come back without them") {
+  Random random(6);
+  const formats::Csr a = random_matrix(40, 40, DType::f32, random,
+                                       [](std::int64_t r, std::int64_t c) { return r == c ? 1.0 : 0.0; });
+  const formats::FormatView format = formats::as_format(a.view());
+  const DeviceKernel& kernel = runtime::cuda::direct_kernels()[0];
+  const runtime::cuda::DeviceInfo device = emulated_device();
+  CHECK(kernel.schedule({format, 64, device}).bytes.empty());
+  const auto restored = kernel.store->restore({format, 64, device}, {});
+  REQUIRE(restored);
+  CHECK(restored->header.as<DirectHeader>().row_blocks > 0);
+}
+
 TEST_CASE("direct csr kernels: a team holds whole rows of B where they are narrow") {
   CHECK(direct_shape(1, 4) == runtime::cuda::DirectShape{1, 1, 1});
   CHECK(direct_shape(4, 4) == runtime::cuda::DirectShape{1, 4, 1});

@@ -33,8 +33,8 @@ Result<DeviceInfo> find_device(int ordinal);
 /// Counts devices; 0 without a driver too.
 int device_count();
 
-/// The instances of a kernel, by its name.
-std::span<const DeviceKernel> instances(std::string_view kernel);
+/// The instances of a kernel, by its name; none for other kernels.
+std::span<const DeviceKernel> instances_named(std::string_view kernel);
 
 /// A matrix on a device with the schedule of one kernel.
 class Plan;

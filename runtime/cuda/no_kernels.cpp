@@ -82,7 +82,9 @@ Versions versions() { return call<&Part::versions>(); }
 Result<DeviceInfo> find_device(int ordinal) { return call<&Part::find_device>(ordinal); }
 int device_count() { return call<&Part::device_count>(); }
 
-std::span<const DeviceKernel> instances(std::string_view kernel) { return call<&Part::instances>(kernel); }
+std::span<const DeviceKernel> instances_named(std::string_view kernel) {
+  return call<&Part::instances_named>(kernel);
+}
 
 Result<std::shared_ptr<Plan>> make_plan(const PlanRequest& request) {
   return call<&Part::make_plan>(request);

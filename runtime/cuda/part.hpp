@@ -13,7 +13,7 @@
   F(versions)               \
   F(find_device)            \
   F(device_count)           \
-  F(instances)              \
+  F(instances_named)        \
   F(make_plan)              \
   F(matrix_of)              \
   F(run)                    \

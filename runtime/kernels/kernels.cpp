@@ -92,7 +92,7 @@ const Kernel* find_kernel(const Operation& op, std::string_view format, Device d
 
 std::span<const cuda::DeviceKernel> instances_of(const Kernel& kernel) {
   if (kernel.device != Device::cuda) return {};
-  return kernel.instances == nullptr ? cuda::instances(kernel.name) : kernel.instances();
+  return kernel.instances == nullptr ? cuda::instances_named(kernel.name) : kernel.instances();
 }
 
 namespace {

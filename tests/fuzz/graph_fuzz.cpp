@@ -26,7 +26,7 @@ void check(const sptile::Result<ReadMatrix>& matrix) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const MemoryLimit limit(4 << 20);  // a vertex of many digits makes an honest, large matrix
+  static const MemoryLimit limit(1 << 20);  // a vertex of many digits makes an honest, large matrix
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   starts_edge_list(bytes);
   check(read_edge_list(InputBytes::from_memory(bytes, "fuzz.txt"), {}));

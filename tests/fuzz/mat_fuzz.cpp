@@ -11,7 +11,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace sptile::formats;
-  static const MemoryLimit limit(16 << 20);  // an honest header may name 2^31 rows
+  static const MemoryLimit limit(1 << 20);  // an honest header may name 2^31 rows
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const auto matrix = read_mat(InputBytes::from_memory(bytes, "fuzz.mat"), true);
   if (!matrix || check_csr(matrix->csr.view())) return 0;

@@ -12,7 +12,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace sptile::formats;
-  static const MemoryLimit limit(16 << 20);
+  static const MemoryLimit limit(1 << 20);
   try {
     auto zip = ZipReader::from_memory({reinterpret_cast<const char*>(data), size}, "fuzz.npz");
     if (!zip) return 0;

@@ -11,7 +11,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace sptile::formats;
-  static const MemoryLimit limit(16 << 20);  // an honest header may name 2^31 rows
+  static const MemoryLimit limit(1 << 20);  // an honest header may name 2^31 rows
   const auto matrix =
       read_raw_csr(InputBytes::from_memory({reinterpret_cast<const char*>(data), size}, "fuzz.csr"));
   if (!matrix || check_csr(matrix->view())) return 0;

@@ -3,10 +3,10 @@
 
 namespace sptile::runtime::cuda {
 
-std::span<const DeviceKernel> instances(std::string_view kernel) {
+std::span<const DeviceKernel> instances_named(std::string_view kernel) {
   for (const Family family : families())
     for (const Kernel& row : family())
-      if (row.name == kernel) return row.instances();
+      if (row.name == kernel && row.instances != nullptr) return row.instances();
   return {};
 }
 

@@ -23,6 +23,9 @@ SKIP = 77
 # What is typed, and what the last word then is.
 UNIQUE = {
     "sptile conv": "convert",
+    "sptile -q --threads 2 conv": "convert",
+    "sptile help conv": "convert",
+    "sptile help gen rma": "rmat",
     "sptile convert --reo": "--reorder",
     "sptile convert a.mtx a.h5 --reorder pac": "pack",
     "sptile convert --format csr,bitt": "csr,bittcf",
@@ -103,9 +106,10 @@ def words_of_help(sptile):
         return options, re.findall(r"^  (\w+)", "".join(below), flags=re.MULTILINE)
 
     options, verbs = parts()
-    offers = {"sptile ": verbs, "sptile --": options}
-    for verb in verbs:
-        options, kinds = parts(verb)
+    of_verbs = {verb: parts(verb) for verb in verbs}
+    shared = set.intersection(*(options for options, _ in of_verbs.values()))
+    offers = {"sptile ": [*verbs, "help"], "sptile --": options | shared, "sptile help ": verbs}
+    for verb, (options, kinds) in of_verbs.items():
         offers[f"sptile {verb} --"] = options
         if kinds:
             offers[f"sptile {verb} "] = kinds

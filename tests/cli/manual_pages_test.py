@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the generated manual pages: valid roff, a page per verb, the options and defaults of --help.
+"""Checks the generated manual pages: valid roff, a page per verb, the options, arguments and defaults of --help.
 
     manual_pages_test.py SPTILE FOLDER
 
@@ -35,14 +35,19 @@ def help_of(sptile, *words):
     return subprocess.run([sptile, *words, "--help"], check=True, capture_output=True, text=True, env=env).stdout
 
 
+def names_of(head):
+    """The names of an option or, as "IN", of an argument."""
+    return re.findall(r"(?<![\w-])--?[a-zA-Z][\w-]*", head) or re.findall(r"^[A-Z]+", head)
+
+
 def help_defaults(text):
-    """Default of each option in a help text; None for options without one."""
+    """Default of each option and argument in a help text; None for those without one."""
     defaults = {}
     body = re.sub(r"^\w.*:$", "", re.split(r"^(?:Verbs|Kinds|Example):$", text, flags=re.MULTILINE)[0], flags=re.MULTILINE)
     for entry in re.split(r"^  (?=\S)", body, flags=re.MULTILINE)[1:]:
         flat = " ".join(entry.split())
         found = re.search(r"\[[^\]]*default: ([^;\]]*)[^\]]*\]$", flat)
-        for name in re.findall(r"(?<![\w-])--?[a-zA-Z][\w-]*", re.split(r" {2,}|\n", entry.strip())[0]):
+        for name in names_of(re.split(r" {2,}|\n", entry.strip())[0]):
             defaults[name] = found.group(1) if found else None
     return defaults
 
@@ -54,13 +59,13 @@ def page_defaults(page):
     for entry in text.split("\n.TP\n")[1:]:
         head, _, body = re.split(r"\n\.(?:SH|RE|PP)", entry)[0].partition("\n")
         found = re.search(r"Default: (.*?)\.(?= (?:Range|Choices|Environment)|$)", " ".join(body.split()))
-        for name in re.findall(r"(?<![\w-])--?[a-zA-Z][\w-]*", head):
+        for name in names_of(head):
             defaults[name] = found.group(1) if found else None
     return defaults
 
 
 def differences(verb, shown, written):
-    """Options that only one of help and manual has, and defaults that differ."""
+    """Options and arguments that only one of help and manual has, and defaults that differ."""
     for name in sorted(shown.keys() | written.keys()):
         if name not in shown or name not in written:
             yield f"{verb}: {name} is only in {'the help' if name in shown else 'the manual'}"

@@ -13,6 +13,7 @@ CONDITIONS = {
     "mpi": "needs MPI or several processes",
     "slow": "takes minutes",
     "pyg": "needs PyG",
+    "example": "reads files of the user",
 }
 
 _FENCE = re.compile(r"^```(\w+)(?: ([^\n]*))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -55,6 +55,13 @@ def wrong_fences(page, root):
         yield f"{page.relative_to(root)}: a merge conflict"
 
 
+def wrong_list_paragraphs(page, root):
+    """The renderer of the site indents a paragraph of a list item by four spaces; with fewer, it leaves the item."""
+    text = re.sub(r"^```.*?^```", lambda block: "\n" * block[0].count("\n"), page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    for match in re.finditer(r"\n\n {1,3}(?=\S)", text):
+        yield f"{page.relative_to(root)}:{text.count(chr(10), 0, match.end()) + 1}: a paragraph indented by fewer than 4 spaces"
+
+
 def wrong_decisions(page, root):
     """A decision fits on one page and has four parts."""
     if "/decisions/" not in page.as_posix():
@@ -69,7 +76,7 @@ def wrong_decisions(page, root):
 
 def main():
     root = pathlib.Path(sys.argv[1]).resolve()
-    checks = (broken_links, long_lines, wrong_fences, wrong_decisions)
+    checks = (broken_links, long_lines, wrong_fences, wrong_list_paragraphs, wrong_decisions)
     found = [problem for page in pages.pages(root) for check in checks for problem in check(page, root)]
     if (lines := len((root / "README.md").read_text().splitlines())) > 120:
         found.append(f"README.md: {lines} lines, at most 120")

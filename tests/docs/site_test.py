@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the built site in a browser, from the disk: the first results of the search, and that no page overflows.
+"""Checks the built site in a browser, from the disk: the first results of the search, and the layout of pages.
 
     site_test.py SITE
 
@@ -23,8 +23,8 @@ FIRST_RESULTS = {
     "cuSPARSE": "guide/migrate.html",
     "glossary": "reference/glossary.html",
 }
-PAGES = ("index.html", "guide/index.html", "guide/install.html", "guide/choose-a-format.html", "reference/index.html",
-         "reference/c.html", "reference/formats/bundle.html", "results/index.html", "results/h200.html")
+PAGES = ("index.html", "guide/index.html", "guide/install.html", "guide/choose-a-format.html", "guide/report.html",
+         "reference/index.html", "reference/commands.html", "reference/c.html", "reference/formats/bundle.html", "results/index.html", "results/h200.html")
 RESULTS = """(async () => {
   const query = document.querySelector("[data-md-component=search-query]");
   const links = () => [...document.querySelectorAll(".md-search-result__link")].map(link => link.getAttribute("href"));
@@ -40,7 +40,9 @@ RESULTS = """(async () => {
 })()"""
 LAYOUT = """new Promise(done => requestAnimationFrame(() => done(
   [document.documentElement.scrollWidth, document.documentElement.clientWidth,
-   [...document.querySelectorAll("article img")].filter(image => image.complete && image.naturalWidth === 0).length])))"""
+   [...document.querySelectorAll("article img")].filter(image => image.complete && image.naturalWidth === 0).length,
+   [...document.querySelectorAll("article img")].filter(image => image.naturalWidth > 600 && image.width < 600).length,
+   [...document.querySelectorAll(".option")].filter(option => option.getClientRects().length > 1).length])))"""
 
 
 class Browser:
@@ -103,11 +105,15 @@ def problems(browser, site):
                 yield f"{width} pixels: the search for '{query}' finds {first}, expected {expected} first"
         for page in PAGES:
             browser.open(site / page, width)
-            scroll, client, broken = browser.value(LAYOUT)
+            scroll, client, broken, small, split = browser.value(LAYOUT)
             if scroll > client:
                 yield f"{width} pixels: {page} is {scroll} pixels wide"
             if broken:
                 yield f"{width} pixels: {page} has {broken} pictures that do not load"
+            if small:
+                yield f"{width} pixels: {page} has {small} charts too small to read"
+            if split:
+                yield f"{width} pixels: {page} has {split} options with a line break"
 
 
 def main():

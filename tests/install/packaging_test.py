@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Checks that the packages agree with the build: one version, one release date, and all packages needed to compile.
+Also checks that the scripts exist that the CI workflow runs.
 
     packaging_test.py PROJECT_ROOT
 """
@@ -36,6 +37,11 @@ def main():
     # These two every build of Debian packages has.
     if missing := needed - wanted - {"g++", "dpkg-dev"}:
         wrong.append(f"debian/control does not have {sorted(missing)} of tools/setup.sh in Build-Depends")
+
+    workflow = (root / ".github/workflows/ci.yml").read_text()
+    scripts = set(re.findall(r"(?<![\w./])(?:tools|tests)/[\w/]+\.(?:sh|py)", workflow))
+    assert len(scripts) > 4, scripts
+    wrong += [f"ci.yml runs {script}, which does not exist" for script in sorted(scripts) if not (root / script).is_file()]
     print("\n".join(wrong) or f"packages of version {version}, {len(needed)} packages to build with")
     sys.exit(1 if wrong else 0)
 

@@ -1,5 +1,7 @@
 #include "tools/completions/completions.hpp"
 
+#include <utility>
+
 namespace sptile::tools::completions {
 namespace {
 
@@ -30,6 +32,24 @@ void visit_below(const Place& place, const std::function<void(const Place&)>& vi
   }
 }
 
+/// Returns a verb or kind as an argument of `help`.
+CommandNode topic(const CommandNode& node) {
+  CommandNode named;
+  named.name = node.name;
+  named.summary = node.summary;
+  for (const CommandNode& below : node.below) named.below.push_back(topic(below));
+  return named;
+}
+
+/// Returns the command with `help`, which is not a verb of the parser.
+CommandNode with_help(CommandNode command) {
+  CommandNode help = topic(command);
+  help.name = "help";
+  help.summary = "Explain a verb and its options";
+  command.below.push_back(std::move(help));
+  return command;
+}
+
 }  // namespace
 
 std::span<const Shell> shells() {
@@ -41,8 +61,11 @@ std::vector<const OptionNode*> Place::positionals() const { return those(options
 std::vector<const OptionNode*> Place::flags() const { return those(options, false); }
 
 void for_each_place(const CommandNode& command, const std::function<void(const Place&)>& visit) {
-  Place root{{command.name}, &command, {}};
-  for (const OptionNode& option : command.options) root.options.push_back(&option);
+  const CommandNode complete = with_help(command);
+  Place root{{complete.name}, &complete, {}};
+  for (const OptionNode& option : complete.options) root.options.push_back(&option);
+  for (const OptionNode& option : complete.below.front().options)  // those of every verb may precede it
+    if (option.common && !is_named(root.options, option.names.front())) root.options.push_back(&option);
   visit_below(root, visit);
 }
 

@@ -61,6 +61,7 @@ std::string function(const Place& place) {
   std::string text = fmt::format("\n{}() {{\n", function_name(place.path));
   if (chooses)
     text += "  local curcontext=\"$curcontext\" context state state_descr line\n  typeset -A opt_args\n";
+  if (!chooses && place.options.empty()) return text + "  :\n}\n";  // _arguments needs one
   text += chooses ? "  _arguments -C" : "  _arguments -S";
   for (const OptionNode* option : place.flags()) text += " \\\n    " + option_spec(*option);
   const auto positionals = place.positionals();

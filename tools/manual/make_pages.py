@@ -163,7 +163,7 @@ class Markdown:
 
     @classmethod
     def option(cls, option):
-        return f"- {cls.names(option)}\n\n{cls.prose(text_of(option), '  ')}"
+        return f"- {cls.names(option)}\n\n{cls.prose(text_of(option), '    ')}"
 
     def options(self, verb, options):
         """Blocks of the new options, and one that lists the others."""
@@ -179,8 +179,8 @@ class Markdown:
                          for first, names in repeated.items()]
 
     @staticmethod
-    def block(lines):
-        return "```text\n" + "\n".join(lines) + "\n```"
+    def block(language, lines):
+        return f"```{language}\n" + "\n".join(lines) + "\n```"
 
     @classmethod
     def kind(cls, kind):
@@ -190,9 +190,9 @@ class Markdown:
     def verb(self, node):
         own = [option for option in own_options(node) if "--help" not in option["names"]]
         parts = [f"## `sptile {node['name']}`", sentence(node["summary"]),
-                 self.block([usage(["sptile", node["name"]], node)]), self.prose(node["details"]),
+                 self.block("text", [usage(["sptile", node["name"]], node)]), self.prose(node["details"]),
                  *self.options(node["name"], own), *map(self.kind, node["below"]),
-                 self.prose("JSON keys: " + node["json_keys"]), "Example:", self.block(example_lines(node))]
+                 self.prose("JSON keys: " + node["json_keys"]), "Example:", self.block("sh example", example_lines(node))]
         return "\n\n".join(parts)
 
     @classmethod

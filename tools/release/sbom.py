@@ -3,13 +3,23 @@
 
     meson introspect --dependencies BUILD | sbom.py VERSION SECONDS
 
-Lists the dependencies that Meson found, with the versions that it reports. SECONDS since 1970 is the time stamp of the
-document, so that a commit always gives the same bytes.
+Lists the dependencies that Meson reports, with their versions, and the libraries that it does not report. SECONDS since
+1970 is the time stamp of the document, so that a commit always gives the same bytes.
 """
 import datetime
 import json
+import subprocess
 import sys
 import uuid
+
+# Libraries without a pkg-config file, which Meson does not list, and the Debian package that has the version.
+UNLISTED = {"bzip2": "libbz2-dev", "expected": "libexpected-dev", "metis": "libmetis-dev"}
+
+
+def unlisted():
+    for name, package in UNLISTED.items():
+        query = ["dpkg-query", "-W", "-f", "${source:Upstream-Version}", package]
+        yield {"name": name, "version": subprocess.run(query, check=True, capture_output=True, text=True).stdout}
 
 
 def component(dependency):
@@ -21,9 +31,10 @@ def component(dependency):
 
 def main():
     version, seconds = sys.argv[1], int(sys.argv[2])
-    found = {row["name"]: component(row) for row in json.load(sys.stdin)}
-    if not found:
+    listed = json.load(sys.stdin)
+    if not listed:
         sys.exit("sbom.py: no dependencies: is that a build folder?")
+    found = {row["name"]: component(row) for row in (*listed, *unlisted())}
     components = [found[name] for name in sorted(found)]
     sptile = {"type": "application", "bom-ref": f"sptile@{version}", "name": "sptile", "version": version,
               "licenses": [{"license": {"id": "Apache-2.0"}}]}

@@ -5,6 +5,8 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+CODE = re.compile(r"<code>[^<]*</code>")
+OPTION = re.compile(r"(?<![\w-])(--?[A-Za-z][^\s<]*)")
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)")
 
 # The menu, by audience. A title with "folder/" shows all pages of that folder, a README first.
@@ -60,9 +62,9 @@ MENU = [
 ]
 # Pages that site.sh generates, and the sources that pages link to in their place.
 GENERATED = {
-    "reference/commands.md": "tools/commands",
-    "reference/c.md": "runtime/sptile.h",
-    "reference/cpp.md": "runtime/sptile.hpp",
+    "reference/commands.md": ("tools/commands",),
+    "reference/c.md": ("runtime/sptile.h", "tools/capi/sptile_tools.h"),
+    "reference/cpp.md": ("runtime/sptile.hpp",),
 }
 UNSEARCHED = ("design/decisions/", "changelog.md")
 # Pages that should be found before others with the same words.
@@ -90,8 +92,8 @@ def on_config(config):
 
 def _page_of(source, files):
     """Returns the page of the site for a file of the project; None if it has none."""
-    for page, origin in GENERATED.items():
-        if source == origin:
+    for page, origins in GENERATED.items():
+        if source in origins:
             return files.get_file_from_path(page)
     if source == "README.md":
         return files.get_file_from_path("index.md")
@@ -127,6 +129,13 @@ def on_page_markdown(markdown, page, files, **_):
     parts = re.split(r"(^```.*?^```$)", markdown, flags=re.MULTILINE | re.DOTALL)
     markdown = "".join(part if part.startswith("```") else LINK.sub(rewrite, part) for part in parts)
     return markdown.replace("](docs/", "](") if of_readme else markdown  # pictures
+
+
+def on_page_content(html, **_):
+    """Marks options such as --json in the text, in which browsers would break lines after hyphens."""
+    parts = re.split(r"(<pre.*?</pre>)", html, flags=re.DOTALL)
+    parts[::2] = [CODE.sub(lambda code: OPTION.sub(r'<span class="option">\1</span>', code[0]), part) for part in parts[::2]]
+    return "".join(parts)
 
 
 def on_post_build(config):

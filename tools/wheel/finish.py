@@ -23,6 +23,7 @@ HEADERS = {"CLI11": "libcli11-dev", "expected": "libexpected-dev", "nlohmann-jso
 STUB = {"libcurl": "A stub that is part of sptile (tools/wheel/no_curl.c); it contains no code of libcurl. See ../LICENSE.\n"}
 CUDA_NOTICE = ("libsptile-cuda contains the CUDA runtime (cudart_static), Copyright NVIDIA Corporation, redistributed under "
                "Attachment A of the NVIDIA CUDA Toolkit End User License Agreement.\n")
+DOCUMENTATION = "Guides, reference and results are in `docs/` of the sources.\n"
 
 
 def package_of(library):
@@ -57,11 +58,17 @@ def third_party(wheel, names, toolkit):
 
 
 def without_relative_links(markdown):
-    """Removes pictures and keeps the text of links whose targets are files of the project; fences stay as they are."""
+    """Removes pictures and keeps the text of links whose targets are files of the project; fences stay as they are.
+
+    The section of links to the documentation becomes a sentence.
+    """
     def prose(text):
         text = re.sub(r"!\[[^\]]*\]\((?!\w+:)[^)]*\)\n?", "", text)
         return re.sub(r"\[([^\]]*)\]\((?!\w+:)[^)]*\)", r"\1", text)
 
+    markdown, found = re.subn(r"(?<=\n## Documentation\n\n).*?(?=\n## |\Z)", DOCUMENTATION, markdown, flags=re.DOTALL)
+    if found != 1:
+        sys.exit("finish.py: README.md has no section \"Documentation\"")
     parts = re.split(r"(^```.*?^```$)", markdown, flags=re.MULTILINE | re.DOTALL)
     return "".join(part if part.startswith("```") else prose(part) for part in parts)
 

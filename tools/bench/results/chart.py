@@ -2,11 +2,11 @@
 
 from xml.sax.saxutils import escape
 
-WIDTH, HEIGHT = 760, 360
+WIDTH = 760
 LEFT, RIGHT, TOP, BASE = 56, 16, 76, 268  # the plot area; BASE is the y coordinate of zero
 GREY, ORANGE, BLUE, GREEN = "#9aa5b1", "#e69f00", "#0072b2", "#009e73"  # distinct with colour vision deficiencies
 COLOURS = {2: (GREY, BLUE), 3: (GREY, ORANGE, BLUE), 4: (GREY, ORANGE, BLUE, GREEN)}  # by number of series
-CAPTION_LINE = 16
+CAPTION, CAPTION_LINE = 44, 16  # distance of the caption from the plot, and of its lines
 
 
 def _text(x, y, words, size=13, anchor="start", colour="#1f2933", extra=""):
@@ -73,10 +73,12 @@ def bar_chart(title, axis, series, groups, caption, digits=2):
     assert all(len(values) == len(series) for _, values in groups)
     top = 1.12 * max(value for _, values in groups for value in values if value is not None)
     lines = [
-        _text(LEFT, BASE + 44 + CAPTION_LINE * place, line, 12, colour="#52606d") for place, line in enumerate(caption)
+        _text(LEFT, BASE + CAPTION + CAPTION_LINE * place, line, 12, colour="#52606d")
+        for place, line in enumerate(caption)
     ]
+    height = BASE + CAPTION + CAPTION_LINE * len(caption)
     body = [
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
+        f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>',
         _text(LEFT, 26, title, 16, extra=' font-weight="600"'),
         *_legend(series),
         *_axis(top, axis),
@@ -84,7 +86,7 @@ def bar_chart(title, axis, series, groups, caption, digits=2):
         *lines,
     ]
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}"'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
         ' role="img"'
         " font-family=\"system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif\">\n"
         f"<title>{escape(title)}</title>\n<desc>{escape(' '.join(caption))}</desc>\n" + "\n".join(body) + "\n</svg>\n"

@@ -39,6 +39,8 @@ missing = sorted(set(expected) - set(listed))
 assert len(libraries) > 5 and not missing, f"no licence texts: {missing}"
 referenced = {name for text in listed for name in re.findall(rb"common-licenses/([\w.-]*\w)", wheel.read(f"{info}/licenses/{text}"))}
 assert all(f"third-party/common-licenses/{name.decode()}.txt" in listed for name in referenced), referenced
+folders = {name.rpartition("/")[0] for name in names if re.search(r"libsptile(-cuda)?\.so\.0$", name)}
+assert len(folders) == 1, f"libsptile loads libsptile-cuda from its own folder: {folders}"
 for field in ("Summary", "Author", "Keywords", "License-Expression", "Requires-Python", "Classifier"):
     assert metadata[field], f"no {field}"
 relative = re.findall(r"\]\((?!\w+:)[^)]*\)", re.sub(r"```.*?```", "", metadata.get_payload(), flags=re.DOTALL))
@@ -91,6 +93,6 @@ import zipfile
 
 library = json.loads(pathlib.Path("doctor.json").read_text())["library"]
 assert library["path"].endswith("/.sptile.mesonpy.libs/libsptile.so.0"), library
-has_cuda = any(name.endswith("third-party/cuda-runtime.txt") for name in zipfile.ZipFile(sys.argv[1]).namelist())
+has_cuda = any("libsptile-cuda" in name for name in zipfile.ZipFile(sys.argv[1]).namelist())
 assert library["cuda"] == has_cuda, library
 END

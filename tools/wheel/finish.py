@@ -51,7 +51,7 @@ def third_party(wheel, names, toolkit):
     texts |= {f"{name}.txt": copyright_of(package) for name, package in HEADERS.items()}
     for common in sorted({c for text in texts.values() for c in re.findall(rf"{COMMON}/([\w.-]*\w)", text)}):
         texts[f"common-licenses/{common}.txt"] = (COMMON / common).read_text(encoding="utf-8")
-    if any("/libsptile-cuda.so" in name for name in names):
+    if any("libsptile-cuda.so" in name for name in names):
         agreement = pathlib.Path(toolkit or "/nonexistent") / "EULA.txt"
         texts["cuda-runtime.txt"] = CUDA_NOTICE + (agreement.read_text(encoding="utf-8") if agreement.is_file() else "")
     return texts

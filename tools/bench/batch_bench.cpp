@@ -260,7 +260,7 @@ Problem problem_named(const std::string& name, const Setting& setting) {
 
 Setting parse(int argc, char** argv) {
   Setting setting;
-  CLI::App app("Times many small products: one run of a batch, beside a run for each of its matrices.");
+  CLI::App app("Time many small products: one run of a batch, compared with one run per matrix.");
   app.add_option("CASE", setting.cases, "molecules, layers, mini-batches; default: all")
       ->check(CLI::IsMember(setting.cases));
   app.add_option("--device", setting.device, "default: cuda")->check(CLI::IsMember({"cpu", "cuda"}));

@@ -1,10 +1,10 @@
-"""Eigenvalues of a symmetric matrix with SciPy's lobpcg: SciPy's product beside sptile's.
+"""Eigenvalues of a symmetric matrix with SciPy's lobpcg: SciPy's product compared with sptile's.
 
     PYTHONPATH=runtime/python SPTILE_LIBRARY=build/runtime/libsptile.so.0 python tools/bench/lobpcg.py
     python tools/bench/lobpcg.py ship_001.mtx.xz -k 32
 
-IN is what `sptile.read` or `scipy.io.mmread` takes, or a bundle; without it a plate of finite elements is
-made.
+IN is a file that `sptile.read` or `scipy.io.mmread` can read, or a bundle. By default the program generates a plate
+of finite elements.
 """
 
 from __future__ import annotations

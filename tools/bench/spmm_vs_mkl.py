@@ -3,11 +3,11 @@
 
     tools/bench/spmm_vs_mkl.py --library build/runtime/libsptile.so.0 --csv mkl.csv matrix.mtx ...
 
-Matrices are Matrix Market files, optionally .gz, .bz2 or .xz, with random values. Both multiply by the same B into a C of
-their own; results are compared first. Needs NumPy, SciPy and oneMKL (`pip install mkl`). oneMKL is told the layout, N and
-the number of calls, and optimises before it is timed. One line for each matrix, N, type and number of threads: what a
-quarter of the turns stayed below, since other work on the machine only adds time, and oneMKL's over that of our fastest
-format.
+Matrices are Matrix Market files, optionally .gz, .bz2 or .xz, with random values. Both libraries multiply the same B, each
+into a separate C; results are compared first. Needs NumPy, SciPy and oneMKL (`pip install mkl`). oneMKL receives hints for
+the layout, N and the number of calls, and optimizes before it is timed. The output has one line per matrix, N, type and
+number of threads: the first quartile of the times, since other work on the machine only adds time, and the ratio of
+oneMKL's time to that of sptile's fastest format.
 """
 import argparse
 import csv

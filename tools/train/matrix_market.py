@@ -64,7 +64,7 @@ def read_pattern(path):
             raise ValueError
     except (IndexError, ValueError):
         raise TrainError(
-            BAD_INPUT, f"{path}: lines of numbers are wanted: rows, columns and entries, then the entries"
+            BAD_INPUT, f"{path}: expected a size line (rows, columns, entries), then one line of numbers per entry"
         ) from None
     places = table[:, :2].astype(np.int64) - 1
     if len(places) != count:

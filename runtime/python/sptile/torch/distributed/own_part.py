@@ -91,7 +91,7 @@ def _small_file(path: Path) -> bytes:
 
 
 def _check_lists(part: Part, ranks: Ranks) -> None:
-    """What each part sends to each other one must be what that one expects, row by row: BadInputError."""
+    """Raises BadInputError unless every part sends to every other part the rows that it expects."""
     sent = _digests(part.old_ids[part.send_rows], part.send_offset)
     expected = _digests(part.halo_ids, part.receive_offset)
     numbers = ranks.numbers(sent + expected)

@@ -157,7 +157,8 @@ Result<std::optional<std::vector<std::int64_t>>> Hdf5Input::integers(const std::
   const Attribute found(file_.id(), object, attribute);
   if (!found.id || H5Tget_class(found.type.id()) != H5T_INTEGER || H5Tget_size(found.type.id()) > 8 ||
       found.count < 0 || found.count > kMostNumbers)
-    return fail(Errc::bad_input, "the attribute " + quoted(attribute) + " is not of integers", where(object));
+    return fail(Errc::bad_input, "the attribute " + quoted(attribute) + " is not an integer array",
+                where(object));
   std::vector<std::int64_t> numbers(static_cast<std::size_t>(found.count));
   if (found.count > 0 && H5Aread(found.id.id(), H5T_NATIVE_INT64, numbers.data()) < 0)
     return damaged(where(object), "the attribute " + quoted(attribute) + " cannot be read");

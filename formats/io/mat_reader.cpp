@@ -332,7 +332,7 @@ class MatReader {
     matrix_->source_sha256 = input_.finish_hash();
     if (found_ > 1)
       matrix_->notes.push_back("A is read; " + std::to_string(found_ - 1) +
-                               " more sparse matrices are ignored");
+                               " other sparse matrices are ignored");
     return std::move(matrix_);
   }
 

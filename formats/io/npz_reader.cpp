@@ -378,7 +378,7 @@ class NpzReader {
     notes_.push_back("edges from " + std::string(row.from) + (row.to.empty() ? "[0] to " : " to ") +
                      std::string(row.to.empty() ? "edge_index[1]" : row.to) + ", " +
                      std::to_string(arrays_.rows) + " vertices" +
-                     (vertices.empty() ? " (the largest is named)" : "") +
+                     (vertices.empty() ? " (from the largest id)" : "") +
                      (weights.empty() ? ", without weights" : ", with weights " + std::string(weights)));
     if (weights.empty()) return {};
     s = read_values(weights);

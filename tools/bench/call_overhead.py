@@ -98,7 +98,7 @@ def main() -> None:
         "--calls",
         type=int,
         default=20,
-        help="calls of one repetition: few, so that nothing interrupts them all",
+        help="calls per repetition; few, so that some repetitions are not interrupted",
     )
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--json", action="store_true")

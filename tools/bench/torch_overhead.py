@@ -69,7 +69,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--calls", type=int, default=3000)
-    parser.add_argument("--most", action="store_true", help="fail where a product takes too long")
+    parser.add_argument("--most", action="store_true", help="fail if a product takes too long")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)

@@ -281,7 +281,7 @@ Status print_predictions(Session& session, const PartitionOptions& options, cons
   json["model"] = model_json(options);
   json["predictions"] = Json::array();
   std::vector<std::vector<std::string>> table = {{"GPUs", "step", "speed-up", "efficiency", "local", "halo",
-                                                  "exchange", "halo share", "rows sent", "by one"}};
+                                                  "exchange", "halo fraction", "rows sent", "by one"}};
   for (const PredictedCount& row : predicted) {
     const StepPrediction& p = row.step;
     Json one = {{"gpus", row.gpus}};

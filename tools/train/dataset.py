@@ -126,7 +126,7 @@ def read_labels(path, count):
     so."""
     lines = read_text(path).splitlines()
     if not lines or lines[0].split("\t") != ["label", "split"]:
-        raise TrainError(BAD_INPUT, f"{path}:1: 'label<tab>split' is wanted")
+        raise TrainError(BAD_INPUT, f"{path}:1: expected 'label<tab>split'")
     if len(lines) - 1 != count:
         raise TrainError(BAD_INPUT, f"{path}: {len(lines) - 1} nodes, but the graph has {count}")
     labels, splits = np.empty(count, np.int64), np.empty(count, "U5")

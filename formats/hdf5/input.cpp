@@ -25,7 +25,7 @@ constexpr std::size_t kLongestText = 64 << 10;  // of an attribute
 tl::unexpected<Error> damaged(const std::string& where, const std::string& what) {
   const Hdf5Reason reason = hdf5_reason();
   if (reason.errnum != 0) return system_failure(reason.errnum, what, where);
-  return fail(Errc::bad_input, what + ", HDF5 says: " + reason.text + "; copy the file again", where);
+  return fail(Errc::bad_input, what + "; HDF5 reports: " + reason.text + "; copy the file again", where);
 }
 
 // Filters that make data smaller by no more than kMostHdf5Ratio, if at all.

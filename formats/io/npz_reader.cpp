@@ -246,7 +246,7 @@ class NpzReader {
     for (const std::string& name : zip_.names()) held += (held.empty() ? "" : ", ") + name;
     return fail(
         Errc::bad_input,
-        "a NumPy archive of " + held.substr(0, 200) +
+        "a NumPy archive with " + held.substr(0, 200) +
             ", but no sparse matrix; scipy.sparse.save_npz writes one, and edges are src_li and dst_li, "
             "src and dst, or edge_index",
         zip_.where().substr(0, zip_.where().size() - 1));
@@ -308,7 +308,7 @@ class NpzReader {
     if (arrays_.block_rows < 1 || arrays_.block_cols < 1 || arrays_.rows % arrays_.block_rows != 0 ||
         arrays_.cols % arrays_.block_cols != 0)
       return member.bad("has blocks of ", std::to_string(arrays_.block_rows), " x ",
-                        std::to_string(arrays_.block_cols), ", which does not divide ",
+                        std::to_string(arrays_.block_cols), ", which do not divide ",
                         std::to_string(arrays_.rows), " x ", std::to_string(arrays_.cols));
     return {};
   }

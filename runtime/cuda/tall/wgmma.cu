@@ -13,7 +13,7 @@ Status check_wide(const ServiceRequest& request) {
   constexpr std::int64_t kLeast = 96;  // three quarters of a slice
   if (request.n >= kLeast) return {};
   return fail(Errc::unsupported, std::string(kTallWgmma) + " requires at least " + std::to_string(kLeast) +
-                                     " columns, this plan has " + std::to_string(request.n) + "; use " +
+                                     " columns, got " + std::to_string(request.n) + "; use " +
                                      std::string(kTallStaged));
 }
 

@@ -119,7 +119,7 @@ TEST_CASE("lists that are not sound are refused when a part is opened") {
       {"offset negative", offsets("/part/receive_offset", [](Offsets o) { o[0] = -1; }),
        "/part/receive_offset does"},
       {"offset past the end", offsets("/part/receive_offset", [](Offsets o) { o[3] += 1; }),
-       "does not rise from 0"},
+       "does not increase from 0"},
       {"for itself", offsets("/part/send_offset", [](Offsets o) { o[1] -= 1; }), "rows for the part itself"},
       {"shape", offsets("/halo/shape", [](Offsets s) { s[0] += 1; }), "halo: "},
   };

@@ -10,7 +10,7 @@ namespace sptile {
 
 /// Throws std::logic_error: memory must never be taken for a type that it does not hold.
 [[noreturn]] inline void no_value_type(DType dtype) {
-  throw std::logic_error(std::string(name_of(dtype)) + " is no type of values");
+  throw std::logic_error(std::string(name_of(dtype)) + " is not a value type");
 }
 
 }  // namespace sptile

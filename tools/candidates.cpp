@@ -34,7 +34,7 @@ std::string why_chosen(const std::vector<runtime::Candidate>& candidates, runtim
   const auto time = [&](const runtime::Candidate& c) { return measured ? c.measured_us : c.predicted_us; };
   if (!time(*best))
     return fmt::format(
-        "no profile of this device has it, so times are not predicted; run 'sptile calibrate --device {}' or "
+        "no profile of this device predicts its time; run 'sptile calibrate --device {}' or "
         "use --choose measured",
         name_of(device));
   const runtime::Candidate* next = nullptr;

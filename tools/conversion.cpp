@@ -180,7 +180,7 @@ Status Conversion::take_loss(const formats::ValueLoss& loss, DType wide_enough) 
   Error first = loss.first.value_or(Error{Errc::bad_input, "values that their type cannot represent", {}});
   if (first.where.empty()) first.where = task_.in;
   first.message +=
-      fmt::format("; {}leave out --strict",
+      fmt::format("; {}omit --strict",
                   wide_enough == task_.dtype ? "" : fmt::format("--dtype {} or ", name_of(wide_enough)));
   return tl::unexpected(std::move(first));
 }

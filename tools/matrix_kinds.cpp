@@ -136,9 +136,10 @@ Result<formats::ZipReader> open_npz(const std::string& path, formats::InputBytes
   for (std::size_t i = 1; i < std::min<std::size_t>(names.size(), 4); ++i) held += ", " + names[i];
   return fail(
       Errc::bad_input,
-      fmt::format("a zip archive of {}{}, not a SciPy archive (.npz); unpack it with 'unzip {}' and name the "
-                  "matrix file",
-                  held, names.size() > 4 ? ", ..." : "", base_name(path)),
+      fmt::format(
+          "a zip archive with {}{}, not a SciPy archive (.npz); unpack it with 'unzip {}' and name the "
+          "matrix file",
+          held, names.size() > 4 ? ", ..." : "", base_name(path)),
       path);
 }
 

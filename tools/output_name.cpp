@@ -18,7 +18,7 @@ struct KindRow {
 };
 constexpr KindRow kKinds[] = {{FileKind::bundle, "a bundle", ".h5", false},
                               {FileKind::matrix_market, "Matrix Market text", ".mtx", true},
-                              {FileKind::permutation, "a list of row numbers", ".txt", true},
+                              {FileKind::permutation, "a permutation", ".txt", true},
                               {FileKind::csv, "CSV", ".csv", false},
                               {FileKind::profile, "a profile", ".tsv", false},
                               {FileKind::png, "a PNG image", ".png", false},

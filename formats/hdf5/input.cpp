@@ -25,7 +25,7 @@ constexpr std::size_t kLongestText = 64 << 10;  // of an attribute
 tl::unexpected<Error> damaged(const std::string& where, const std::string& what) {
   const Hdf5Reason reason = hdf5_reason();
   if (reason.errnum != 0) return system_failure(reason.errnum, what, where);
-  return fail(Errc::bad_input, what + ", HDF5 says: " + reason.text + "; copy the file again", where);
+  return fail(Errc::bad_input, what + "; HDF5 reports: " + reason.text + "; copy the file again", where);
 }
 
 // Filters that make data smaller by no more than kMostHdf5Ratio, if at all.
@@ -157,7 +157,8 @@ Result<std::optional<std::vector<std::int64_t>>> Hdf5Input::integers(const std::
   const Attribute found(file_.id(), object, attribute);
   if (!found.id || H5Tget_class(found.type.id()) != H5T_INTEGER || H5Tget_size(found.type.id()) > 8 ||
       found.count < 0 || found.count > kMostNumbers)
-    return fail(Errc::bad_input, "the attribute " + quoted(attribute) + " is not of integers", where(object));
+    return fail(Errc::bad_input, "the attribute " + quoted(attribute) + " is not an integer array",
+                where(object));
   std::vector<std::int64_t> numbers(static_cast<std::size_t>(found.count));
   if (found.count > 0 && H5Aread(found.id.id(), H5T_NATIVE_INT64, numbers.data()) < 0)
     return damaged(where(object), "the attribute " + quoted(attribute) + " cannot be read");

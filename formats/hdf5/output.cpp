@@ -23,7 +23,7 @@ constexpr const char* kNoName = "/";
 tl::unexpected<Error> failure(const std::string& what) {
   const Hdf5Reason reason = hdf5_reason();
   if (reason.errnum != 0) return fail(Errc::io, what + ": " + std::generic_category().message(reason.errnum));
-  return fail(Errc::io, what + ": HDF5 says: " + reason.text);
+  return fail(Errc::io, what + "; HDF5 reports: " + reason.text);
 }
 
 hid_t half_type() {

@@ -267,7 +267,7 @@ Status AtomicFile::settle() {
   if (!temporary_.empty()) ::unlinkat(folder_, temporary_.c_str(), 0);
   temporary_.clear();
   if (::fsync(folder_) != 0 && errno != EINVAL)  // EINVAL: nothing to sync there
-    return system_failure(errno, "cannot make the new name durable", path_);
+    return system_failure(errno, "cannot flush the directory to disk", path_);
   return {};
 }
 

@@ -209,7 +209,7 @@ Status AtomicFolder::commit() {
   }
   Status done = replace();
   if (done && ::fsync(parent_) != 0 && errno != EINVAL)
-    done = system_failure(errno, "cannot make the new name durable", path_);
+    done = system_failure(errno, "cannot flush the directory to disk", path_);
   discard();
   return done;
 }

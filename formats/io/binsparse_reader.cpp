@@ -102,7 +102,7 @@ class BinsparseReader {
   }
 
   Status read_format() {
-    if (!descriptor_.format) return bad("the descriptor names no format");
+    if (!descriptor_.format) return bad("the descriptor has no format");
     const std::string& name = *descriptor_.format;
     format_ = find_row(kFormats, name);
     if (format_ == nullptr)

@@ -574,7 +574,7 @@ class EdgeListReader {
       if (!names_vertices(roles))
         return fail(
             Errc::bad_input,
-            "vertex " + quoted(names_[0]) + " is not an integer from 0 to 2147483647; no edge follows",
+            "vertex " + quoted(names_[0]) + " is not an integer from 0 to 2147483647, and no edges follow",
             name(heading_line_));
     }
     if (counts_)
@@ -631,8 +631,8 @@ class EdgeListReader {
       if (id < 0 || id >= limit)
         return fail(Errc::bad_input,
                     "edge " + std::to_string(i + 1) + " has vertex " + std::to_string(ids[i]) +
-                        "; ids start at " + std::to_string(base) + ", and the declared number is " +
-                        std::to_string(limit),
+                        "; ids start at " + std::to_string(base) +
+                        ", and the declared number of vertices is " + std::to_string(limit),
                     lines_.name());
       ids[i] = static_cast<std::int32_t>(id);
     }

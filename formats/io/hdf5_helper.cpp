@@ -160,7 +160,7 @@ Status Hdf5Helper::greet() {
   auto hello = ask(Hdf5Op::hello);
   if (!hello) return tl::unexpected(std::move(hello.error()));
   if (hello->number() != kHdf5Protocol)
-    return fail(Errc::io, "sptile-hdf5 is of another version of sptile; install sptile again");
+    return fail(Errc::io, "sptile-hdf5 belongs to a different version of sptile; reinstall sptile");
   version_ = hello->text();
   return {};
 }
@@ -191,7 +191,7 @@ Status Hdf5Helper::wait() {
     if (ready < 0 && errno != EINTR) return system_failure(errno, "cannot read from sptile-hdf5", {});
     if (ready == 0 && is_gone() && ::poll(&waited, 1, 0) == 0) return ended();
   }
-  return fail(Errc::io, "HDF5 has not answered for 10 minutes");
+  return fail(Errc::io, "the HDF5 process has not responded for 10 minutes");
 }
 
 Status Hdf5Helper::receive(std::span<std::byte> to) {

@@ -22,7 +22,7 @@ tl::unexpected<Error> tell_contents(const Hdf5Reader& file, const std::string& n
   std::string held;
   for (const std::string& one : *names) held += (held.empty() ? "" : ", ") + quoted(one);
   return fail(Errc::bad_input,
-              "HDF5 of " + (held.empty() ? "nothing" : held) +
+              "an HDF5 file with " + (held.empty() ? "nothing" : held) +
                   ", but neither a bundle nor binsparse: the sptile header and the attribute 'binsparse' are "
                   "missing; HDF5 tools that copy a bundle may drop the header",
               name);

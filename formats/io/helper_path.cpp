@@ -34,7 +34,7 @@ Result<std::string> helper_path() {
     tried += (tried.empty() ? "" : ", ") + path;
   }
   return fail(Errc::io, "sptile-hdf5, which reads and writes HDF5 for sptile, is missing (" + tried +
-                            "); install sptile again");
+                            "); reinstall sptile");
 }
 
 }  // namespace sptile::formats

@@ -325,14 +325,14 @@ class MatReader {
     if (found_ > 1 && !chosen_) {
       std::string all;
       for (const std::string& name : names_) all += (all.empty() ? "" : ", ") + quoted(name);
-      return bad("a MAT-file of " + std::to_string(found_) + " sparse matrices (" + all +
+      return bad("a MAT-file with " + std::to_string(found_) + " sparse matrices (" + all +
                  (found_ > names_.size() ? ", ..." : "") + "); save only one, or name it A");
     }
     if (!matrix_) return tl::unexpected(std::move(matrix_.error()));
     matrix_->source_sha256 = input_.finish_hash();
     if (found_ > 1)
       matrix_->notes.push_back("A is read; " + std::to_string(found_ - 1) +
-                               " more sparse matrices are ignored");
+                               " other sparse matrices are ignored");
     return std::move(matrix_);
   }
 

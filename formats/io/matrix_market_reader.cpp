@@ -44,7 +44,7 @@ Result<std::int64_t> proven_entries(const Opening& opening, const TextStream& st
   return fail(Errc::bad_input,
               "the header declares " + std::to_string(opening.header.entries) + " entries, but the " +
                   std::to_string(std::max<std::int64_t>(0, left)) +
-                  " bytes after it are too few; the file may be truncated",
+                  " bytes after it are too few for them; the file may be truncated",
               place(stream.name(), opening.size_line));
 }
 

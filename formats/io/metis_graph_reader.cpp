@@ -115,9 +115,9 @@ class MetisReader {
                         std::to_string(header_.vertices) + " vertices; the file may be truncated");
     const std::int64_t ends = neighbours_.size();
     if (ends == 2 * header_.edges) return {};
-    return lines_.bad(std::to_string(ends) + " neighbours are listed; the header's " +
-                      std::to_string(header_.edges) + " edges, each at both ends, have " +
-                      std::to_string(2 * header_.edges));
+    return lines_.bad(
+        std::to_string(ends) + " neighbours are listed, but the " + std::to_string(header_.edges) +
+        " edges in the header, each listed at both ends, require " + std::to_string(2 * header_.edges));
   }
 
   Status read_vertex(Numbers& words, std::int64_t vertex) {
@@ -153,7 +153,7 @@ class MetisReader {
     if (made->duplicates > 0)
       return fail(Errc::bad_input, std::to_string(made->duplicates) + " edges are listed twice", name);
     if (!identical(transpose(made->csr.view()).view(), made->csr.view()))
-      return fail(Errc::bad_input, "an edge is listed at one of its ends only, or with two weights", name);
+      return fail(Errc::bad_input, "an edge is listed at only one end, or with two different weights", name);
     made->loss.inexact += inexact_;
     ReadMatrix matrix = to_read_matrix(std::move(*made));
     matrix.source_sha256 = lines_.input().finish_hash();

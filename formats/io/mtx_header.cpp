@@ -175,7 +175,7 @@ Status MtxHeaderReader::take_size(std::string_view line) {
     *targets[i] = *number;
     if (i < 2 && *number > kMostRows)
       return fail(Errc::unsupported, std::string(words.word[i].substr(0, 40)) + " " + std::string(kNames[i]) +
-                                         "; sptile holds up to 2147483647 (32-bit ids)");
+                                         "; sptile supports up to 2147483647 (32-bit ids)");
   }
   if (header_.symmetry != MtxSymmetry::general && header_.rows != header_.cols)
     return bad("symmetric matrices must be square; this one has " + std::to_string(header_.rows) +

@@ -246,7 +246,7 @@ class NpzReader {
     for (const std::string& name : zip_.names()) held += (held.empty() ? "" : ", ") + name;
     return fail(
         Errc::bad_input,
-        "a NumPy archive of " + held.substr(0, 200) +
+        "a NumPy archive with " + held.substr(0, 200) +
             ", but no sparse matrix; scipy.sparse.save_npz writes one, and edges are src_li and dst_li, "
             "src and dst, or edge_index",
         zip_.where().substr(0, zip_.where().size() - 1));
@@ -308,7 +308,7 @@ class NpzReader {
     if (arrays_.block_rows < 1 || arrays_.block_cols < 1 || arrays_.rows % arrays_.block_rows != 0 ||
         arrays_.cols % arrays_.block_cols != 0)
       return member.bad("has blocks of ", std::to_string(arrays_.block_rows), " x ",
-                        std::to_string(arrays_.block_cols), ", which does not divide ",
+                        std::to_string(arrays_.block_cols), ", which do not divide ",
                         std::to_string(arrays_.rows), " x ", std::to_string(arrays_.cols));
     return {};
   }
@@ -378,7 +378,7 @@ class NpzReader {
     notes_.push_back("edges from " + std::string(row.from) + (row.to.empty() ? "[0] to " : " to ") +
                      std::string(row.to.empty() ? "edge_index[1]" : row.to) + ", " +
                      std::to_string(arrays_.rows) + " vertices" +
-                     (vertices.empty() ? " (the largest is named)" : "") +
+                     (vertices.empty() ? " (from the largest id)" : "") +
                      (weights.empty() ? ", without weights" : ", with weights " + std::string(weights)));
     if (weights.empty()) return {};
     s = read_values(weights);

@@ -55,8 +55,8 @@ Status TarMatrix::find() {
   }
   std::string held = held_.empty() ? "no files" : "";
   for (const std::string& name : held_) held += (held.empty() ? "" : ", ") + name;
-  return refuse(Errc::bad_input, "a tar archive of " + held + (more_held_ ? ", ..." : "") +
-                                     ", without a matrix NAME/NAME.mtx");
+  return refuse(Errc::bad_input, "a tar archive with " + held + (more_held_ ? ", ..." : "") +
+                                     ", but without a matrix NAME/NAME.mtx");
 }
 
 Status TarMatrix::look_behind() {

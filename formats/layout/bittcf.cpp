@@ -37,7 +37,7 @@ Status check_tile(const FormatView& view, const BitTcfView& a, std::int64_t tile
   const std::int64_t entries = std::int64_t{a.tc_offset[t + 1]} - std::int64_t{a.tc_offset[t]};
   if (std::popcount(mask) != entries)
     return broken_mask(view, A::tc_local_bit, tile, mask,
-                       std::to_string(entries) + " bits, as tc_offset says");
+                       std::to_string(entries) + " bits, the count from tc_offset");
   return check_rows_exist(view, A::tc_local_bit, tile, mask, rows);
 }
 

@@ -29,8 +29,8 @@ Status check_array_types(const FormatView& view) {
     const ArrayView& array = view.arrays[i];
     const DType expected = spec.holds_values ? values : spec.dtype;
     if (array.dtype != expected)
-      return fail(Errc::bad_input, name(i) + " holds " + std::string(name_of(array.dtype)) + ", expected " +
-                                       std::string(name_of(expected)));
+      return fail(Errc::bad_input, name(i) + " has type " + std::string(name_of(array.dtype)) +
+                                       ", expected " + std::string(name_of(expected)));
     if (array.size < 0) return fail(Errc::bad_input, name(i) + " has a negative length");
   }
   return {};

@@ -85,7 +85,7 @@ Status check_tile(const FormatView& view, const HcWindowView& a, std::int64_t ti
   const std::uint64_t upper = a.bitmap[2 * t], lower = a.bitmap[2 * t + 1];
   if (std::popcount(upper) + std::popcount(lower) != entries)
     return broken_mask(view, A::bitmap, 2 * tile, upper,
-                       std::to_string(entries) + " bits in it and the next, as tc_offset says");
+                       std::to_string(entries) + " bits in this and the next mask, the count from tc_offset");
   if (Status s = check_rows_exist(view, A::bitmap, 2 * tile, upper, rows); !s) return s;
   return check_rows_exist(view, A::bitmap, 2 * tile + 1, lower, std::max(rows - 8, 0));
 }
@@ -128,7 +128,7 @@ Status check_row(const FormatView& view, const HcWindowView& a, std::size_t i) {
   if (a.row_window_offset[window] != a.row_window_offset[window + 1])
     return broken_element(
         view, A::row_id, index, row,
-        "a row of a window without tiles, which window " + std::to_string(window) + " is not");
+        "a row of a window without tiles, but window " + std::to_string(window) + " is not");
   if (a.row_offset[i] == a.row_offset[i + 1])
     return broken_element(
         view, A::row_offset, index + 1, a.row_offset[i + 1],

@@ -29,7 +29,7 @@ Status check_tile(const FormatView& view, const LibraView& a, std::int64_t tile,
   const std::int64_t entries = std::int64_t{a.tc_offset[t + 1]} - std::int64_t{a.tc_offset[t]};
   if (std::popcount(a.bitmap[t]) != entries)
     return broken_mask(view, A::bitmap, tile, a.bitmap[t],
-                       std::to_string(entries) + " bits, as tc_offset says");
+                       std::to_string(entries) + " bits, the count from tc_offset");
   return check_rows_exist(view, A::bitmap, tile, a.bitmap[t], rows);
 }
 

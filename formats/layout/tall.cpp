@@ -95,7 +95,7 @@ class WindowCheck {
                          "bits of the " + std::to_string((rows_ + 7) / 8) + " sub-windows only, and some");
     if (std::popcount(mask) != tiles)
       return broken_mask(view_, A::group_mask, group, mask,
-                         std::to_string(tiles) + " bits, as group_tile_offset says");
+                         std::to_string(tiles) + " bits, the count from group_tile_offset");
     uses.fill(0);
     std::int64_t tile = first;
     for (int s = 0; s < kTallMaxSubWindows; ++s) {
@@ -115,7 +115,7 @@ class WindowCheck {
     if (bits == 0) return broken_mask(view_, A::bitmap, tile, bits, "some bits (empty tiles are not stored)");
     if (std::popcount(bits) != entries)
       return broken_mask(view_, A::bitmap, tile, bits,
-                         std::to_string(entries) + " bits, as value_offset says");
+                         std::to_string(entries) + " bits, the count from value_offset");
     return check_rows_exist(view_, A::bitmap, tile, bits, rows);
   }
 

@@ -24,7 +24,7 @@ Status check_array(std::string_view path, const ArrayView& array, std::initializ
                    std::int64_t size) {
   if (!array.present()) return bad(std::string(path) + " is missing");
   if (std::find(types.begin(), types.end(), array.dtype) == types.end())
-    return bad(std::string(path) + " holds " + std::string(name_of(array.dtype)) + ", expected " +
+    return bad(std::string(path) + " has type " + std::string(name_of(array.dtype)) + ", expected " +
                std::string(name_of(*types.begin())));
   if (array.size != size)
     return bad(std::string(path) + " has " + to_string(array.size) + " elements, expected " +
@@ -104,8 +104,8 @@ Status Bundle::read_shape() {
   std::ranges::copy(stored->array.as<std::int64_t>(), shape.begin());
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
   if (shape[0] < 0 || shape[0] > kMost || shape[1] < 0 || shape[1] > kMost || shape[2] < 0)
-    return bad(path + " says " + to_string(shape[0]) + " x " + to_string(shape[1]) + " with " +
-               to_string(shape[2]) + " entries; rows and columns go from 0 to 2^31 - 1");
+    return bad(path + " is " + to_string(shape[0]) + " x " + to_string(shape[1]) + " with " +
+               to_string(shape[2]) + " entries; expected 0 to 2^31 - 1 rows and columns");
   rows_ = shape[0], cols_ = shape[1], nnz_ = shape[2];
   pattern_ = (file_->header().may_ignore & formats::kBundlePattern) != 0;
   return read_symmetry();

@@ -12,7 +12,8 @@ Status no_format(const Bundle& bundle, std::string_view format, Side side) {
   for (const formats::FormatView& held : bundle.formats(side))
     names += (names.empty() ? "" : ", ") + std::string(held.layout->name);
   return fail(Errc::usage, "the bundle has no format " + std::string(format) +
-                               (side == Side::transpose ? " of the transpose" : "") + "; it holds " + names);
+                               (side == Side::transpose ? " of the transpose" : "") +
+                               "; stored formats: " + names);
 }
 
 }  // namespace

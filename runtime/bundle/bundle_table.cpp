@@ -53,7 +53,7 @@ Status read_to(const FileBytes& file, std::uint64_t offset, void* to, std::size_
 
 /// Explains a file that is not a bundle at all.
 Status not_a_bundle(const FileBytes& file) {
-  if (file.size() == 0) return bad("is empty; make a bundle with `sptile convert`");
+  if (file.size() == 0) return bad("is empty; create a bundle with `sptile convert`");
   std::array<char, 16> start{};
   const std::size_t got = static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), start.size()));
   if (Status s = read_to(file, 0, start.data(), got); !s) return s;
@@ -63,7 +63,7 @@ Status not_a_bundle(const FileBytes& file) {
     std::array<char, 8> found{};
     if (Status s = read_to(file, block, found.data(), found.size()); !s) return s;
     if (std::string_view(found.data(), found.size()) == kHdf5Signature)
-      return bad("is HDF5 with a user block that is not sptile's; make a bundle with `sptile convert`");
+      return bad("is HDF5 with a user block that is not sptile's; create a bundle with `sptile convert`");
   }
   return bad("is not a sptile bundle; create one with `sptile convert`");
 }
@@ -72,15 +72,15 @@ Status not_a_bundle(const FileBytes& file) {
 Status check_sizes(const BundleHeader& h) {
   if (h.version > formats::kBundleVersion)
     return fail(Errc::unsupported, "needs layout version " + to_string(h.version) + "; this sptile reads " +
-                                       to_string(formats::kBundleVersion) + ", a newer one is needed");
+                                       to_string(formats::kBundleVersion) + "; use a newer sptile");
   if (h.version < formats::kBundleVersion)
     return bad("layout version " + to_string(h.version) + " is invalid; versions start at 1; convert again");
   if (!std::has_single_bit(h.user_block) || h.user_block < kSmallestBlock ||
       h.user_block > formats::kBundleUserBlockMax)
     return bad("user block of " + to_string(h.user_block) +
-               " bytes, must be a power of two from 4096 to 1 MiB; convert again");
+               " bytes; it must be a power of two from 4096 to 1 MiB; convert again");
   if (h.entries > formats::kBundleEntriesMax)
-    return bad(to_string(h.entries) + " arrays, at most 4096 are allowed; convert again");
+    return bad(to_string(h.entries) + " arrays; at most 4096 are allowed; convert again");
   if (sizeof(BundleHeader) + h.entries * sizeof(BundleEntry) > h.user_block)
     return bad("table of " + to_string(h.entries) + " arrays does not fit the user block of " +
                to_string(h.user_block) + " bytes; convert again");

@@ -21,7 +21,7 @@ Status take(const Bundle& bundle, const char* name, std::int64_t size, std::span
   const ArrayView array = bundle.array(path_in_part(name));
   if (!array.present()) return bad(path_in_part(name) + " is missing; expected a part of a partition");
   if (array.dtype != dtype_of<T>)
-    return bad(path_in_part(name) + " holds " + std::string(name_of(array.dtype)) + ", expected " +
+    return bad(path_in_part(name) + " has type " + std::string(name_of(array.dtype)) + ", expected " +
                std::string(name_of(dtype_of<T>)));
   if (size >= 0 && array.size != size)
     return bad(path_in_part(name) + " has " + to_string(array.size) + " elements, expected " +
@@ -32,7 +32,7 @@ Status take(const Bundle& bundle, const char* name, std::int64_t size, std::span
 
 Status check_numbers(const formats::PartNumbers& n) {
   if (n.version != formats::kPartLayoutVersion)
-    return fail(Errc::unsupported, "is a part of layout version " + to_string(n.version) +
+    return fail(Errc::unsupported, "has part layout version " + to_string(n.version) +
                                        "; this sptile reads " + to_string(formats::kPartLayoutVersion));
   constexpr std::int64_t kMost = std::int64_t{1} << 31;
   if (n.parts < 1 || n.parts >= kMost || n.rank < 0 || n.rank >= n.parts)
@@ -46,7 +46,7 @@ Status check_numbers(const formats::PartNumbers& n) {
 Status check_offsets(const char* name, std::span<const std::int64_t> offset, std::int64_t last,
                      std::int64_t rank) {
   if (offset.front() != 0 || offset.back() != last || !std::is_sorted(offset.begin(), offset.end()))
-    return bad(path_in_part(name) + " does not rise from 0 to " + to_string(last));
+    return bad(path_in_part(name) + " does not increase from 0 to " + to_string(last));
   const auto own = static_cast<std::size_t>(rank);
   return offset[own] == offset[own + 1] ? Status()
                                         : bad(path_in_part(name) + " has rows for the part itself");

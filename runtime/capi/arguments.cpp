@@ -60,7 +60,7 @@ Result<const Operation*> operation_named(const char* call, const char* name) {
     if (op->name == name) return op;
     names += (names.empty() ? "" : ", ") + std::string(op->name);
   }
-  return fail(Errc::usage, std::string(call) + ": unknown operation " + name + "; there is: " + names);
+  return fail(Errc::usage, std::string(call) + ": unknown operation " + name + "; known: " + names);
 }
 
 Result<Device> device_of(std::int64_t code, const char* what) {

@@ -31,7 +31,8 @@ Status check_size(std::size_t size, std::size_t first) {
   constexpr std::size_t kStep = alignof(sptile_arrays);
   if (size == first && size % kStep == 0) return {};
   return fail(Errc::usage, "arrays.size = " + std::to_string(size) +
-                               "; it is that of the first, and a multiple of " + std::to_string(kStep));
+                               "; it must equal that of the first and be a multiple of " +
+                               std::to_string(kStep));
 }
 
 /// The matrices of a batch, which stand one behind the other as structs of one size.

@@ -102,8 +102,8 @@ Status read_number(std::string_view line, std::vector<ProfileNumber>& numbers) {
       return fail(Errc::bad_input, std::string(name) + " of " + std::string(kernel) + ", " +
                                        std::string(precision) + " occurs twice");
   if (numbers.size() == kMostNumbers)
-    return fail(Errc::bad_input,
-                "more than " + std::to_string(kMostNumbers) + " numbers; profiles have fewer");
+    return fail(Errc::bad_input, "more than " + std::to_string(kMostNumbers) +
+                                     " numbers; expected a profile written by 'sptile calibrate'");
   numbers.push_back({std::string(kernel), std::string(precision), std::string(name), *number});
   return {};
 }
@@ -228,7 +228,8 @@ Result<DeviceProfile> read_profile(const std::string& path) {
   std::string text(kMostBytes + 1, '\0');
   text.resize(std::fread(text.data(), 1, text.size(), file->get()));
   if (std::ferror(file->get()) != 0) return fail(Errc::io, "the profile cannot be read", path);
-  if (text.size() > kMostBytes) return fail(Errc::bad_input, "longer than 1 MiB; profiles are shorter", path);
+  if (text.size() > kMostBytes)
+    return fail(Errc::bad_input, "larger than 1 MiB; expected a profile written by 'sptile calibrate'", path);
   return parse_profile(text, path);
 }
 

@@ -18,7 +18,7 @@ struct Loaded {
   std::string reason = {};  ///< why there is none
 };
 
-/// Beside the library that this code is in, else where the loader looks.
+/// Next to the library that contains this code, otherwise where the loader looks.
 std::string place() {
   static const char here = 0;
   Dl_info info;
@@ -44,8 +44,8 @@ const Loaded& loaded() {
 const Part* part() { return loaded().part; }
 
 tl::unexpected<Error> refusal() {
-  return fail(Errc::unsupported, "the kernels for CUDA cannot be loaded (" + loaded().reason + "); install " +
-                                     SPTILE_CUDA_LIBRARY + " beside libsptile, or use the CPU");
+  return fail(Errc::unsupported, "cannot load the CUDA kernels (" + loaded().reason + "); install " +
+                                     SPTILE_CUDA_LIBRARY + " next to libsptile, or use the CPU");
 }
 #else
 const Part* part() { return nullptr; }

@@ -3,7 +3,8 @@
 namespace sptile::runtime::cuda {
 
 std::int64_t ScheduleReader::number(std::int64_t most) {
-  if (!ok() || !require(next_number_ < stored_.numbers.size(), "a number is missing")) return 0;
+  if (!ok() || !require(next_number_ < stored_.numbers.size(), "a number of the schedule is missing"))
+    return 0;
   const std::int64_t number = stored_.numbers[next_number_++];
   if (number >= 0 && number <= most) return number;
   require(false, "number " + std::to_string(next_number_ - 1) + " is " + std::to_string(number) +
@@ -30,8 +31,8 @@ bool ScheduleReader::require(bool holds, std::string_view what) {
 }
 
 Status ScheduleReader::finish() {
-  require(next_number_ == stored_.numbers.size(), "there are numbers after the last one");
-  require(end_ == stored_.bytes.size(), "there are bytes after the last part");
+  require(next_number_ == stored_.numbers.size(), "unexpected numbers after the last one");
+  require(end_ == stored_.bytes.size(), "unexpected bytes after the last part");
   if (ok()) return {};
   return fail(Errc::bad_input, wrong_);
 }

@@ -85,8 +85,8 @@ Result<PlanMatrix> Matrix::stored(const FormatLayout& layout, Side side) const {
   if (bundle_ != nullptr) return matrix_of(bundle_, layout.name, side);
   if (host_ && side == Side::matrix && layout.name == formats::kCsrLayout.name)
     return PlanMatrix{formats::as_format(host_->view), {}, {}, host_->owner};
-  return fail(Errc::usage, "the matrix has no format " + std::string(layout.name) + "; it holds " +
-                               (host_ ? "csr" : "CSR arrays in device memory") +
+  return fail(Errc::usage, "the matrix has no format " + std::string(layout.name) +
+                               "; stored formats: " + (host_ ? "csr" : "CSR arrays in device memory") +
                                "; store it with sptile convert, or sptile.convert(A, formats='" +
                                std::string(layout.name) + "') in Python");
 }
@@ -342,7 +342,7 @@ Status Matrix::refresh_packed(HeldFormat& order, ArrayView values, void* stream)
   }
   if (!is_ours)
     return fail(Errc::usage,
-                "refresh: the plan that defines the order of the values is of a different matrix");
+                "refresh: the plan that defines the order of the values belongs to a different matrix");
   for (const auto& held : alike)
     if (Status s = runtime::refresh_packed(*held, values, stream); !s) return s;
   if (Status s = refresh_others(order, values, others, stream); !s) return s;

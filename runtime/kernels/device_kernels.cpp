@@ -60,7 +60,7 @@ tl::unexpected<Error> no_kernel(const Multiplicand& a, const PlanOptions& option
                   describe(types_of(options)) +
                   (options.precision ? ", " + std::string(name_of(*options.precision)) : "") +
                   (options.nonfinite == NonFinite::strict ? ", nonfinite strict" : "") + " on " +
-                  device.name + "; there is: " + (choices.empty() ? "none" : choices));
+                  device.name + "; available: " + (choices.empty() ? "none" : choices));
 }
 
 }  // namespace

@@ -41,8 +41,8 @@ std::int64_t attention_sum(const ReferenceProduct& p) {
 
 Status check_attention(const PlanOptions& options) {
   if (options.variant.score != Score::additive || options.n == 1) return {};
-  return fail(Errc::usage, "the additive score adds one number of each row, not n = " +
-                               std::to_string(options.n) + "; pass n = 1 and the columns of V as m");
+  return fail(Errc::usage, "the additive score requires n = 1, got " + std::to_string(options.n) +
+                               "; pass the columns of V as m");
 }
 
 constexpr Operation kAttention = {.name = "attention",

@@ -65,7 +65,7 @@ inline void agree(const std::vector<Record>& records) {
     if (mine != firsts)
       refuse(r, SPTILE_USAGE,
              std::string(what) + " = " + std::to_string(mine) + ", but " + std::to_string(firsts) +
-                 " on rank 0; all processes must pass the same");
+                 " on rank 0; all processes must pass the same value");
   };
   for (std::size_t r = 0; r < records.size(); ++r) {
     const Record& one = records[r];
@@ -137,8 +137,8 @@ class Lists {
         if (sent != expected)
           throw Exception(SPTILE_BAD_INPUT,
                           "part " + std::to_string(from) + " sends " + std::to_string(sent.count) +
-                              " rows to part " + std::to_string(to) + ", which needs " +
-                              std::to_string(expected.count) + ", or others; partition the matrix again");
+                              " rows to part " + std::to_string(to) + ", which expects different rows (" +
+                              std::to_string(expected.count) + "); partition the matrix again");
       }
   }
 

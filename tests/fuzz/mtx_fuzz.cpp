@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "formats/io/available_memory.hpp"
 #include "formats/io/decompress.hpp"
 #include "formats/io/matrix_market_reader.hpp"
 #include "formats/layout/csr.hpp"
@@ -37,6 +38,7 @@ Result<MtxMatrix> read(std::string_view bytes, DType dtype, std::int64_t block_b
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const MemoryLimit limit(64 << 20);  // a zstd frame may ask for a window of 2 GiB
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   constexpr DType kTypes[] = {DType::f32, DType::f64, DType::f16, DType::bf16};
   const DType dtype = kTypes[size % 4];

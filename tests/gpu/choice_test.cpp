@@ -94,6 +94,6 @@ TEST_CASE("cuda choice: measured, for both operations; no room for the operands"
     const auto too_large = runtime::plan_product(*op, problem.matrices, options);
     REQUIRE_FALSE(too_large.has_value());
     CHECK(too_large.error().code == Errc::device);
-    CHECK(too_large.error().message.find("operands to measure with") != std::string::npos);
+    CHECK(too_large.error().message.find("operands of a measurement") != std::string::npos);
   }
 }

@@ -206,9 +206,9 @@ def told(call: Any) -> list[str]:
 @pytest.mark.parametrize(
     ("values", "dtype", "message"),
     [
-        ([2**24 + 1, 2**24], "float32", "integers that float32 cannot hold exactly, rounded values in the bundle: 1"),
-        ([2**53 + 1, 1], "float64", "integers that float64 cannot hold exactly, rounded values in the bundle: 1"),
-        ([2049, 2048], "float16", "integers that float16 cannot hold exactly, rounded values in the bundle: 1"),
+        ([2**24 + 1, 2**24], "float32", "integers that float32 cannot represent exactly, rounded values in the bundle: 1"),
+        ([2**53 + 1, 1], "float64", "integers that float64 cannot represent exactly, rounded values in the bundle: 1"),
+        ([2049, 2048], "float16", "integers that float16 cannot represent exactly, rounded values in the bundle: 1"),
         ([1e-50, 0.0], "float32", "values too small for float32, 0 in the bundle: 1"),
         ([1e-10, 1.0], "float16", "values too small for float16, 0 in the bundle: 1"),
         ([1e300, 1.0], "float32", "values too large for float32, infinite in the bundle: 1"),

@@ -54,4 +54,4 @@ def test_plans_on_cuda_load_it(core):
 def test_without_it_the_error_names_it(core, tmp_path):
     alone = pathlib.Path(shutil.copy(core.resolve(), tmp_path / "libsptile.so.0"))
     output = python(PLAN_ON_CUDA, alone)
-    assert f"install {CUDA_LIBRARY} beside libsptile, or use the CPU" in output and output.endswith("False\n")
+    assert f"install {CUDA_LIBRARY} next to libsptile, or use the CPU" in output and output.endswith("False\n")

@@ -526,7 +526,7 @@ def shared_row(rank: int, path: str) -> None:
 
 def test_a_whole_matrix_is_that_of_the_parts(parts: dict[str, str]) -> None:
     good, other = parts["unsymmetric f32"], parts["symmetric f32"]
-    alike(run_ranks(whole_of, good, other), "BadInputError", "rank 0 of 4", "part 1 and the part of rank 0 are of different partitions")
+    alike(run_ranks(whole_of, good, other), "BadInputError", "rank 0 of 4", "part 1 and the part of rank 0 belong to different partitions")
     alike(run_ranks(shared_row, good), "BadInputError", "rank 0 of 4", "belongs to 2 parts")
 
 

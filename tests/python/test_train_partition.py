@@ -173,7 +173,7 @@ def test_one_part(alone: None, community: Path, capsys: pytest.CaptureFixture[st
 def test_what_is_not_trained_so(alone: None, community: Path, capsys: pytest.CaptureFixture[str]) -> None:
     common = ["--data", community, "--partition", community / "parts-1"]
     code, message = refused(capsys, "gat", *common)
-    assert code == 4 and "gat is not trained over several processes; there is: gcn, gin, agnn" in message
+    assert code == 4 and "gat does not support several processes; supported: gcn, gin, agnn" in message
     code, message = refused(capsys, "gcn", *common, "--backend", "torch")
     assert code == 4 and "not by torch" in message
     code, message = refused(capsys, "gcn", *common, "--compare", "sptile,torch")
@@ -207,7 +207,7 @@ SMALL = "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 2\n"
 
 @pytest.mark.parametrize(
     "graph, words",
-    [(ONE_WAY, "without their way back"), (LOOP, "has 1 loops"), (SMALL, "1200 nodes, but the graph has 3")],
+    [(ONE_WAY, "without their reverse edges"), (LOOP, "has 1 loops"), (SMALL, "1200 nodes, but the graph has 3")],
     ids=["one way", "a loop", "another graph"],
 )
 def test_graphs_that_do_not_fit(

@@ -44,7 +44,7 @@ constexpr tools::CsvColumn kColumns[] = {{"case", true, true},       {"device", 
                                          {"error", false, false}};
 
 struct Setting {
-  std::vector<std::string> cases = {"molecules", "layers", "mini-batches"};
+  std::vector<std::string> cases = {"number of molecules", "layers", "mini-batches"};
   std::vector<std::string> formats;
   std::string device = "cuda", precision = "fp32", csv;
   std::int64_t n = 64, count = 1000, atoms = 40;
@@ -260,20 +260,22 @@ Problem problem_named(const std::string& name, const Setting& setting) {
 
 Setting parse(int argc, char** argv) {
   Setting setting;
-  CLI::App app("Times many small products: one run of a batch, beside a run for each of its matrices.");
+  CLI::App app("Time many small products: one run of a batch, compared with one run per matrix.");
   app.add_option("CASE", setting.cases, "molecules, layers, mini-batches; default: all")
       ->check(CLI::IsMember(setting.cases));
   app.add_option("--device", setting.device, "default: cuda")->check(CLI::IsMember({"cpu", "cuda"}));
   app.add_option("-n", setting.n, "columns of B")->check(CLI::Range(1, 4096));
-  app.add_option("--count", setting.count, "molecules")->check(CLI::Range(1, 100'000));
-  app.add_option("--atoms", setting.atoms, "of each")->check(CLI::Range(1, 10'000));
+  app.add_option("--count", setting.count, "number of molecules")->check(CLI::Range(1, 100'000));
+  app.add_option("--atoms", setting.atoms, "atoms per molecule")->check(CLI::Range(1, 10'000));
   app.add_option("--format", setting.formats,
-                 "formats to measure; default: csr, on CUDA bittcf, bmat, tall, too")
+                 "formats to measure; default: csr, and on CUDA devices also bittcf, bmat and tall")
       ->delimiter(',');
-  app.add_option("--precision", setting.precision, "of f32 products")->check(CLI::IsMember({"fp32", "tf32"}));
-  app.add_option("--threads", setting.threads, "on the CPU; 0: all")->check(CLI::Range(0, 4096));
-  app.add_option("--seed", setting.seed, "of all random numbers");
-  app.add_option("--csv", setting.csv, "keep the rows here");
+  app.add_option("--precision", setting.precision, "precision of f32 products")
+      ->check(CLI::IsMember({"fp32", "tf32"}));
+  app.add_option("--threads", setting.threads, "number of CPU threads; 0 uses all")
+      ->check(CLI::Range(0, 4096));
+  app.add_option("--seed", setting.seed, "seed of all random numbers");
+  app.add_option("--csv", setting.csv, "CSV file to append rows to");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -1,10 +1,10 @@
-"""What one product of a tiny matrix costs on the host: sptile beside SciPy and torch, in microseconds.
+"""Host time of one product of a tiny matrix in microseconds: sptile, SciPy and torch.
 
     PYTHONPATH=runtime/python SPTILE_LIBRARY=build/runtime/libsptile.so.0 python tools/bench/call_overhead.py
 
-Each row is the least mean of many repetitions, so that other work on the machine counts least; all rows take
-turns. On CUDA calls are enqueued, not waited for, as in a loop of a program. "library" is sptile_run alone,
-called with everything prepared.
+Each row is the minimum of several mean times, which is the least affected by other work on the machine; the rows
+are measured in turn. On CUDA, calls are enqueued without waiting, as in a loop of a program. "library" is
+sptile_run alone, with all arguments prepared.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def main() -> None:
         "--calls",
         type=int,
         default=20,
-        help="calls of one repetition: few, so that nothing interrupts them all",
+        help="calls per repetition; few, so that some repetitions are not interrupted",
     )
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--json", action="store_true")

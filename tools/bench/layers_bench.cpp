@@ -247,14 +247,15 @@ class Bench {
 
 Setting parse(int argc, char** argv) {
   Setting setting;
-  CLI::App app("Times training steps of layers of graph networks on CUDA device 0.");
+  CLI::App app("Time training steps of graph network layers on CUDA device 0.");
   app.add_option("BUNDLE", setting.files, "square matrices")->required();
-  app.add_option("--csv", setting.csv, "keep the rows here");
-  app.add_option("--only", setting.only, "one part")->check(CLI::IsMember({"layers", "update", "attention"}));
+  app.add_option("--csv", setting.csv, "CSV file to append rows to");
+  app.add_option("--only", setting.only, "run only one part")
+      ->check(CLI::IsMember({"layers", "update", "attention"}));
   app.add_option("-n", setting.n, "features")->delimiter(',')->check(CLI::PositiveNumber);
   app.add_option("--precision", setting.precision)->check(CLI::IsMember({"tf32", "fp32"}));
-  app.add_option("--format", setting.formats, "formats to choose from, with commas");
-  app.add_flag("--flush-l2", setting.flush, "empty the L2 cache before each launch");
+  app.add_option("--format", setting.formats, "formats to choose from, separated by commas");
+  app.add_flag("--flush-l2", setting.flush, "flush the L2 cache before each launch");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

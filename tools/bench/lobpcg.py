@@ -1,10 +1,10 @@
-"""Eigenvalues of a symmetric matrix with SciPy's lobpcg: SciPy's product beside sptile's.
+"""Eigenvalues of a symmetric matrix with SciPy's lobpcg: SciPy's product compared with sptile's.
 
     PYTHONPATH=runtime/python SPTILE_LIBRARY=build/runtime/libsptile.so.0 python tools/bench/lobpcg.py
     python tools/bench/lobpcg.py ship_001.mtx.xz -k 32
 
-IN is what `sptile.read` or `scipy.io.mmread` takes, or a bundle; without it a plate of finite elements is
-made.
+IN is a file that `sptile.read` or `scipy.io.mmread` can read, or a bundle. By default the program generates a plate
+of finite elements.
 """
 
 from __future__ import annotations
@@ -91,15 +91,15 @@ def solve(A: sp.csr_array, product: Any, given: argparse.Namespace) -> dict[str,
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("IN", nargs="?", type=Path)
-    parser.add_argument("-k", type=int, default=16, help="eigenvalues")
+    parser.add_argument("-k", type=int, default=16, help="number of eigenvalues")
     parser.add_argument("--side", type=int, default=150, help="elements along an edge of the plate")
     parser.add_argument("--smallest", dest="largest", action="store_false")
     parser.add_argument(
-        "--tol", type=float, default=1e-5, help="largest residual, relative to the norm of the matrix"
+        "--tol", type=float, default=1e-5, help="maximum residual, relative to the norm of the matrix"
     )
     parser.add_argument("--maxiter", type=int, default=200)
     parser.add_argument("--format", default="auto")
-    parser.add_argument("--threads", type=int, default=0, help="of sptile; SciPy's product has one")
+    parser.add_argument("--threads", type=int, default=0, help="number of threads of sptile; SciPy's product uses one")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     A = (plate(given.side) if given.IN is None else read(given.IN)).astype(np.float64)
@@ -132,10 +132,10 @@ def main() -> None:
     for name, found in (("scipy", scipy_found), ("sptile", sptile_found)):
         each = found["product_seconds"] / found["products"] * 1e3
         print(
-            f"{name:7s} {found['seconds']:8.2f} s, of it {found['products']} products "
+            f"{name:7s} {found['seconds']:8.2f} s, including {found['products']} products "
             f"{found['product_seconds']:8.2f} s ({each:.2f} ms each), residual {found['residual']:.1e}"
         )
-    print(f"largest relative difference of an eigenvalue {difference:.1e}")
+    print(f"maximum relative difference of an eigenvalue: {difference:.1e}")
 
 
 if __name__ == "__main__":

@@ -68,8 +68,8 @@ def main():
     parser.add_argument("--sptile", required=True, help="build/tools/sptile")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--scratch", default="/dev/shm", help="a tmpfs for written text")
-    parser.add_argument("--folder", default=".", help="a folder on disk for the bundle")
+    parser.add_argument("--scratch", default="/dev/shm", help="tmpfs directory for text output")
+    parser.add_argument("--folder", default=".", help="directory on disk for the bundle")
     parser.add_argument("file", nargs="+")
     arguments = parser.parse_args()
     for path in arguments.file:

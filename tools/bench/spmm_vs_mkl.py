@@ -3,11 +3,11 @@
 
     tools/bench/spmm_vs_mkl.py --library build/runtime/libsptile.so.0 --csv mkl.csv matrix.mtx ...
 
-Matrices are Matrix Market files, optionally .gz, .bz2 or .xz, with random values. Both multiply by the same B into a C of
-their own; results are compared first. Needs NumPy, SciPy and oneMKL (`pip install mkl`). oneMKL is told the layout, N and
-the number of calls, and optimises before it is timed. One line for each matrix, N, type and number of threads: what a
-quarter of the turns stayed below, since other work on the machine only adds time, and oneMKL's over that of our fastest
-format.
+Matrices are Matrix Market files, optionally .gz, .bz2 or .xz, with random values. Both libraries multiply the same B, each
+into a separate C; results are compared first. Needs NumPy, SciPy and oneMKL (`pip install mkl`). oneMKL receives hints for
+the layout, N and the number of calls, and optimizes before it is timed. The output has one line per matrix, N, type and
+number of threads: the first quartile of the times, since other work on the machine only adds time, and the ratio of
+oneMKL's time to that of sptile's fastest format.
 """
 import argparse
 import csv
@@ -68,7 +68,7 @@ def find_mkl(path):
     for folder in (pathlib.Path(sys.prefix) / "lib", pathlib.Path("/usr/lib/x86_64-linux-gnu")):
         for file in sorted(folder.glob("libmkl_rt.so*")):
             return ctypes.CDLL(str(file), mode=ctypes.RTLD_GLOBAL)
-    sys.exit("libmkl_rt.so is not there: pip install mkl, or name it with --mkl")
+    sys.exit("libmkl_rt.so was not found; pip install mkl, or pass its path with --mkl")
 
 
 def compare(options, libraries, matrix, n, threads):
@@ -100,13 +100,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("matrices", nargs="+")
     parser.add_argument("--library", required=True, help="path of libsptile.so")
-    parser.add_argument("--mkl", help="path of libmkl_rt.so (that of this Python)")
-    parser.add_argument("-n", default="32,128", help="columns of B, with commas (32,128)")
+    parser.add_argument("--mkl", help="path of libmkl_rt.so (default: that of this Python)")
+    parser.add_argument("-n", default="32,128", help="numbers of columns of B, separated by commas (32,128)")
     parser.add_argument("--types", default="f32,f64")
-    parser.add_argument("--threads", default="1,2", help="with commas (1,2)")
-    parser.add_argument("--formats", default="csr", help="ours, with commas (csr)")
-    parser.add_argument("--repeat", type=int, default=15, help="runs of each, at least (15)")
-    parser.add_argument("--seconds", type=float, default=0.5, help="time for the turns of a case, at least (0.5)")
+    parser.add_argument("--threads", default="1,2", help="numbers of threads, separated by commas (1,2)")
+    parser.add_argument("--formats", default="csr", help="formats of sptile, separated by commas (csr)")
+    parser.add_argument("--repeat", type=int, default=15, help="minimum number of runs of each case (15)")
+    parser.add_argument("--seconds", type=float, default=0.5, help="minimum measuring time per case (0.5)")
     parser.add_argument("--csv", help="file to write")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
@@ -128,7 +128,7 @@ def main():
                     print(*line, flush=True)
                     lines.append(line)
     ratios = [float(line[-1]) for line in lines]
-    print(f"geometric mean {statistics.geometric_mean(ratios):.3f}, least {min(ratios):.3f}, {len(ratios)} cases")
+    print(f"geometric mean {statistics.geometric_mean(ratios):.3f}, minimum {min(ratios):.3f}, {len(ratios)} cases")
     if options.csv:
         with open(options.csv, "w", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows([COLUMNS, *lines])

@@ -144,7 +144,7 @@ def main():
     parser.add_argument("--library", required=True, help="path of libsptile.so")
     parser.add_argument("-n", type=int, default=128, help="columns of B (128)")
     parser.add_argument("--threads", type=int, default=2, help="threads for sptile (2)")
-    parser.add_argument("--repeat", type=int, default=15, help="runs of each (15)")
+    parser.add_argument("--repeat", type=int, default=15, help="number of runs of each (15)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--random-values", action="store_true", help="replace the values of the matrix")
     options = parser.parse_args()

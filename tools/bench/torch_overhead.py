@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Time of a call on the host: operators of sptile.torch on a tiny matrix, beside torch.sparse.mm in the same
-run.
+"""Host time per call: operators of sptile.torch on a tiny matrix, compared with torch.sparse.mm in the same run.
 
     tools/bench/torch_overhead.py [--device cuda] [--calls 2000] [--most]
 
-Each line is what one call takes in the fastest of many blocks of them, in microseconds: other work on the
-machine only adds. On a CUDA device calls are only enqueued. --most: exit 1 where a product takes more than 15
-us without, 30 us with autograd.
+Each line is the time per call in microseconds, in the fastest of many blocks of calls: other work on the machine
+only adds time. On a CUDA device, calls are only enqueued. --most: exit 1 if a product takes more than 15 us without,
+or 30 us with autograd.
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--calls", type=int, default=3000)
-    parser.add_argument("--most", action="store_true", help="fail where a product takes too long")
+    parser.add_argument("--most", action="store_true", help="fail if a product takes too long")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)

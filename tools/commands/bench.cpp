@@ -273,7 +273,8 @@ void declare_rows(Options& app, BenchOptions& options) {
                  "CSV file to append rows to; existing rows are reused")
       .default_text("none")
       .details(
-          "Each row is appended when it has been measured, so an interrupted benchmark resumes. Rows are "
+          "Each row is appended as soon as it is measured, so an interrupted benchmark can be resumed. Rows "
+          "are "
           "reused "
           "if the contents of the matrix (column `content`, XXH3), the options, the version of sptile and "
           "the "
@@ -294,7 +295,7 @@ void declare_rows(Options& app, BenchOptions& options) {
           "or slower machine does not count. Reports changes that exceed the spread of the times, and 5 %. "
           "Without IN, compares the rows of `--csv` and measures nothing.");
   app.add_flag("--fail-slower", options.fail_slower, "Exit with code 7 if --against finds slower rows")
-      .details("Also if no row can be compared.");
+      .details("The exit code is also 7 if no row can be compared.");
   app.add_force(options.force);
 }
 
@@ -373,8 +374,9 @@ const Verb kBench = {
         "over cuSPARSE, with the same types. The spread is the 90th minus the 10th percentile, relative to "
         "the "
         "median. A row of at least five runs with a spread of more than 25 % is marked `noisy`: it is never "
-        "the fastest, and no conclusion is drawn from it. A sentence per matrix, operation and N names the "
-        "fastest format and the number of multiplications after which reordering or converting pays off. "
+        "the fastest, and no conclusion is drawn from it. For each matrix, operation and N, a sentence "
+        "reports the fastest format and the number of multiplications after which reordering or converting "
+        "pays off. "
         "Differences within the spread, or 5 %, do not count.\n\n"
         "On CUDA devices, operands stay in device memory and CUDA events time groups of launches. The number "
         "of "

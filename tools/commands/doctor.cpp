@@ -246,7 +246,8 @@ std::string kernels_text(const Diagnosis& found) {
   std::string lines;
   for (const doctor::Trial& trial : found.trials) lines += counts_text(found, trial.device) + "\n";
   for (const doctor::Unavailable& u : found.unavailable)
-    lines += fmt::format("{} for {} {}\n", u.kernels, name_of(u.device), u.why);
+    lines += fmt::format("{} {} kernel{} cannot run: {}\n", u.kernels, name_of(u.device),
+                         u.kernels == 1 ? "" : "s", u.why);
   return part("usable kernels", lines);
 }
 
@@ -289,8 +290,8 @@ Status run_doctor(Session& session) {
   const Diagnosis found = doctor::diagnose(session);
   print_result(session, doctor_json(session, found), doctor_text(found));
   if (found.problems.empty()) return {};
-  return fail(Errc::check_failed, fmt::format("{} thing{} not work", found.problems.size(),
-                                              found.problems.size() == 1 ? " does" : "s do"));
+  return fail(Errc::check_failed, fmt::format("found {} problem{}", found.problems.size(),
+                                              found.problems.size() == 1 ? "" : "s"));
 }
 
 Action declare_doctor(Options&) {

@@ -147,14 +147,13 @@ Action declare_gen(Options& app) {
       .one_of({"real", "pattern"})
       .details("Real values are uniform, nonzero and exact in f32.");
   app.add_flag("--shuffle", options->shuffle, "Permute rows and columns at random")
-      .details("Graphs permute both alike; `random` permutes them independently.");
+      .details("Graphs use one permutation for both; `random` uses two independent ones.");
   app.add_flag("--data-set", options->data_set, "Also write features.mtx and nodes.tsv for training")
       .details(
           "The files are written to the directory of the output, with the same compression: `features.mtx` "
           "(nodes x features, pattern) and `nodes.tsv` (label and split of each node). Up to 20 nodes per "
-          "class, "
-          "at most half of them, train. A third of the others validate and the rest test. Kind `community` "
-          "only.");
+          "class, at most half of them, are training nodes. A third of the others are validation nodes, the "
+          "rest test nodes. Kind `community` only.");
   app.add_force(options->force);
   for (const gen::Generator& kind : gen::generators()) declare_kind(app, kind, options);
   return [options](Session& session) { return run_gen(session, *options); };

@@ -148,12 +148,13 @@ const Verb kInfo = {
     .name = "info",
     .summary = "Print the contents of a bundle",
     .details =
-        "Reads only the header and the keys of stored plans, whatever the size of the bundle. `-v` also "
+        "Reads only the header and the keys of stored plans, regardless of the size of the bundle. `-v` also "
         "lists the arrays.",
     .json_keys =
         "`rows`, `cols`, `nnz`, `dtype`, `row_order`, `symmetric`, `formats[]`, `transpose`, `choices[]`, "
         "`plans[]`, `arrays[]`.\n"
-        "`symmetric` is null for bundles of versions that did not record it. `transpose` is null if the "
+        "`symmetric` is null for bundles written by versions that did not record it. `transpose` is null if "
+        "the "
         "bundle "
         "cannot multiply by the transpose; it has `shared`, `row_order` and `formats[]`. Each plan has `op`, "
         "`transpose`, `format`, `kernel`, `n`, `values`, `dtype`, `result_dtype`, `precision`, `device`, "

@@ -281,7 +281,7 @@ Status print_predictions(Session& session, const PartitionOptions& options, cons
   json["model"] = model_json(options);
   json["predictions"] = Json::array();
   std::vector<std::vector<std::string>> table = {{"GPUs", "step", "speed-up", "efficiency", "local", "halo",
-                                                  "exchange", "halo share", "rows sent", "by one"}};
+                                                  "exchange", "halo fraction", "rows sent", "by one"}};
   for (const PredictedCount& row : predicted) {
     const StepPrediction& p = row.step;
     Json one = {{"gpus", row.gpus}};
@@ -368,7 +368,8 @@ Action declare_partition(Options& app) {
           "maximum over the parts of max(local, exchange) + halo.");
   app.add_option("-n N", options->n, "Number of columns of the dense operand to predict for")
       .range(1, 1 << 20);
-  app.add_option("--bandwidth RATE", options->bandwidth, "Bandwidth of one device, each way, for --predict")
+  app.add_option("--bandwidth RATE", options->bandwidth,
+                 "Bandwidth of one device in each direction, for --predict")
       .real_range(1e-3, kMostRate)
       .unit("GB/s");
   app.add_option("--latency TIME", options->latency, "Latency per communicating pair of parts, for --predict")

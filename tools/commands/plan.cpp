@@ -77,7 +77,7 @@ Result<std::string> replaced_by(const runtime::PlanToStore& plan, const runtime:
     if (old.key != plan.key) continue;
     if (options.force) return std::string(old.name);
     return fail(Errc::usage,
-                fmt::format("{} is already this plan ({}, N = {}, {}); --force replaces it", old.name,
+                fmt::format("{} already contains this plan ({}, N = {}, {}); --force replaces it", old.name,
                             old.field("kernel"), old.field("n"), old.field("dense")),
                 options.bundle);
   }

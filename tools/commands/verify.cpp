@@ -38,7 +38,7 @@ Status check_against(Session& session, const VerifyOptions& options, const forma
   const auto source = load_matrix(session, options.against, options.input.load(dtype));
   if (!source) return tl::unexpected(source.error());
   const auto difference = find_difference(a, name, source->csr.view(), base_name(options.against));
-  return difference ? fail(Errc::check_failed, "another matrix: " + *difference) : Status();
+  return difference ? fail(Errc::check_failed, "a different matrix: " + *difference) : Status();
 }
 
 // Both are needed in memory to tell where they differ.
@@ -65,7 +65,7 @@ std::vector<BundleCheck> run_checks(Session& session, const VerifyOptions& optio
   const bool sound = std::ranges::all_of(checks, passes);
   Status same = check_against(session, options, (*bundle)->csr(), "the bundle");
   if (sound && !same && same.error().code == Errc::check_failed)
-    same.error().message = "sound, but " + same.error().message;
+    same.error().message = "valid, but " + same.error().message;
   checks.push_back({kAgainst + options.against, std::move(same)});
   return checks;
 }
@@ -102,9 +102,9 @@ Json verify_json(const Session& session, const VerifyOptions& options, const std
 std::string verdict(const std::vector<BundleCheck>& checks) {
   const bool compared = checks.back().name.starts_with(kAgainst);
   if (!std::ranges::all_of(checks.begin(), checks.end() - (compared ? 1 : 0), passes))
-    return paint(Style::bad, "NOT sound");
-  if (passes(checks.back())) return paint(Style::good, "sound");
-  return paint(Style::good, "sound") + (checks.back().outcome.error().code == Errc::check_failed
+    return paint(Style::bad, "INVALID");
+  if (passes(checks.back())) return paint(Style::good, "valid");
+  return paint(Style::good, "valid") + (checks.back().outcome.error().code == Errc::check_failed
                                             ? ", but a different matrix"
                                             : ", but not compared");
 }

@@ -29,7 +29,7 @@ Result<Graph> capture(cudaStream_t stream, const Enqueue& enqueue) {
   const Status ended = check(cudaStreamEndCapture(stream, &captured), "capturing");
   cudaGraphExec_t graph = nullptr;
   if (s) s = ended;
-  if (s) s = check(cudaGraphInstantiate(&graph, captured, 0), "making a graph");
+  if (s) s = check(cudaGraphInstantiate(&graph, captured, 0), "creating a graph");
   if (captured != nullptr) cudaGraphDestroy(captured);
   if (!s) return tl::unexpected(s.error());
   return Graph(graph);
@@ -42,7 +42,7 @@ Result<LaunchTimer> LaunchTimer::make(const TimerOptions& options) {
   Status s = check(cudaEventCreate(&timer.begin_), "creating an event");
   if (s) s = check(cudaEventCreate(&timer.end_), "creating an event");
   if (s && options.graph)
-    s = check(cudaStreamCreateWithFlags(&timer.stream_, cudaStreamNonBlocking), "making a stream");
+    s = check(cudaStreamCreateWithFlags(&timer.stream_, cudaStreamNonBlocking), "creating a stream");
   if (!s) return tl::unexpected(s.error());
   auto memory =
       runtime::cuda::DeviceBuffer::allocate(options.flush_bytes, "memory to flush the L2 cache with");

@@ -13,12 +13,11 @@ namespace sptile::tools::doctor {
 namespace {
 
 std::string reason_of(const runtime::Kernel& kernel, bool cuda_in_library) {
-  if (kernel.device == runtime::Device::cpu)
-    return fmt::format("need {}, which this processor lacks", kernel.isa);
-  if (cuda_in_library) return "are in libsptile (Python, C, C++), not in this command";
-  if (!runtime::cuda::built()) return "are not in this build, which was compiled without nvcc";
+  if (kernel.device == runtime::Device::cpu) return fmt::format("this processor has no {}", kernel.isa);
+  if (cuda_in_library) return "this command does not contain them; libsptile does, for Python, C and C++";
+  if (!runtime::cuda::built()) return "this build was compiled without nvcc";
   if (const auto device = runtime::cuda::find_device(0); !device) return device.error().message;
-  return fmt::format("need a device of {} or newer", kernel.isa);
+  return fmt::format("they require {} or newer", kernel.isa);
 }
 
 }  // namespace

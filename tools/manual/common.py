@@ -5,7 +5,7 @@ GENERATED = ("Generated from the declarations of the command by `tools/manual/ma
 
 DESCRIPTION = """\
 sptile reads a sparse matrix once, reorders its rows, converts it to tile formats for tensor cores and writes one \
-bundle: an HDF5 file with a header of its own. The runtime library, `sptile run` and `sptile bench` multiply with \
+bundle: an HDF5 file with an additional header. The runtime library, `sptile run` and `sptile bench` multiply with \
 bundles. Orderings permute rows only inside the formats; results are always in the original row order.
 Matrices are Matrix Market files, plain or compressed with gzip, bzip2, xz or zstd, raw CSR (.csr), binsparse (.bsp.h5), \
 SciPy archives (.npz), METIS graphs (.graph), edge lists and other formats listed with each argument IN. The contents \

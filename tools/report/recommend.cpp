@@ -127,7 +127,7 @@ void recommend(Report& report) {
     reasons.push_back(order_reason(report));
     reasons.push_back(format_reason(report, basis, amount, best->in_order == 0 && chosen.format == "csr"));
     if (report.best_order != 0 && best->in_order == 0)
-      reasons.push_back(fmt::format("In this format, the original order is no worse than {}.",
+      reasons.push_back(fmt::format("In this format, {} does not improve on the original order.",
                                     report.orders[report.best_order].label));
     if (basis == Basis::measured && report.not_reached > 0)
       reasons.push_back(

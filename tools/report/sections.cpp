@@ -213,8 +213,8 @@ Result<std::string> picture_section(const Report& report) {
         "<figure>\n{}<figcaption><b>{}.</b> {}</figcaption>\n</figure>\n", *drawn, xml_escape(panel.caption),
         &panel == &report.panels.front()
             ? fmt::format("Darker pixels have more entries; the maximum is {} per pixel.", grouped(most))
-        : report.rows == report.cols ? "The same shades; columns follow the rows."
-                                     : "The same shades; columns stay.");
+        : report.rows == report.cols ? "Same gray scale; columns are permuted like the rows."
+                                     : "Same gray scale; columns keep their order.");
   }
   const char* none = "<p>No ordering gives fewer blocks, so there is only one plot.</p>\n";
   return section(
@@ -234,7 +234,7 @@ std::string length_section(const Report& report) {
                             fact("empty rows", grouped(rows.empty));
   return section(
       "lengths", "Row lengths",
-      fmt::format("<div class=\"beside\">\n<dl class=\"facts\">\n{}</dl>\n<figure "
+      fmt::format("<div class=\"two-columns\">\n<dl class=\"facts\">\n{}</dl>\n<figure "
                   "class=\"chart\">\n{}<figcaption><b>Rows by their number of entries.</b> Rows of very "
                   "different lengths are hard to balance.</figcaption>\n</figure>\n</div>\n",
                   facts, length_chart(report)));
@@ -248,10 +248,11 @@ std::string quality_section(const Report& report) {
   return section(
       "quality", "Orderings",
       fmt::format(
-          "<p>The rows per window share blocks of 8 columns. More entries per block mean fewer loads and "
+          "<p>The rows of a window share blocks of 8 columns. More entries per block mean fewer loads and "
           "less padding.</p>\n<figure class=\"chart\">\n{}<figcaption><b>Entries per block, by window "
-          "height.</b> The best order in colour, the given one dashed.</figcaption>\n</figure>\n<table "
-          "class=\"heights\">\n<caption>Entries a block in windows of 8 to 128 rows, and the time of "
+          "height.</b> The best ordering is colored; the original order is "
+          "dashed.</figcaption>\n</figure>\n<table "
+          "class=\"heights\">\n<caption>Entries per block in windows of 8 to 128 rows, and the time of "
           "ordering.</caption>\n<thead><tr><th scope=\"col\">order</th>{}<th scope=\"col\" "
           "class=\"wide\">time</th></tr></thead>\n<tbody>\n{}</tbody>\n</table>\n",
           quality_chart(report), heights, rows));

@@ -69,7 +69,7 @@ svg { display: block; width: 100%; height: auto; font-family: inherit; }
 .chart svg { max-width: 34rem; }
 @media (min-width: 46rem) {
   .pair { grid-template-columns: repeat(2, minmax(0, 1fr)); }
-  .beside { display: grid; grid-template-columns: minmax(0, 5fr) minmax(0, 6fr); gap: 2.5rem;
+  .two-columns { display: grid; grid-template-columns: minmax(0, 5fr) minmax(0, 6fr); gap: 2.5rem;
   align-items: center; }
 }
 .grid { stroke: var(--rule); stroke-width: 1; }

@@ -126,7 +126,7 @@ def read_labels(path, count):
     so."""
     lines = read_text(path).splitlines()
     if not lines or lines[0].split("\t") != ["label", "split"]:
-        raise TrainError(BAD_INPUT, f"{path}:1: 'label<tab>split' is wanted")
+        raise TrainError(BAD_INPUT, f"{path}:1: expected 'label<tab>split'")
     if len(lines) - 1 != count:
         raise TrainError(BAD_INPUT, f"{path}: {len(lines) - 1} nodes, but the graph has {count}")
     labels, splits = np.empty(count, np.int64), np.empty(count, "U5")
@@ -135,9 +135,9 @@ def read_labels(path, count):
         try:
             labels[node] = int(label)
         except (ValueError, OverflowError):
-            raise TrainError(BAD_INPUT, f"{path}:{node + 2}: '{label}' is no class; -1 is none") from None
+            raise TrainError(BAD_INPUT, f"{path}:{node + 2}: '{label}' is not a class; expected an integer, -1 for none") from None
         if split not in (*SPLITS, "-"):
-            raise TrainError(BAD_INPUT, f"{path}:{node + 2}: '{split}' is none of {', '.join(SPLITS)}, -")
+            raise TrainError(BAD_INPUT, f"{path}:{node + 2}: '{split}' is not a split; expected {', '.join(SPLITS)} or -")
         if not -1 <= labels[node] < count or (split != "-" and labels[node] < 0):
             raise TrainError(
                 BAD_INPUT,

@@ -21,7 +21,7 @@ def find_file(folder, name):
     raise TrainError(
         IO,
         f"{paths[0]}: no such file, nor {' or '.join(e for e in OPENERS if e)}; a data set has "
-        "graph.mtx, features.mtx and nodes.tsv (sptile gen community --data-set makes one)",
+        "graph.mtx, features.mtx and nodes.tsv (sptile gen community --data-set writes them)",
     )
 
 
@@ -49,12 +49,12 @@ def read_pattern(path):
         or words[0] not in ("%%matrixmarket", "%matrixmarket")
         or words[1:3] != ["matrix", "coordinate"]
     ):
-        raise TrainError(BAD_INPUT, f"{path}:1: not '%%MatrixMarket matrix coordinate FIELD SYMMETRY'")
+        raise TrainError(BAD_INPUT, f"{path}:1: expected '%%MatrixMarket matrix coordinate FIELD SYMMETRY'")
     field, symmetry = words[3:]
     if field not in ("pattern", "real", "integer") or symmetry not in ("general", "symmetric"):
         raise TrainError(
             BAD_INPUT,
-            f"{path}:1: {field} {symmetry}; pattern, real or integer, general or symmetric, is read here",
+            f"{path}:1: {field} {symmetry} is not supported; expected pattern, real or integer, and general or symmetric",
         )
     body = [line for line in rest.split("\n") if line and not line.startswith("%")]
     try:
@@ -64,14 +64,14 @@ def read_pattern(path):
             raise ValueError
     except (IndexError, ValueError):
         raise TrainError(
-            BAD_INPUT, f"{path}: lines of numbers are wanted: rows, columns and entries, then the entries"
+            BAD_INPUT, f"{path}: expected a size line (rows, columns, entries), then one line of numbers per entry"
         ) from None
     places = table[:, :2].astype(np.int64) - 1
     if len(places) != count:
         raise TrainError(BAD_INPUT, f"{path}: {len(places)} entries, but its size line says {count}")
     if rows < 1 or cols < 1 or (count and (places.min() < 0 or (places.max(axis=0) >= (rows, cols)).any())):
         raise TrainError(
-            BAD_INPUT, f"{path}: an entry lies outside {rows} x {cols}; rows and columns count from 1"
+            BAD_INPUT, f"{path}: an entry is outside {rows} x {cols}; row and column indices start at 1"
         )
     i, j = places.T
     if symmetry == "symmetric":

@@ -102,7 +102,7 @@ def process_group(device_name):
     if "RANK" not in os.environ or "WORLD_SIZE" not in os.environ:
         raise TrainError(
             USAGE,
-            "--partition needs a process for each part: torchrun --nproc-per-node PARTS tools/train/train.py ...",
+            "--partition requires one process per part: torchrun --nproc-per-node PARTS tools/train/train.py ...",
         )
     device = torch.device(device_name)
     if device_name == "cuda":
@@ -125,10 +125,10 @@ def check_request(model, backends):
     """Refuses what is not trained over several processes."""
     if model not in MODELS:
         raise TrainError(
-            UNSUPPORTED, f"{model} is not trained over several processes; there is: {', '.join(MODELS)}"
+            UNSUPPORTED, f"{model} does not support several processes; supported: {', '.join(MODELS)}"
         )
     if backends not in (None, ["sptile"]):
-        raise TrainError(UNSUPPORTED, f"--partition is trained by sptile, not by {', '.join(backends)}")
+        raise TrainError(UNSUPPORTED, f"--partition requires the backend sptile, got {', '.join(backends)}")
 
 
 def read_part(folder, partition, device):
@@ -162,10 +162,10 @@ def check_graph(partition, graph):
     """Training takes edges both ways and no loops, as graph.mtx is read by one process."""
     if not graph.symmetric:
         raise TrainError(
-            BAD_INPUT, f"{partition}: the graph has edges without their way back; divide one that has both"
+            BAD_INPUT, f"{partition}: the graph has edges without their reverse edges; partition an undirected graph"
         )
     row, col = graph.local.pattern.row(), graph.local.pattern.col
     loops = (row == col).sum()
     dist.all_reduce(loops)
     if loops.item() > 0:
-        raise TrainError(BAD_INPUT, f"{partition}: the graph has {loops.item()} loops; divide one without")
+        raise TrainError(BAD_INPUT, f"{partition}: the graph has {loops.item()} loops; partition a graph without loops")

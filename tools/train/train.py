@@ -32,40 +32,40 @@ def parse_arguments(arguments):
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("model", choices=RECIPES)
-    parser.add_argument("--data", required=True, metavar="FOLDER", help="the data set")
+    parser.add_argument("--data", required=True, metavar="FOLDER", help="folder of the data set")
     parser.add_argument(
         "--seed",
         type=seed_list,
         default=[1],
         metavar="S[,S...]",
-        help="parameters and dropout follow from it, the same for all backends (default: 1)",
+        help="random seeds of parameters and dropout, the same for all backends (default: 1)",
     )
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
-        "--backend", choices=BACKENDS, help="whose layers (default: torch; with --partition sptile)"
+        "--backend", choices=BACKENDS, help="library of the layers (default: torch; with --partition sptile)"
     )
     which.add_argument(
-        "--compare", type=backend_list, metavar="NAME,NAME...", help="several, beside the first"
+        "--compare", type=backend_list, metavar="NAME,NAME...", help="backends to compare; the first is the baseline"
     )
     parser.add_argument(
         "--partition",
         metavar="DIR",
-        help="train over several processes, each with a part of the graph, as torchrun starts them; "
-        "`sptile partition` makes DIR of graph.mtx",
+        help="train in several processes started by torchrun, each with one part of the graph; "
+        "`sptile partition` creates DIR from graph.mtx",
     )
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-    parser.add_argument("--threads", type=positive, help="on the CPU; default: PyTorch's, one for each core")
-    parser.add_argument("--epochs", type=positive, help="default: the recipe's")
+    parser.add_argument("--threads", type=positive, help="number of CPU threads (default: PyTorch's, one per core)")
+    parser.add_argument("--epochs", type=positive, help="number of epochs (default: the recipe's)")
     parser.add_argument(
-        "--hidden", type=positive, help="width of the hidden layer or of each head; default: the recipe's"
+        "--hidden", type=positive, help="width of the hidden layer or of each head (default: the recipe's)"
     )
     parser.add_argument(
-        "--tf32", action="store_true", help="products in tf32 instead of fp32, dense and sparse (CUDA)"
+        "--tf32", action="store_true", help="use tf32 instead of fp32 for dense and sparse products (CUDA)"
     )
     parser.add_argument("--svg", metavar="FILE", help="write loss curves")
     parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
-    parser.add_argument("--json", action="store_true", help="the result as JSON")
-    parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    parser.add_argument("-q", "--quiet", action="store_true", help="do not show progress")
     return parser.parse_args(arguments)
 
 
@@ -73,7 +73,7 @@ def seed_list(text):
     """Whole numbers from 0 to 2^63 - 1, between commas, each once."""
     seeds = [int(word) for word in text.split(",")]
     if not all(0 <= seed < 2**63 for seed in seeds) or len(set(seeds)) < len(seeds):
-        raise argparse.ArgumentTypeError(f"'{text}': different whole numbers from 0 on are wanted")
+        raise argparse.ArgumentTypeError(f"'{text}': expected distinct non-negative integers")
     return seeds
 
 
@@ -81,7 +81,7 @@ def backend_list(text):
     """Names of backends, between commas, each once."""
     names = text.split(",")
     if not set(names) <= set(BACKENDS) or len(set(names)) < len(names):
-        raise argparse.ArgumentTypeError(f"'{text}': different ones of {', '.join(BACKENDS)} are wanted")
+        raise argparse.ArgumentTypeError(f"'{text}': expected distinct names from {', '.join(BACKENDS)}")
     return names
 
 
@@ -89,7 +89,7 @@ def positive(text):
     """A whole number from 1 on."""
     number = int(text)
     if not 1 <= number < 2**31:
-        raise argparse.ArgumentTypeError(f"{text} is not within 1 to 2147483647")
+        raise argparse.ArgumentTypeError(f"{text} is outside the range 1 to 2147483647")
     return number
 
 
@@ -149,8 +149,8 @@ def pick_device(options):
 
 
 def run(options):
-    """Trains what the options ask for; gives what the report needs: (about, runs), or None in processes beside
-    the first."""
+    """Trains as the options request. Returns the data of the report, (about, runs), or None in all processes
+    except the first."""
     try:
         import numpy  # noqa: F401
         import torch  # noqa: F401

@@ -100,8 +100,8 @@ Status check_columns(const ServiceRequest& request) {
   const Variant& variant = request.variant;
   const std::int64_t n = request.n, m = variant.m != 0 ? variant.m : n;
   if (columns_of({n, m}, variant.score) <= kMostTileColumns) return {};
-  return fail(Errc::unsupported, "has registers for " + std::to_string(kMostTileColumns) +
-                                     " columns of X and V, not for n = " + std::to_string(n) +
+  return fail(Errc::unsupported, "supports up to " + std::to_string(kMostTileColumns) +
+                                     " columns of X and V, got n = " + std::to_string(n) +
                                      " and m = " + std::to_string(m) + "; plan with csr");
 }
 

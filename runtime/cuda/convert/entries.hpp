@@ -140,7 +140,7 @@ Status report_coo(Run& run, const DeviceEntries& e, const CsrFaults& faults, boo
   if (faults.id <= first)
     text += "rows 0 to " + std::to_string(e.rows - 1) + " and columns 0 to " + std::to_string(e.cols - 1);
   else
-    text += "one behind " + fetch_place(run, e, i - 1) + " (entries ascend by row, then column)";
+    text += "an entry after " + fetch_place(run, e, i - 1) + " (entries ascend by row, then column)";
   if (Status s = run.status(); !s) return s;
   return fail(Errc::bad_input, std::move(text));
 }

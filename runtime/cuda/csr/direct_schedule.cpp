@@ -118,7 +118,7 @@ DirectShape direct_shape(std::int64_t n, int vector) {
 Status check_one_head(const ServiceRequest& request) {
   if (request.variant.heads == 1) return {};
   return fail(Errc::unsupported,
-              "this csr kernel supports one head; this plan has " + std::to_string(request.variant.heads));
+              "this csr kernel supports one head, got " + std::to_string(request.variant.heads));
 }
 
 Schedule direct_schedule(std::span<const std::int64_t> row_ptr, const DirectRequest& request,
@@ -144,7 +144,7 @@ Result<Schedule> read_direct(const StoredSchedule& stored, std::span<const std::
     const Work work = work_of(row_ptr, request, device);
     DirectHeader header = work.header;
     if (!work.rows.empty()) reader.expect(work.rows, header.rows_at, "a class has wrong rows");
-    reader.expect(work.cut.pieces, header.pieces_at, "a segment is not the next of its row");
+    reader.expect(work.cut.pieces, header.pieces_at, "a segment is out of order in its row");
     reader.expect(work.cut.splits, header.splits_at, "a long row has wrong segments");
     if (request.sum_bytes > 0)
       header.scratch = read_scratch(reader, schedule, {header.splits, request.slices},

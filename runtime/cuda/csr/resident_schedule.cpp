@@ -94,7 +94,7 @@ Status check_resident(const ServiceRequest& request, DType dense) {
       kResidentLine;
   return fail(Errc::unsupported, std::string(kCsrResident) + " supports matrices of up to " +
                                      std::to_string(std::max<std::int64_t>(most, 0)) +
-                                     " columns on this device, this one has " + std::to_string(request.cols));
+                                     " columns on this device, got " + std::to_string(request.cols));
 }
 
 Schedule resident_schedule(const ScheduleRequest& request, DType dense) {

@@ -39,7 +39,7 @@ Targets targets(const CsrRows& work, int lanes, const DeviceInfo& device) {
 }
 
 constexpr std::string_view kRowTwice = "a row that does not exist or is assigned to two items",
-                           kNoPiece = "a segment is not the next of its row";
+                           kNoPiece = "a segment is out of order in its row";
 
 struct Part : CsrPieces {
   std::vector<CsrRun> runs;

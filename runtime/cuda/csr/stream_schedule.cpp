@@ -112,7 +112,7 @@ Result<Schedule> read_stream(const StoredSchedule& stored, std::span<const std::
     StreamHeader header = header_of(division);
     reader.expect(division.ends, header.ends_at, "a row ends at a wrong entry");
     reader.expect(division.blocks, header.blocks_at, "a block has wrong rows");
-    reader.expect(division.pieces.pieces, header.pieces_at, "a segment is not the next of its row");
+    reader.expect(division.pieces.pieces, header.pieces_at, "a segment is out of order in its row");
     reader.expect(division.pieces.splits, header.splits_at, "a long row has wrong segments");
     header.scratch = read_scratch(reader, schedule, {header.splits, 1}, {header.pieces, sum_bytes});
     return header;

@@ -58,7 +58,7 @@ Status finish(Uploader& uploader, const PlanRequest& request) {
   return fail(
       Errc::device,
       "the arrays of " + std::string(request.matrix->format.layout->name) +
-          " are valid in host memory, but not on the device: they were modified, or the device fails");
+          " are valid in host memory, but not on the device: they were modified, or the device is faulty");
 }
 
 /// Takes the stored one, or divides the work now.
@@ -193,7 +193,7 @@ Status pack_lists(const Plan& plan, Operands& operands, std::byte* work, cudaStr
     if (spec.result && operands.beta == 0) continue;
     if (Status s = check(gather(operands.dense[i].data, list, position.data(), plan.matrix->view.nnz,
                                 size_of(type_of(spec, types_of(*plan.kernel))), stream),
-                         "moving numbers");
+                         "reordering values");
         !s)
       return s;
   }
@@ -212,7 +212,7 @@ Status launch_in_csr_order(const Plan& plan, const Operands& operands, void* str
   return check(scatter(operands.dense[last].data, packed.dense[last].data,
                        plan.matrix->value_source.as<std::int64_t>().data(), plan.matrix->view.nnz,
                        size_of(type_of(plan.op->result(), types_of(*plan.kernel))), on),
-               "moving numbers");
+               "reordering values");
 }
 
 /// Operands with the elements between heads filled in.

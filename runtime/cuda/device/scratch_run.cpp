@@ -11,7 +11,7 @@ Result<std::shared_ptr<std::byte>> make_scratch(int ordinal, std::span<const std
                                                 std::size_t bytes) {
   const CurrentDevice current(ordinal);
   if (Status s = current.status(); !s) return tl::unexpected(s.error());
-  auto buffer = DeviceBuffer::allocate(bytes, "operands to measure with");
+  auto buffer = DeviceBuffer::allocate(bytes, "operands of a measurement");
   if (!buffer) return tl::unexpected(buffer.error());
   const auto owner = std::make_shared<DeviceBuffer>(std::move(*buffer));
   std::byte* const to = owner->data();

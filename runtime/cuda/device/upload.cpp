@@ -62,7 +62,7 @@ Status pin(Staging& memory) {
 /// Makes what of the lane is missing.
 Status open(UploadLane& lane) {
   if (lane.stream == nullptr)
-    if (Status s = check(cudaStreamCreateWithFlags(&lane.stream, cudaStreamNonBlocking), "making a stream");
+    if (Status s = check(cudaStreamCreateWithFlags(&lane.stream, cudaStreamNonBlocking), "creating a stream");
         !s)
       return s;
   for (cudaEvent_t& event : lane.left)

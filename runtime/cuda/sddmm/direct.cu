@@ -224,9 +224,9 @@ constexpr ScheduleStore kDirectStore = {kDirectVersion, direct_numbers, restore_
 
 Status check_features(const ServiceRequest& request) {
   if (request.n <= kMostFeatures) return check_one_head(request);
-  return fail(Errc::unsupported, std::string(kCsrSddmmDirect) + " holds rows of " +
+  return fail(Errc::unsupported, std::string(kCsrSddmmDirect) + " supports up to " +
                                      std::to_string(kMostFeatures) +
-                                     " features; n = " + std::to_string(request.n));
+                                     " features, got n = " + std::to_string(request.n));
 }
 
 std::int64_t same_n(const ScheduleHeader& /*header*/, std::int64_t n) { return n; }

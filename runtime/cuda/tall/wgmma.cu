@@ -12,9 +12,9 @@ namespace {
 Status check_wide(const ServiceRequest& request) {
   constexpr std::int64_t kLeast = 96;  // three quarters of a slice
   if (request.n >= kLeast) return {};
-  return fail(Errc::unsupported, std::string(kTallWgmma) + " serves " + std::to_string(kLeast) +
-                                     " columns and more, this plan has " + std::to_string(request.n) +
-                                     "; use " + std::string(kTallStaged));
+  return fail(Errc::unsupported, std::string(kTallWgmma) + " requires at least " + std::to_string(kLeast) +
+                                     " columns, got " + std::to_string(request.n) + "; use " +
+                                     std::string(kTallStaged));
 }
 
 // Windows of up to 64 rows, and of up to 128.

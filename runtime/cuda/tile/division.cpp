@@ -136,7 +136,7 @@ bool mostly_longer(const TileWindows& windows, std::int64_t length) {
   return 2 * tiles > windows.tile_offset.back();
 }
 
-constexpr std::string_view kNoPiece = "a segment is not the next of its window",
+constexpr std::string_view kNoPiece = "a segment is out of order in its window",
                            kWindowTwice = "a window that does not exist or is assigned to two items";
 
 /// The pieces of one window, `team` to a slot; the first of them goes to `first_slot`.

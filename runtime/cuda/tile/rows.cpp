@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::string_view kTiles = "tiles on tensor cores, load-balanced windows, long windows split";
 constexpr std::string_view kStaged =
-    "as without .staged, with asynchronous copies of B, values and masks to shared memory";
+    "like the kernel without .staged, but copies B, values and masks asynchronously to shared memory";
 constexpr std::string_view kShortRows = "tiles on tensor cores, residual rows on CUDA cores";
 constexpr std::string_view kHybrid = "tiles on tensor cores, then residual rows on CUDA cores, accumulated";
 constexpr std::string_view kMixed =

@@ -128,7 +128,7 @@ Status check_update(std::int64_t n, std::int64_t m, const UpdateMemory& memory, 
                                 ? "more than all"
                                 : std::to_string(block_bytes(n, m, memory, 4)) + " bytes of";
   return fail(Errc::unsupported, "weights of " + std::to_string(n) + " x " + std::to_string(m) + " need " +
-                                     least + " shared memory in a block, " + device.name + " has " +
+                                     least + " shared memory per block, but " + device.name + " has " +
                                      std::to_string(device.shared_per_block));
 }
 

@@ -55,7 +55,7 @@ def device_name(device: int, ordinal: int) -> str:
 
 
 class View(NamedTuple):
-    """Where an operand lies. `strides` count elements; None: some stride is no whole number of them."""
+    """Memory of an operand. `strides` count elements; None: a stride is not a multiple of the element size."""
 
     owner: Any
     pointer: int

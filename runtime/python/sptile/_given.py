@@ -96,7 +96,7 @@ class _Run:
         self.finish[i] = finish
 
     def _write(self, out: View, array: View) -> Any:
-        """Copies a list to where the caller wants it."""
+        """Copies a list into `out`, the array of the caller."""
         found = array.owner
         if out.framework is not array.framework:
             found = out.framework.of_double(array.framework.double(found), out.dtype or 0, out.ordinal)
@@ -104,7 +104,7 @@ class _Run:
         return out.owner
 
     def results(self, returned: Any) -> Any:
-        """What the caller gets of what the plan returned."""
+        """Returns the results for the caller, from those of the plan."""
         written = [
             i
             for i, spec in enumerate(self.specs)

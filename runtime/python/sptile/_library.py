@@ -1,6 +1,6 @@
 """Finds and loads libsptile, and mirrors runtime/sptile.h: enums as ints, structs, signatures.
 
-Names are those of the header without `SPTILE_` or `sptile_`; what a field means stands there. `lib` is the
+Names are those of the header without `SPTILE_` or `sptile_`; the header documents the fields. `lib` is the
 library; `check` turns a status into an exception.
 """
 
@@ -268,8 +268,8 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
 
 
 def candidates(name: str, variable: str) -> Iterator[str]:
-    """Where the shared library `name` may be, best first: the environment variable alone if it is set; where
-    a wheel puts libraries (beside the package: meson-python, auditwheel); wherever the loader looks."""
+    """Yields paths of the shared library `name`, best first: the environment variable alone if it is set; the
+    folders in which wheels put libraries (next to the package: meson-python, auditwheel); the loader's path."""
     override = os.environ.get(variable)
     if override:
         yield override

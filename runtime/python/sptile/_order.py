@@ -139,7 +139,7 @@ def _sorted_by(keys: Any, size: int) -> Any:
 
 
 def joined(orders: list[Order | None], counts: list[int]) -> Order | None:
-    """The order of matrices one behind the other. counts: entries of each CSR matrix."""
+    """The order of concatenated matrices. counts: entries of each CSR matrix."""
     if not any(orders):
         return None
     positions, firsts, given = [], [np.zeros(1, np.int64)], 0

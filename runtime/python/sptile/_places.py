@@ -1,4 +1,4 @@
-"""Where the elements of an operand stand, as the C interface is told, and which operands share memory."""
+"""Memory layout of operands, as passed to the C interface, and which operands share memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Place(NamedTuple):
 
     @property
     def extent(self) -> int:
-        """Elements from the first to behind the last."""
+        """Number of elements from the first to the last, inclusive."""
         if 0 in (self.heads, self.rows, self.columns):
             return 0
         return (self.heads - 1) * self.batch + (self.rows - 1) * self.ld + self.columns

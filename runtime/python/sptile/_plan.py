@@ -24,8 +24,8 @@ _run.restype = c_int
 
 
 class PlanHandle(c_void_p):
-    """Owns an sptile_plan, and keeps the matrix whose arrays it may borrow. Whoever runs it holds a
-    reference, so that closing a plan in one thread never takes it away from another."""
+    """Owns an sptile_plan, and keeps the matrix whose arrays it may borrow. Every run holds a reference, so
+    that closing a plan in one thread does not destroy it while another thread runs it."""
 
     matrix: MatrixHandle
 

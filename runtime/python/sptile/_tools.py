@@ -140,8 +140,8 @@ def _outcome(call: Call) -> tuple[int, str]:
 
 
 def _until_interrupted(options: Options, call: Call) -> tuple[int, str]:
-    """Works on a thread of its own, so that Ctrl-C reaches this one: then the work is cancelled, which leaves no
-    file behind, and the exception goes on."""
+    """Makes the call in a separate thread, so that Ctrl-C reaches this one. Ctrl-C cancels the call, which then
+    writes no file, and the exception propagates."""
     cancelled, done = threading.Event(), threading.Event()
     options.progress = Progress(lambda *_: cancelled.is_set())
     outcome: list[tuple[int, str]] = []

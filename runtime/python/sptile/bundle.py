@@ -315,7 +315,7 @@ class _File(_InOrder):
 
 
 def _absolute(path: bytes) -> bytes:
-    """The path from the root. Links stay as they are: what is behind `..` may not be what it looks like."""
+    """Returns the absolute path. Links are not resolved, because `..` after a link changes the folder."""
     try:
         return path if os.path.isabs(path) else os.path.join(os.getcwdb(), path)
     except OSError:  # the current folder is gone

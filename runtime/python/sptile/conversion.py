@@ -445,7 +445,7 @@ def _describe_losses(lost: tools.Loss | tools.Report, dtype: int, now: str) -> l
         for count, what, result in (
             (lost.overflowed, "values too large for {}", "infinite"),
             (lost.underflowed, "values too small for {}", "0"),
-            (lost.inexact, "integers that {} cannot hold exactly", "rounded values"),
+            (lost.inexact, "integers that {} cannot represent exactly", "rounded values"),
         )
         if count
     ]

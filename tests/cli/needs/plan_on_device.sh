@@ -20,7 +20,7 @@ sptile run a.h5 --device cuda -n 63 --json | json-has 'plan="made"'
 code=0
 sptile plan a.h5 --op spmm -n 64 --device cuda 2> message || code=$?
 [ $code = 2 ]
-grep -q "/plans/0000 is already this plan (.*); --force replaces it" message
+grep -q "/plans/0000 already contains this plan (.*); --force replaces it" message
 sptile plan a.h5 --op spmm -n 64 --device cuda --force --json | json-has 'plans[].replaced'
 [ "$(sptile info a.h5 --json | jq '.plans | length')" = 3 ]
 for format in csr me_tcf bittcf bmat rs_tile tall libra_spmm libra_sddmm hc_window; do

@@ -17,7 +17,7 @@ sptile run a.h5 -n 64 --threads 3 --json | json-has 'plan="made"'
 code=0
 sptile plan a.h5 -n 64 --device cpu --threads 2 2> message || code=$?
 [ $code = 2 ]
-grep -q "/plans/0000 is already this plan (.*); --force replaces it" message
+grep -q "/plans/0000 already contains this plan (.*); --force replaces it" message
 sptile plan a.h5 -n 64 --device cpu --threads 2 --force --json | json-has 'plans[].replaced=true'
 [ "$(sptile info a.h5 --json | jq '.plans | length')" = 2 ]
 for format in $(sptile info a.h5 --json | jq -r '.formats[].name'); do

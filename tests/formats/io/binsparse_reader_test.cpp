@@ -152,12 +152,13 @@ TEST_CASE("what is wrong is refused with its array, before memory is asked for")
   };
   CHECK(
       described("") ==
-      ": HDF5 of 'indices_1', 'pointers_to_1', 'values', but neither a bundle nor binsparse: the sptile "
+      ": an HDF5 file with 'indices_1', 'pointers_to_1', 'values', but neither a bundle nor binsparse: the "
+      "sptile "
       "header and the attribute 'binsparse' are missing; HDF5 tools that copy a bundle may drop the header");
   for (const char* text : {"{", "[]", "{\"binsparse\":3}", "7"})
     CHECK(described(text).starts_with(": the attribute 'binsparse' is not a descriptor: "));
   CHECK(described(std::string(60000, '[')).starts_with(": the attribute 'binsparse' is not a descriptor: "));
-  CHECK(described(R"({"binsparse":{}})") == ": the descriptor names no format");
+  CHECK(described(R"({"binsparse":{}})") == ": the descriptor has no format");
   CHECK(described(R"({"binsparse":{"version":"1.0"}})") == ": is binsparse '1.0'; sptile reads 0.1");
   CHECK(described(R"({"binsparse":{"format":"DMAT"}})") ==
         ": the matrix has the binsparse format 'DMAT'; sptile reads CSR, CSC, COO, COOR and COOC");

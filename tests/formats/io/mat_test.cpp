@@ -114,7 +114,7 @@ TEST_CASE("of several sparse matrices A is taken, in a struct, too; else their n
   CHECK(entries(read(mat.file(others + mat.sparse("A")))) == kEntries);
   CHECK(entries(read(mat.file(mat.sparse("A") + others))) == kEntries);
   CHECK(read(mat.file(others + mat.sparse("M"))).error().text() ==
-        "a.mat: a MAT-file of 2 sparse matrices ('B', 'M'); save only one, or name it A");
+        "a.mat: a MAT-file with 2 sparse matrices ('B', 'M'); save only one, or name it A");
   CHECK(read(mat.file("")).error().text().starts_with("a.mat: a MAT-file without a sparse matrix"));
   const std::string problem =
       mat.variable(2, "Problem",

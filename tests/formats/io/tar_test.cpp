@@ -143,10 +143,12 @@ TEST_CASE("archives without a matrix, with several, with links or holes say what
   CHECK(read(entry({"a/a_b.mtx"}, "") + entry({"b.txt"}, "") + entry({"c"}, "") + entry({"d"}, "") +
              entry({"e\n"}, "") + kEnd)
             .error ==
-        "a.tar: a tar archive of 'a/a_b.mtx', 'b.txt', 'c', 'd', ..., without a matrix NAME/NAME.mtx; unpack "
+        "a.tar: a tar archive with 'a/a_b.mtx', 'b.txt', 'c', 'd', ..., but without a matrix NAME/NAME.mtx; "
+        "unpack "
         "it with 'tar xf a.tar' and name the matrix file");
   CHECK(read(entry({"a/", '5'}, "") + kEnd).error ==
-        "a.tar: a tar archive of no files, without a matrix NAME/NAME.mtx; unpack it with 'tar xf a.tar' and "
+        "a.tar: a tar archive with no files, but without a matrix NAME/NAME.mtx; unpack it with 'tar xf "
+        "a.tar' and "
         "name the matrix file");
   const Text several = read(entry({"a/a.mtx"}, kMatrix) + entry({"b/b.mtx"}, kMatrix) + kEnd);
   CHECK(several.text == kMatrix);

@@ -63,7 +63,7 @@ TEST_CASE("bittcf: every broken offset is named") {
 
 TEST_CASE("bittcf: every broken mask is named") {
   refused(good().set_u64("tc_local_bit", {0xFF, 1, 0x0103}),
-          "bittcf: tc_local_bit[0] = 0xff, expected 9 bits, as tc_offset says");
+          "bittcf: tc_local_bit[0] = 0xff, expected 9 bits, the count from tc_offset");
   refused(good().set_u64("tc_local_bit", {0x08000000000000FF, 1, 0x010003}),
           "bittcf: tc_local_bit[2] = 0x10003, expected no bits in rows past the end of the matrix");
 }

@@ -27,8 +27,8 @@ TEST_CASE("csr: every broken length is named") {
   refused(good().set_i64("row_ptr", {0, 2, 4}), "csr: row_ptr has 3 elements, expected 4 (rows + 1)");
   refused(good().set_i32("col_idx", {0, 2, 1}), "csr: col_idx has 3 elements, expected 4 (one per entry)");
   refused(good().set_f32("values", {1}), "csr: values has 1 elements, expected 4 (one per entry)");
-  refused(good().set_i32("row_ptr", {0, 2, 2, 4}), "csr: row_ptr holds i32, expected i64");
-  refused(good().remove("col_idx"), "csr: col_idx holds none, expected i32");
+  refused(good().set_i32("row_ptr", {0, 2, 2, 4}), "csr: row_ptr has type i32, expected i64");
+  refused(good().remove("col_idx"), "csr: col_idx has type none, expected i32");
   Instance shape = good();
   shape.data().rows = -1;
   refused(shape, "csr: -1 rows, expected 0 to 2147483647");

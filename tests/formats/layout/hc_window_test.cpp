@@ -78,8 +78,9 @@ TEST_CASE("hc_window: every broken invariant of the tiles is named") {
   refused(good().set_i32("row_window_offset", {0, 1, 0, 2}),
           "hc_window: row_window_offset[2] = 0, expected at least 1 (offsets never decrease)");
   refused(good().set_u32("tc_offset", {0, 4, 7}), "hc_window: tc_offset[2] = 7, expected 6");
-  refused(good().set_u64("bitmap", {0x0101, 0x0300000000000100, 0x03000000, 0}),
-          "hc_window: bitmap[0] = 0x101, expected 4 bits in it and the next, as tc_offset says");
+  refused(
+      good().set_u64("bitmap", {0x0101, 0x0300000000000100, 0x03000000, 0}),
+      "hc_window: bitmap[0] = 0x101, expected 4 bits in this and the next mask, the count from tc_offset");
   refused(good().set_u64("bitmap", {0x0101, 0x0200000000000100, 0x0300000000, 0}),
           "hc_window: bitmap[2] = 0x300000000, expected no bits in rows past the end of the matrix");
   refused(good().set_u64("bitmap", {0x0101, 0x0200000000000100, 0x01000000, 0x02}),
@@ -98,7 +99,7 @@ TEST_CASE("hc_window: every broken invariant of the rows is named") {
   refused(good().set_i32("row_id", {-1, 31}), "hc_window: row_id[0] = -1, expected 0 to 35 (rows ascend)");
   refused(good().set_i32("row_id", {17, 17}), "hc_window: row_id[1] = 17, expected 18 to 35 (rows ascend)");
   refused(good().set_i32("row_id", {17, 32}),
-          "hc_window: row_id[1] = 32, expected a row of a window without tiles, which window 2 is not");
+          "hc_window: row_id[1] = 32, expected a row of a window without tiles, but window 2 is not");
   refused(good().set_i32("row_col_id", {20, 3, 4}),
           "hc_window: row_col_id[1] = 3, expected 21 to 29 (row 17; columns of a row ascend)");
   refused(good().set_i32("row_col_id", {3, 20, 30}),

@@ -72,7 +72,7 @@ TEST_CASE("libra_spmm: every broken invariant of the tiles is named") {
           "libra_spmm: row_window_offset[2] = 0, expected at least 1 (offsets never decrease)");
   refused(good().set_u32("tc_offset", {0, 5}), "libra_spmm: tc_offset[1] = 5, expected 4");
   refused(good().set_u64("bitmap", {0x0200000000010100}),
-          "libra_spmm: bitmap[0] = 0x200000000010100, expected 4 bits, as tc_offset says");
+          "libra_spmm: bitmap[0] = 0x200000000010100, expected 4 bits, the count from tc_offset");
   refused(good().set_i32("row_window_offset", {0, 0, 1}),
           "libra_spmm: bitmap[0] = 0x200000000010101, expected no bits in rows past the end of the matrix");
   refused(good().set_i32("col_id", {9, 4, 4, 4, 4, 4, 4, 4}),

@@ -78,7 +78,7 @@ TEST_CASE("rs_tile: every broken length is named") {
           "rs_tile: values has 1 elements, expected 13 (entries outside the residual part)");
   refused(good().set_f32("residual_values", {1}),
           "rs_tile: residual_values has 1 elements, expected 5 (one per residual_col_id)");
-  refused(good().remove("residual_values"), "rs_tile: residual_values holds none, expected f32");
+  refused(good().remove("residual_values"), "rs_tile: residual_values has type none, expected f32");
   refused(good().set_i32("residual_class_offset", {0}),
           "rs_tile: residual_class_offset has 1 elements, expected 2 to 32 (columns + 2)");
   Instance few = good();

@@ -100,11 +100,11 @@ TEST_CASE("tall: every broken mask is named") {
   refused(good().set_u32("group_mask", {1, 3, 0}),
           "tall: group_mask[2] = 0x0, expected bits of the 2 sub-windows only, and some");
   refused(good().set_u32("group_mask", {1, 1, 2}),
-          "tall: group_mask[1] = 0x1, expected 2 bits, as group_tile_offset says");
+          "tall: group_mask[1] = 0x1, expected 2 bits, the count from group_tile_offset");
   refused(good().set_u64("bitmap", {0xFF, 0, 0x03, 0x0100000000000000}),
           "tall: bitmap[1] = 0x0, expected some bits (empty tiles are not stored)");
   refused(good().set_u64("bitmap", {0xFF, 0x06, 0x03, 0x0100000000000000}),
-          "tall: bitmap[1] = 0x6, expected 1 bits, as value_offset says");
+          "tall: bitmap[1] = 0x6, expected 1 bits, the count from value_offset");
   Instance shorter = good();
   shorter.data().rows = 39;
   shorter.set_i32("window_row", {0, 16, 24, 39});

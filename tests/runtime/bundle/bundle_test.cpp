@@ -167,9 +167,9 @@ TEST_CASE("every broken field is refused with its own message") {
       {"no values", [](Image& i) { i.entry("/csr/values").path[1] = 'C'; }, Errc::bad_input,
        "/csr/values is missing"},
       {"values type", [](Image& i) { i.entry("/csr/values").dtype = 2; }, Errc::bad_input,
-       "/csr/values holds i32, expected f32"},
+       "/csr/values has type i32, expected f32"},
       {"columns type", [](Image& i) { i.entry("/csr/indices_1").dtype = 3; }, Errc::bad_input,
-       "holds u32, expected i32"},
+       "has type u32, expected i32"},
       {"columns length",
        [](Image& i) {
          i.entry("/csr/indices_1").dims[0] = 4;
@@ -183,7 +183,7 @@ TEST_CASE("every broken field is refused with its own message") {
        },
        Errc::bad_input, "/row_order has 2 elements, expected 3"},
       {"order type", [](Image& i) { i.entry("/row_order").dtype = 3; }, Errc::bad_input,
-       "/row_order holds u32"},
+       "/row_order has type u32"},
       {"format lacks", [](Image& i) { i.entry("/formats/bittcf/tc_offset").path[17] = 'T'; }, Errc::bad_input,
        "/formats/bittcf/tc_offset is missing"},
       {"format has more", [](Image& i) { i.entry("/formats/bittcf/value_source").path[27] = 'X'; },

@@ -152,7 +152,7 @@ TEST_CASE("a bundle without the transpose says how to make one with it") {
   }
   const auto other = runtime::matrix_of(bundle_of(rectangular().view(), {}), "bmat", Side::transpose);
   REQUIRE(!other);
-  CHECK(other.error().message.find("no format bmat of the transpose; it holds csr, bittcf, rs_tile") !=
+  CHECK(other.error().message.find("no format bmat of the transpose; stored formats: csr, bittcf, rs_tile") !=
         std::string::npos);
 }
 
@@ -196,7 +196,7 @@ TEST_CASE("every lie about the arrays of the transpose is refused") {
   const Break breaks[] = {
       {"/transpose/row_order has 20 elements, expected 21",
        [](Image& i) { resize(i.entry("/transpose/row_order"), 20); }},
-      {"/transpose/row_order holds u32, expected i32",
+      {"/transpose/row_order has type u32, expected i32",
        [](Image& i) { i.entry("/transpose/row_order").dtype = 3; }},
       {"/transpose/formats/csr/row_ptr is missing",
        [](Image& i) {
@@ -207,7 +207,7 @@ TEST_CASE("every lie about the arrays of the transpose is refused") {
       {"csr: row_ptr",
        [](Image& i) { resize(i.entry("/transpose/formats/csr/row_ptr"), 38); }},  // as A has rows
       {"csr: col_idx", [](Image& i) { resize(i.entry("/transpose/formats/csr/col_idx"), 3); }},
-      {"/transpose/formats/csr/values holds f16, expected f32",
+      {"/transpose/formats/csr/values has type f16, expected f32",
        [](Image& i) {
          BundleEntry& e = i.entry("/transpose/formats/csr/values");
          e.dtype = static_cast<std::uint32_t>(DType::f16);
@@ -246,7 +246,7 @@ TEST_CASE("arrays of the transpose of a symmetric matrix are refused, and positi
        }},
       {"/transpose/formats/csr/value_source has 2 elements",
        [](Image& i) { resize(i.entry("/transpose/formats/csr/value_source"), 2); }},
-      {"/transpose/formats/bittcf/value_source holds u64, expected i64",
+      {"/transpose/formats/bittcf/value_source has type u64, expected i64",
        [](Image& i) { i.entry("/transpose/formats/bittcf/value_source").dtype = 5; }},
       {"/transpose/formats/csr/row_ptr is missing",  // not symmetric: A^T must be there
        [](Image& i) { i.header().may_ignore = kBundleNotSymmetric; }},

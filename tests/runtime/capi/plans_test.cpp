@@ -331,7 +331,7 @@ TEST_CASE("C interface: bad arguments of plans") {
   CHECK(sptile_plan_create(matrix, nullptr, &options, &plan) == SPTILE_USAGE);
   CHECK(says("operation is NULL"));
   CHECK(sptile_plan_create(matrix, "multiply", &options, &plan) == SPTILE_USAGE);
-  CHECK(says("there is: spmm, sddmm"));
+  CHECK(says("known: spmm, sddmm"));
   CHECK(sptile_plan_create(matrix, "spmm", nullptr, &plan) == SPTILE_USAGE);
   CHECK(says("options is NULL"));
   CHECK(plan == nullptr);
@@ -485,7 +485,7 @@ TEST_CASE("C interface: bad arguments of runs and refreshes") {
   CHECK(refresh(changing, p, 2) == SPTILE_USAGE);
   CHECK(refresh(changing, p, 3, nullptr, SPTILE_NONE) == SPTILE_USAGE);
   CHECK(refresh(changing, p, 3, plan) == SPTILE_USAGE);  // of another matrix
-  CHECK(says("of a different matrix"));
+  CHECK(says("belongs to a different matrix"));
   CHECK(sptile_matrix_refresh(changing, nullptr, nullptr) == SPTILE_USAGE);
   sptile_plan* own = nullptr;
   REQUIRE(sptile_plan_create(changing, "spmm", &options, &own) == SPTILE_OK);

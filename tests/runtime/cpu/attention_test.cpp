@@ -205,8 +205,7 @@ TEST_CASE("attention: a score of n that is not its own, alpha that is not a numb
     const auto refused = runtime::plan_product(*op, formatted.matrix(), options);
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == Errc::usage);
-    CHECK(refused.error().message.find("the additive score adds one number of each row, not n = 4") !=
-          std::string::npos);
+    CHECK(refused.error().message.find("the additive score requires n = 1, got 4") != std::string::npos);
     const auto plan = runtime::plan_product(*op, formatted.matrix(), options_of(p));
     REQUIRE(plan);
     for (const auto& change : {std::function<void(runtime::Operands&)>([](auto& o) { o.alpha = kNaN; }),

@@ -50,7 +50,7 @@ TEST_CASE("kernels with weights: a named one that cannot says what it needs and 
   REQUIRE_FALSE(refused.has_value());
   CHECK(refused.error().code == Errc::unsupported);
   CHECK(refused.error().message ==
-        "plan: cuda.csr.update: weights of 1024 x 1024 need 4460288 bytes of shared memory in a block, a "
+        "plan: cuda.csr.update: weights of 1024 x 1024 need 4460288 bytes of shared memory per block, but a "
         "device "
         "has 232448");
 }

@@ -115,11 +115,11 @@ TEST_CASE("lists that are not sound are refused when a part is opened") {
        "/part/send_rows has 1000"},
       {"row twice", ids("/part/send_rows", [](Ids i) { i[1] = i[0]; }), "does not ascend for part 0"},
       {"offset falls", offsets("/part/send_offset", [](Offsets o) { o[1] = 1000; }),
-       "/part/send_offset does not rise"},
+       "/part/send_offset does not increase"},
       {"offset negative", offsets("/part/receive_offset", [](Offsets o) { o[0] = -1; }),
        "/part/receive_offset does"},
       {"offset past the end", offsets("/part/receive_offset", [](Offsets o) { o[3] += 1; }),
-       "does not rise from 0"},
+       "does not increase from 0"},
       {"for itself", offsets("/part/send_offset", [](Offsets o) { o[1] -= 1; }), "rows for the part itself"},
       {"shape", offsets("/halo/shape", [](Offsets s) { s[0] += 1; }), "halo: "},
   };

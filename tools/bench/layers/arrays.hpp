@@ -50,8 +50,8 @@ class Arrays {
     std::size_t free = 0, total = 0;
     expect(cudaMemGetInfo(&free, &total));
     if (bytes > free)
-      throw Exception(SPTILE_DEVICE, "an operand takes " + std::to_string(bytes) + " bytes of the device, " +
-                                         std::to_string(free) + " are free");
+      throw Exception(SPTILE_DEVICE, "an operand takes " + std::to_string(bytes) +
+                                         " bytes of device memory, " + std::to_string(free) + " are free");
   }
 
   std::map<std::string, DeviceBytes> arrays_;

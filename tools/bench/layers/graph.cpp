@@ -76,7 +76,7 @@ Result<HostCsr> read_graph(const std::string& path, Weights weights) {
   const auto bundle = runtime::Bundle::open(path);
   if (!bundle) return tl::unexpected(bundle.error());
   const formats::CsrView from = (*bundle)->csr();
-  if (from.rows != from.cols) return fail(Errc::unsupported, path + ": the matrix of a graph is square");
+  if (from.rows != from.cols) return fail(Errc::unsupported, path + ": the matrix of a graph must be square");
   if (from.nnz() + from.rows > std::numeric_limits<std::int32_t>::max())
     return fail(Errc::unsupported, path + ": more than 2^31 - 1 entries");
   HostCsr a;

@@ -9,9 +9,9 @@ constexpr Kernel row(std::string_view name, std::string_view summary, Instances 
 }
 
 constexpr Kernel kRows[] = {
-    row(kBitTcfAccWindows, "as .acc, without load balancing", SPTILE_BUILT(acc_windows_kernels)),
-    row(kBitTcfAccBalanced, "as .acc, always load-balanced", SPTILE_BUILT(acc_balanced_kernels)),
-    row(kBitTcfAccWriteThrough, "as .acc, with write-through stores of C",
+    row(kBitTcfAccWindows, "like .acc, but never load-balanced", SPTILE_BUILT(acc_windows_kernels)),
+    row(kBitTcfAccBalanced, "like .acc, but always load-balanced", SPTILE_BUILT(acc_balanced_kernels)),
+    row(kBitTcfAccWriteThrough, "like .acc, but with write-through stores of C",
         SPTILE_BUILT(acc_write_through_kernels)),
     row(kBitTcfAcc, "Acc-SpMM load balancing if windows differ by more than 8 tiles on average",
         SPTILE_BUILT(acc_kernels)),

@@ -13,9 +13,10 @@ constexpr Kernel row(std::string_view name, std::string_view summary, Instances 
 }
 
 constexpr Kernel kRows[] = {
-    row(kLibraUncutName, "as .streams, without splitting windows or rows", SPTILE_BUILT(libra_uncut_kernels)),
-    row(kLibraConcurrent, "as .streams, always on two streams", SPTILE_BUILT(libra_concurrent_kernels)),
-    row(kLibraSequential, "as .streams, always on one stream", SPTILE_BUILT(libra_sequential_kernels)),
+    row(kLibraUncutName, "like .streams, but does not split windows or rows",
+        SPTILE_BUILT(libra_uncut_kernels)),
+    row(kLibraConcurrent, "like .streams, but always on two streams", SPTILE_BUILT(libra_concurrent_kernels)),
+    row(kLibraSequential, "like .streams, but always on one stream", SPTILE_BUILT(libra_sequential_kernels)),
     row(kLibraStreams, "Libra load balancing and scheduling: atomic sums of segments, one or two streams",
         SPTILE_BUILT(libra_streams_kernels)),
 };

@@ -29,7 +29,7 @@ Result<std::unique_ptr<SideStream>> SideStream::make() {
   cudaError_t code = cudaStreamCreateWithFlags(&side->stream_, cudaStreamNonBlocking);
   for (cudaEvent_t* event : {&side->forked_, &side->joined_})
     if (code == cudaSuccess) code = cudaEventCreateWithFlags(event, cudaEventDisableTiming);
-  if (Status s = check(code, "making a second stream"); !s) return tl::unexpected(s.error());
+  if (Status s = check(code, "creating a second stream"); !s) return tl::unexpected(s.error());
   return side;
 }
 

@@ -9,7 +9,7 @@ constexpr Kernel row(std::string_view name, std::string_view summary, Instances 
 }
 
 constexpr Kernel kRows[] = {
-    row(kRsTileRshRuns, "as .rsh, unsplit windows in runs", SPTILE_BUILT(rsh_runs_kernels)),
+    row(kRsTileRshRuns, "like .rsh, but with unsplit windows in runs", SPTILE_BUILT(rsh_runs_kernels)),
     row(kRsTileRsh, "RSH-SpMM: stored windows and stored segments of long windows",
         SPTILE_BUILT(rsh_kernels)),
 };

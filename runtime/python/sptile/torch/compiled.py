@@ -65,7 +65,7 @@ def _transpose_of(entries: Tensor, product: Tensor, learned: bool) -> Tokens:
 
 
 def _with_loops_of(entries: Tensor) -> Tensor:
-    """The pattern with all loops behind the entries, kept."""
+    """Returns the pattern with all loops appended to the entries, cached."""
     a = entries_of(entries)
     derived = a.handle.derived.setdefault("all loops", {})
     if a.order not in derived:

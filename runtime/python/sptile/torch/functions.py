@@ -32,7 +32,7 @@ def _matrix(a: object) -> SparseMatrix:
 
 
 def _cast(a: SparseMatrix, x: Tensor | None) -> Tensor | None:
-    """x as autocast wants it."""
+    """Returns x in the type that autocast requires."""
     kind = a.device.type
     if (
         x is None

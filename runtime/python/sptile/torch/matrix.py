@@ -50,7 +50,7 @@ class SparseMatrix:
         Values of type float32, float64, float16 or bfloat16, shape (nonzeros,). By default all nonzeros are 1.
         Gradients reach values that require them. Do not modify `values` in place; use `with_values`.
     shape : tuple of int, optional
-        Rows and columns. By default a square matrix, or as many columns as `col` needs.
+        Rows and columns. By default the matrix is square, with more columns if `col` needs them.
     symmetric : bool, optional
         Expected symmetry. The constructor raises `UsageError` if the matrix differs.
     format : str, optional
@@ -1049,8 +1049,8 @@ class SparseMatrix:
         return normalized
 
     def _compiled_loops(self, row: Tensor, col: Tensor) -> tuple[SparseMatrix, Tensor, Tensor]:
-        """In compiled code: the pattern with all loops behind the given entries, which of these are loops, and the
-        last one at each node [rows], or the number of entries where there is none."""
+        """For compiled code: returns the pattern with all loops appended to the given entries, a mask of the given
+        loops, and the index of the last given loop of each node [rows], or the number of entries if it has none."""
         rows, cols = self.shape
         nodes, given = min(rows, cols), self._entries.given
         token = torch.ops.sptile.with_loops_of(self._entries.token)

@@ -174,7 +174,7 @@ def _check_memory(bound: _Bound, operand: Operand, x: Tensor) -> None:
 
 
 def _range(x: Tensor) -> tuple[int, int]:
-    """Addresses of the first byte of x and behind the last."""
+    """Returns the address of the first byte of x, and the address one past the last."""
     if x.numel() == 0:
         return 0, 0
     reach = sum((size - 1) * stride for size, stride in zip(x.shape, x.stride(), strict=True))
@@ -207,7 +207,7 @@ class Check:
     """
 
     def __init__(self, name: str, schema: Any, leading: int) -> None:
-        """schema: a FunctionSchema; leading: how many arguments stand for the matrix."""
+        """schema: a FunctionSchema; leading: number of arguments that represent the matrix."""
         if name not in OPERANDS:
             raise InternalError(f"sptile::{name} has no row in operands.OPERANDS")
         self.name, self.row = name, OPERANDS[name]
@@ -302,7 +302,7 @@ class Check:
 
 
 def rows_in_memory(x: Tensor) -> Tensor:
-    """x, copied unless its last dimension is dense and its other ones do not overlap."""
+    """Returns x, copied unless its last dimension has stride 1 and the other dimensions do not overlap."""
     if x.is_neg():
         x = x.resolve_neg()
     sizes, strides = x.shape, x.stride()

@@ -55,8 +55,8 @@ TAGS = tuple(
 
 
 def watched() -> bool:
-    """True where something wants to see operators: a compiler, a mode, a transform, a profiler. Else what
-    they do is called directly, which saves more time than a small product takes."""
+    """Returns whether a compiler, mode, transform or profiler must see operators. Otherwise their functions are
+    called directly, which saves more time than a small product takes."""
     return (
         torch.compiler.is_compiling()
         or _len_torch_dispatch_stack() > 0

@@ -28,7 +28,7 @@ Result = TypeVar("Result")
 
 @contextmanager
 def apart() -> Iterator[None]:
-    """Outside of inference mode, transforms and modes: what is made here may be kept and serve any later call."""
+    """Leaves inference mode, transforms and modes, so that tensors created here can be cached for any later call."""
     with ExitStack() as stack:
         stack.enter_context(torch.inference_mode(False))
         stack.enter_context(torch.no_grad())
@@ -61,7 +61,7 @@ def untraced(function: Callable[Parameters, Result]) -> Callable[Parameters, Res
 
 
 def check_list_of_ids(ids: object, what: str) -> Tensor:
-    """Refuses what is no list of integers."""
+    """Raises unless `ids` is a one-dimensional integer tensor."""
     if not isinstance(ids, Tensor):
         raise ArgumentTypeError(f"{what} must be an int32 or int64 tensor, got {type(ids).__name__}")
     if ids.layout != torch.strided or ids.dtype not in (torch.int32, torch.int64) or ids.dim() != 1:
@@ -75,7 +75,7 @@ def check_list_of_ids(ids: object, what: str) -> Tensor:
 
 
 def check_ids(ids: object, what: str, count: int) -> None:
-    """Refuses ids that are no list of integers from 0 to count - 1."""
+    """Raises unless `ids` is a one-dimensional tensor of integers from 0 to count - 1."""
     ids = check_list_of_ids(ids, what)
     if ids.numel() == 0:
         return
@@ -114,7 +114,7 @@ def rows_of_pointers(crow: Tensor, entries: int) -> Tensor:
 
 
 def inverse(permutation: Tensor) -> Tensor:
-    """Where each number stands in a permutation."""
+    """Returns the inverse of a permutation."""
     places = torch.arange(permutation.numel(), dtype=permutation.dtype, device=permutation.device)
     return torch.empty_like(permutation).index_copy_(0, permutation.long(), places)
 
@@ -268,13 +268,13 @@ def pattern_of_entries(row: Tensor, col: Tensor, rows: int, cols: int) -> tuple[
 
 @kept
 def pattern_of_pointers(crow: Tensor, col: Tensor, cols: int) -> tuple[Pattern, EntryOrder]:
-    """Of CSR arrays; columns may stand in any order in their row."""
+    """Returns the pattern of CSR arrays; the columns of a row may be in any order."""
     row = rows_of_pointers(check_list_of_ids(crow, "crow"), check_list_of_ids(col, "col").numel())
     return pattern_of_entries(row, col, crow.numel() - 1, cols)
 
 
 def _side_of(sizes: Sequence[int], what: str) -> int:
-    """All of them; UnsupportedError names the matrix with which they are too many."""
+    """Returns the sum; raises UnsupportedError, which names the matrix that exceeds the limit."""
     total = 0
     for number, size in enumerate(sizes):
         if size > MAX_SIDE - total:
@@ -286,12 +286,12 @@ def _side_of(sizes: Sequence[int], what: str) -> int:
 
 
 def _begins(sizes: Sequence[int]) -> list[int]:
-    """Where each of some lists begins that stand one behind the other."""
+    """Returns the offset of each list when the lists are concatenated."""
     return [0, *accumulate(sizes)][:-1]
 
 
 def _chain(lists: Sequence[Tensor], begins: Sequence[int]) -> Tensor:
-    """int64: lists of ids one behind the other, those of each moved to where its own begin."""
+    """Returns the concatenated lists of ids (int64), each shifted by its entry of `begins`."""
     device = lists[0].device
     lengths = [ids.numel() for ids in lists]
     moves = torch.repeat_interleave(
@@ -304,8 +304,8 @@ def _chain(lists: Sequence[Tensor], begins: Sequence[int]) -> Tensor:
 
 @kept
 def chain_patterns(patterns: Sequence[Pattern], diagonal: bool) -> Pattern:
-    """Of one pattern or more, rows of each behind those of the one before, and if `diagonal` columns, too;
-    else all have the same columns."""
+    """Concatenates the rows of one or more patterns and, if `diagonal`, also their columns; otherwise all have
+    the same columns."""
     rows = _side_of([p.rows for p in patterns], "rows")
     cols, first_columns = patterns[0].cols, [0] * len(patterns)
     if diagonal:
@@ -318,7 +318,7 @@ def chain_patterns(patterns: Sequence[Pattern], diagonal: bool) -> Pattern:
 
 @kept
 def chain_orders(orders: Sequence[EntryOrder], device: torch.device) -> EntryOrder:
-    """Of numbers for the entries of patterns, as they were given, one behind the other."""
+    """Returns the order of the concatenated entries of patterns, as they were given."""
     nnz = sum(order.nnz for order in orders)
     if all(order.position is None for order in orders):
         return EntryOrder(nnz)

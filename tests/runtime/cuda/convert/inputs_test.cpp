@@ -322,10 +322,10 @@ TEST_CASE("device inputs: bad ids and disorder, entry by entry") {
   }
   CHECK(with(
             coo, [](Entries& e) { e.row[3] = 1; }, Disorder::refuse) ==
-        "coo: entry 3 is (1, 2), expected one behind (2, 0) (entries ascend by row, then column)");
+        "coo: entry 3 is (1, 2), expected an entry after (2, 0) (entries ascend by row, then column)");
   CHECK(with(
             coo, [](Entries& e) { e.col[3] = 0; }, Disorder::refuse) ==
-        "coo: entry 3 is (2, 0), expected one behind (2, 0) (entries ascend by row, then column)");
+        "coo: entry 3 is (2, 0), expected an entry after (2, 0) (entries ascend by row, then column)");
   CHECK(with(
             coo, [](Entries& e) { e.col[0] = 4; }, Disorder::sort) ==
         "coo: entries 0 and 1 are both (0, 4); expected one per position, or request their sum");

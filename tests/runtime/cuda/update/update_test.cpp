@@ -256,6 +256,6 @@ TEST_CASE("update shape: what does not fit is refused with the bytes; blocks sha
   REQUIRE_FALSE(refused.has_value());
   CHECK(refused.error().code == Errc::unsupported);
   CHECK(refused.error().message ==
-        "weights of 256 x 256 need 331520 bytes of shared memory in a block, emulated has 232448");
+        "weights of 256 x 256 need 331520 bytes of shared memory per block, but emulated has 232448");
   CHECK_FALSE(runtime::cuda::check_update(std::int64_t{1} << 40, 4, kF32, device));
 }

@@ -1,4 +1,4 @@
-"""The exchange of rows between the parts of a matrix, forwards and backwards, beside other work."""
+"""Exchange of rows between the parts of a matrix, forward and backward, overlapped with other work."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _DTYPES = tuple(DTYPES)
 
 
 class Pending:
-    """Rows on their way."""
+    """Rows in flight."""
 
     def __init__(self, ranks: Ranks, arrived: Tensor, keep: Tensor, work: Any, device: torch.device) -> None:
         self._ranks, self._arrived, self._keep, self._work, self._device = ranks, arrived, keep, work, device
 
     def wait(self) -> Tensor:
-        """Rows that arrived, one sender behind the other; on a CUDA device its stream waits, not the host."""
+        """Returns the received rows, ordered by sender. On a CUDA device, its stream waits, not the host."""
         if self._work is not None:
             self._ranks.guarded("the exchange of rows", self._work.wait)
         return self._arrived.to(self._device)
@@ -73,12 +73,12 @@ class Lists(NamedTuple):
 
     @classmethod
     def alone(cls, owned: int, ranks: int) -> Lists:
-        """Nobody needs anything of another."""
+        """Returns the lists of ranks that need no rows of each other."""
         return cls(owned, [0] * ranks, [0] * ranks, torch.empty(0, dtype=torch.int64))
 
 
 class Exchange:
-    """Sends rows of this part to those who need them, and receives those of others.
+    """Sends rows of this part to the ranks that need them, and receives rows of other parts.
 
     alone       no rank needs rows of another: no rank waits for another when it multiplies
     bytes_sent  of rows that this rank handed to the exchange since the matrix was opened, counted call by call
@@ -133,8 +133,8 @@ class Exchange:
         )
 
     def give_back(self, r: Tensor) -> Pending:
-        """The way back: r [needed, n], what belongs to rows of others; what arrives, [sent rows, n], belongs to
-        rows `send_rows`, one sender behind the other."""
+        """Sends contributions back to the owners of their rows. r [needed, n] contributes to rows of other ranks;
+        the result [sent rows, n] contributes to rows `send_rows`, ordered by sender."""
         return self._begin(lambda: r, r, self.received_counts, self.sent_counts)
 
     def add(self, out: Tensor, arrived: Tensor) -> None:
@@ -178,7 +178,7 @@ class Exchange:
         return Pending(self.ranks, arrived, leaving, work, self.device)
 
     def _beside(self) -> AbstractContextManager[Any]:
-        """The side stream, behind what the current one has to do."""
+        """Makes the side stream current, after it has waited for the work of the current stream."""
         if self._stream is None:
             return nullcontext()
         self._stream.wait_stream(torch.cuda.current_stream(self.device))

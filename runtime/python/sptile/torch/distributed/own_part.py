@@ -1,4 +1,4 @@
-"""Finds the part of this rank in the folder of a partition, and proves with the others that all are of one."""
+"""Opens the part of this rank from a partition directory, and checks that the parts of all ranks match."""
 
 from __future__ import annotations
 
@@ -20,11 +20,10 @@ _MOST_BYTES = 64 << 20
 
 
 def open_own_part(path: str | os.PathLike[str], ranks: Ranks) -> Part:
-    """Part `ranks.rank` of a folder that `sptile partition` made.
+    """Opens part `ranks.rank` of a directory that `sptile partition` wrote.
 
-    Errors are those of every rank, alike: UsageError where the folder has another number of parts than there are
-    ranks; IoError, BadInputError or UnsupportedError where one cannot read its part, or the parts are not of one
-    partition, or do not fit each other.
+    All ranks raise the same error: UsageError if the numbers of parts and ranks differ; IoError, BadInputError or
+    UnsupportedError if a rank cannot read its part, or the parts do not belong to one partition or do not match.
     """
     part, records = ranks.attempt(lambda: open_one_part(path, ranks.rank, ranks), lambda part: {"id": part.id})
     others = [rank for rank, one in enumerate(records) if one["id"] != records[0]["id"]]
@@ -38,7 +37,7 @@ def open_own_part(path: str | os.PathLike[str], ranks: Ranks) -> Part:
 
 
 def open_one_part(path: str | os.PathLike[str], number: int, ranks: Ranks) -> Part:
-    """Part `number`, without a word to the others."""
+    """Opens part `number`, without communication."""
     try:
         folder = Path(path)
     except TypeError:
@@ -82,7 +81,7 @@ def _read_description(file: Path) -> dict[str, Any]:
 
 
 def _small_file(path: Path) -> bytes:
-    """The bytes of a file of at most 64 MiB. It is opened once, and a named pipe is not waited for."""
+    """Returns the bytes of a file of at most 64 MiB. Opens it once, and does not wait for a named pipe."""
     with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
         facts = os.fstat(file.fileno())
         if not stat.S_ISREG(facts.st_mode) or facts.st_size > _MOST_BYTES:
@@ -91,7 +90,7 @@ def _small_file(path: Path) -> bytes:
 
 
 def _check_lists(part: Part, ranks: Ranks) -> None:
-    """What each part sends to each other one must be what that one expects, row by row: BadInputError."""
+    """Raises BadInputError unless every part sends to every other part the rows that it expects."""
     sent = _digests(part.old_ids[part.send_rows], part.send_offset)
     expected = _digests(part.halo_ids, part.receive_offset)
     numbers = ranks.numbers(sent + expected)
@@ -101,12 +100,12 @@ def _check_lists(part: Part, ranks: Ranks) -> None:
             to, of = 2 * receiver, half + 2 * sender
             if numbers[sender][to : to + 2] != numbers[receiver][of : of + 2]:
                 raise BadInputError(
-                    f"part {sender} sends {numbers[sender][to]} rows to part {receiver}, which expects other rows "
+                    f"part {sender} sends {numbers[sender][to]} rows to part {receiver}, which expects different rows "
                     f"({numbers[receiver][of]}); partition the matrix again"
                 )
 
 
 def _digests(ids: np.ndarray[Any, Any], offset: np.ndarray[Any, Any]) -> list[int]:
-    """Count and checksum of the ids for each part."""
+    """Returns the number and checksum of the ids of each part."""
     pieces = (ids[offset[i] : offset[i + 1]] for i in range(len(offset) - 1))
     return [number for piece in pieces for number in (len(piece), zlib.crc32(piece.tobytes()))]

@@ -30,7 +30,7 @@ class Product(torch.autograd.Function):
 
 
 def _product(a: DistSparseMatrix, x: Tensor) -> Tensor:
-    """local x while rows of others are on their way, then halo times these is added."""
+    """Multiplies local x while the rows of other ranks are in flight, then adds halo times these rows."""
     pending = a._exchange.fetch(x)
     out = operators.spmm.below(a.local._product, False, x, None)
     operators.add_spmm(a.halo._product, False, pending.wait(), out)

@@ -1,5 +1,5 @@
-"""The processes that share a matrix, and what they tell each other beside its rows: small messages in host memory,
-so that nothing waits for a device. What goes wrong in one of them is an error in all."""
+"""The processes that share a matrix, and their messages other than rows: small ones in host memory, so that
+nothing waits for a device. An error in one process is raised in all."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ROLL_CALL_SECONDS = 5.0
 class Ranks:
     """The ranks of a process group (None: all). `rank` is this one's, `size` how many there are.
 
-    A group that has no backend for host memory (NCCL alone) gets one of gloo beside it, with its ranks.
+    A group without a backend for host memory (NCCL alone) gets an additional gloo group of the same ranks.
     """
 
     def __init__(self, group: dist.ProcessGroup | None = None) -> None:
@@ -66,7 +66,7 @@ class Ranks:
         return _alive(self._control)
 
     def numbers(self, own: Sequence[int]) -> list[list[int]]:
-        """Whole numbers of every rank, as many of each."""
+        """Returns the integers of every rank; all ranks pass the same number of them."""
         told: list[list[int]] = self._tell(torch.tensor(own, dtype=torch.int64)).tolist()
         return told
 
@@ -87,9 +87,9 @@ class Ranks:
     def attempt(
         self, make: Callable[[], Result], describe: Callable[[Result], dict[str, Any]]
     ) -> tuple[Result, list[dict[str, Any]]]:
-        """What `make` gives, once it has worked in every rank, and what they say of it: a small record, what JSON
-        can hold within 4 KiB. Where anything fails in one, all raise its error, with the rank in front:
-        InternalError of what is no error of sptile, or of the system."""
+        """Returns the result of `make`, once it has succeeded in every rank, and the record of each rank: at most
+        4 KiB of JSON. If it fails in any rank, all ranks raise that error, prefixed with the rank; an exception
+        that is neither sptile's nor the system's becomes an InternalError."""
         made: Result | None = None
         cause: Exception | None = None
         try:
@@ -155,7 +155,7 @@ def _encoded(record: dict[str, Any]) -> bytes:
 
 
 def _cut(text: str, most: int) -> str:
-    """The start of a text that takes at most so many bytes as JSON, where a letter takes up to 12."""
+    """Returns the longest prefix of the text that takes at most `most` bytes as JSON; a letter takes up to 12."""
     text = text[:most]
     while (excess := len(json.dumps(text)) - 2 - most) > 0:
         text = text[: -max(1, excess // 12)]

@@ -1,4 +1,4 @@
-"""The whole matrix on the device of one rank, in place of its parts on all: where that is faster."""
+"""The entire matrix on the device of one rank, instead of parts on all ranks, if that is faster."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _RUNS = 5
 
 
 class Measured(NamedTuple):
-    """Mean seconds of one product, the same on all ranks: in all parts, and with the whole matrix on the device of
-    rank 0, infinite where it has no room for it."""
+    """Mean seconds per product, the same on all ranks: `divided` with one part per rank, `whole` with the entire
+    matrix on the device of rank 0, infinite if it does not fit there."""
 
     divided: float
     whole: float
@@ -37,8 +37,8 @@ def compare(
     operand: Callable[[int], Tensor],
     format: str,
 ) -> tuple[Measured, SparseMatrix | None]:
-    """Measures products in all parts, and those of the whole matrix, which rank 0 keeps: with operand(rows).
-    Errors of rank 0, which has part `own` and reads all others, are errors of all."""
+    """Measures products in all parts, and products of the entire matrix, which rank 0 keeps, with operand(rows).
+    Rank 0, which has part `own`, reads all other parts; all ranks raise its errors."""
     mine = seconds(divided, operand(0).device)
 
     def measure() -> tuple[SparseMatrix | None, float]:
@@ -57,7 +57,7 @@ def compare(
 
 
 def seconds(run: Callable[[], Any], device: torch.device) -> float:
-    """Mean time of a run, after one that chooses what is used."""
+    """Returns the mean time of a run, after one untimed run that plans."""
 
     def wait() -> float:
         if device.type == "cuda":
@@ -81,8 +81,8 @@ def without_entries(rows: int, columns: int, like: SparseMatrix) -> SparseMatrix
 def _read(
     path: str | os.PathLike[str], own: Part, ranks: Ranks
 ) -> tuple[Tensor, Tensor, Tensor | None]:
-    """CSR of the rows of all parts, in the order of the whole matrix. BadInputError where they are not all of the
-    partition of `own`, or a row has not exactly one owner."""
+    """Returns the CSR arrays of the entire matrix, in its original row order. Raises BadInputError unless all parts
+    belong to the partition of `own` and each row has exactly one owner."""
     parts = [own if number == own.rank else open_one_part(path, number, ranks) for number in range(ranks.size)]
     _check_parts(path, parts, own)
     pieces = []
@@ -109,8 +109,8 @@ def _check_parts(path: str | os.PathLike[str], parts: list[Part], own: Part) -> 
     for number, part in enumerate(parts):
         if facts(part) != facts(own):
             raise BadInputError(
-                f"{path}: part {number} and the part of rank {own.rank} are of different partitions; partition the "
-                "matrix again"
+                f"{path}: part {number} and the part of rank {own.rank} belong to different partitions; partition "
+                "the matrix again"
             )
     entries = sum(part.local.nnz + part.halo.nnz for part in parts)
     owned = sum(len(part.old_ids) for part in parts)

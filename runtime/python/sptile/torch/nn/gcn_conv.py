@@ -15,8 +15,8 @@ from .linear import GlorotLinear
 
 
 def aggregate_first(in_channels: int, out_channels: int, x_learns: bool, training: bool) -> bool:
-    """True where (A X) W fetches fewer bytes than A (X W): rows of as many numbers are fetched for each
-    entry, forward and, where something before the product learns, backward."""
+    """Returns whether (A X) W loads fewer bytes than A (X W). Each nonzero loads one row of that width in the
+    forward pass, and one in the backward pass if the gradient of the operand is needed."""
     before = in_channels * (2 if x_learns else 1)
     after = out_channels * (2 if training else 1)
     return before < after

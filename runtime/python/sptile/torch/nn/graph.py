@@ -59,7 +59,7 @@ def node_sets(
 
     x     a tensor, where both are the same nodes, or a pair
     size  numbers of source and target nodes, each may be None. Without it, and without features of the
-          targets, an edge_index has as many targets as sources.
+          targets, an edge_index has the same number of targets and sources.
     """
     single = not isinstance(x, tuple | list)
     if not single and len(x) != 2:

@@ -44,8 +44,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const DType dtype = kTypes[size % 4];
   const Result<MtxMatrix> whole = read(bytes, dtype, 1 << 16);
   const Result<MtxMatrix> pieces = read(bytes, dtype, 5);
-  // Entries in several pieces of memory are copied into one: what is needed depends on the size of the blocks.
-  const auto lacks_memory = [](const Result<MtxMatrix>& read) { return !read && read.error().code == Errc::io; };
+  // Entries in several pieces of memory are copied into one: what is needed depends on the size of the
+  // blocks.
+  const auto lacks_memory = [](const Result<MtxMatrix>& read) {
+    return !read && read.error().code == Errc::io;
+  };
   if (lacks_memory(whole) || lacks_memory(pieces)) return 0;
   require(whole.has_value() == pieces.has_value(), "block size changes the verdict");
   if (!whole) {

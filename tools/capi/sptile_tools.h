@@ -40,8 +40,8 @@ const char* sptile_tools_version(void);
 const char* sptile_tools_last_error(void);
 
 /* Progress callback, called about twenty times per second on the calling thread: `done` of `total` units of
- * the phase ("read", "reorder"). `total` is 0 if unknown. A nonzero result cancels the call, which soon returns
- * SPTILE_IO ("cancelled") and leaves no file. */
+ * the phase ("read", "reorder"). `total` is 0 if unknown. A nonzero result cancels the call, which soon
+ * returns SPTILE_IO ("cancelled") and leaves no file. */
 typedef int (*sptile_tools_progress)(void* user, const char* phase, int64_t done, int64_t total);
 
 /* Which bundles contain formats of the transpose. Those of a symmetric matrix are used for both. */

@@ -140,18 +140,18 @@ Status start_check(const DeviceFormat& format, std::uint32_t* fault, void* strea
   return call<&Part::start_check>(format, fault, stream);
 }
 
-Result<DeviceFormat> convert_on_device(const formats::FormatLayout& layout, const DeviceCsr& a,
+Result<DeviceFormat> convert_on_device(const formats::FormatLayout& layout, const DeviceCsr& csr,
                                        const ConvertParameters& parameters, void* stream) {
-  return call<&Part::convert_on_device>(layout, a, parameters, stream);
+  return call<&Part::convert_on_device>(layout, csr, parameters, stream);
 }
 
 Result<OwnedCsr> canonical_csr(const DeviceEntries& entries, const EntryOptions& options, void* stream) {
   return call<&Part::canonical_csr>(entries, options, stream);
 }
 
-Result<OwnedCsr> join_csr(std::span<const DeviceEntries> entries, Arrangement arrangement,
+Result<OwnedCsr> join_csr(std::span<const DeviceEntries> parts, Arrangement arrangement,
                           const EntryOptions& options, void* stream) {
-  return call<&Part::join_csr>(entries, arrangement, options, stream);
+  return call<&Part::join_csr>(parts, arrangement, options, stream);
 }
 
 Status put_values(const OwnedCsr& a, const void* from, void* to, void* stream) {
@@ -163,8 +163,8 @@ Result<UploadedCsr> upload_csr(const formats::CsrView& a, int ordinal,
   return call<&Part::upload_csr>(a, ordinal, row_order);
 }
 
-Status download(int ordinal, const ArrayView& device, void* host) {
-  return call<&Part::download>(ordinal, device, host);
+Status download(int ordinal, const ArrayView& array, void* to) {
+  return call<&Part::download>(ordinal, array, to);
 }
 
 Result<OwnedCsr> transpose_on_device(const DeviceCsr& a, bool with_positions, void* stream) {

@@ -1,5 +1,5 @@
 // The seam between the runtime and CUDA: what the rest of the runtime knows of it. Where no kernels are
-// linked in, the same functions load them or say that there are none (no_kernels.cpp).
+// linked in, the same functions load them or return errors (load_part.cpp).
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// Names instances of kernels in rows that are there in every library: where they are not linked in, there are
-// none.
+// Names the instances of kernels in table rows. Libraries without CUDA kernels have the same rows without
+// instances.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// What libsptile-cuda exports.
+// The entry point of libsptile-cuda.
 #include "runtime/cuda/part.hpp"
 
 namespace sptile::runtime::cuda {

@@ -1,6 +1,6 @@
-// The seam as data. libsptile has no kernels for CUDA: it loads libsptile-cuda, which has them, when a plan
-// or a matrix first asks for a device. Programs that are linked with the runtime statically call the seam's
-// functions directly.
+// The seam as a table of functions. libsptile contains no CUDA kernels: it loads libsptile-cuda when a plan
+// or a matrix first uses a device, and calls its functions through this table. Programs that link the runtime
+// statically call them directly.
 #pragma once
 
 #include "runtime/cuda/backend.hpp"
@@ -50,7 +50,7 @@ struct Part {
 #undef SPTILE_MEMBER
 };
 
-/// The name of the one function that libsptile-cuda exports, which gives its Part.
+/// The only function that libsptile-cuda exports; it returns its Part.
 inline constexpr char kPartFunction[] = "sptile_cuda_part";
 
 }  // namespace sptile::runtime::cuda

@@ -4,12 +4,11 @@
     library_test.py LIBSPTILE.so LIBSPTILE-TOOLS.so [--cuda ARCHITECTURES LIBSPTILE-CUDA.so] CPU_KERNEL_LIBRARY.a...
 
 libsptile exports sptile_* symbols, and those that libsptile-cuda needs and no others. Both need nothing beyond the C,
-C++, GCC and OpenMP libraries; libsptile-cuda also needs libsptile and the dynamic loader. Stripped, libsptile is less than
-1.5 MiB (nine operations, for three instruction sets, and constants of two GPUs), libsptile-cuda less than 6 MiB with
-kernels for one architecture (tiles of 8 and of 16 rows, alone and in one launch with rows, in every type, and the
-operations of graph layers), and 38 MiB for all that sptile supports. The objects compiled for one instruction set define
-no inline function that other objects could share: the linker would keep any one of the copies, and it might be one that
-this machine cannot run.
+C++, GCC and OpenMP libraries; libsptile-cuda also needs libsptile and the dynamic loader. Stripped, libsptile is less
+than 1.5 MiB (nine operations, for three instruction sets, and constants of two GPUs), libsptile-cuda less than 6 MiB
+for each architecture (tiles of 8 and of 16 rows, alone and in one launch with rows, in every type, and the operations
+of graph layers). The objects compiled for one instruction set define no inline function that other objects could
+share: the linker would keep any one of the copies, and it might be one that this machine cannot run.
 """
 import os
 import re
@@ -21,7 +20,7 @@ ALLOWED = re.compile(r"lib(c|m|stdc\+\+|gcc_s|gomp)\.so\.\d+")
 # The loader is for the thread-local variables of the static CUDA runtime.
 ALLOWED_CUDA = re.compile(rf"{ALLOWED.pattern}|libsptile\.so\.0|ld-linux[-\w]*\.so\.\d+")
 LIMIT = 3 << 19
-CUDA_LIMITS = {1: 6 << 20, 4: 38 << 20}  # by the number of architectures
+CUDA_LIMIT = 6 << 20  # for each architecture
 SHARED_VERSION = "@@SPTILE_CUDA_"  # of the symbols that libsptile shares with libsptile-cuda
 
 
@@ -30,7 +29,7 @@ def output(*command):
 
 
 def symbols(library, which):
-    """Returns the names, with versions, of the dynamic symbols; without those that stand for versions."""
+    """Returns the names of the dynamic symbols with their versions, without the names of the versions themselves."""
     lines = [line.split() for line in output("nm", "-D", which, library).splitlines()]
     return [words[-1] for words in lines if words[-2] != "A"]
 
@@ -86,7 +85,7 @@ def main():
         check_exports(cuda_library)
         check_needed(cuda_library, ALLOWED_CUDA)
         check_name(cuda_library, "libsptile-cuda.so.0")
-        check_size(cuda_library, CUDA_LIMITS.get(int(architectures), int(architectures) * CUDA_LIMITS[1]))
+        check_size(cuda_library, CUDA_LIMIT * int(architectures))
         unused = {name for name in symbols(library, "--defined-only") if SHARED_VERSION in name} - shared
         assert not unused, f"exports for libsptile-cuda, which does not need them: {unused}"
     check_exports(library, shared=shared)

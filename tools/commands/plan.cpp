@@ -192,7 +192,7 @@ const Verb kPlan = {
         "kernel's instructions, with the same number of threads (`--threads`). CUDA plans are stored for "
         "`spmm` and `sddmm` only. The bundle is replaced by a copy with the plans; all other contents keep "
         "their positions. An existing plan with the same key is an error (exit code 2) without `--force`. "
-        "Exit code 6 means that there is no device for `--device cuda`.",
+        "With `--device cuda` and no CUDA device, the exit code is 6.",
     .json_keys = "`plans[]` (`op`, `format`, `kernel`, `n`, `dtype`, `device`, `replaced`), `file_bytes`.",
     .example = "  sptile plan matrix.h5 --op spmm -n 128 --choose measured",
     .declare = declare_plan};

@@ -126,11 +126,9 @@ def read_table(path):
 
 def project_files(root):
     """Returns the files to check: what git tracks or could add, or everything outside a repository."""
-    listed = None
-    if shutil.which("git"):
-        listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=root, capture_output=True, text=True, check=False)
-    tracked = listed is not None and listed.returncode == 0
-    names = listed.stdout.split("\n") if tracked else [p.relative_to(root).as_posix() for p in root.rglob("*")]
+    listed = shutil.which("git") and subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=root,
+                                                    capture_output=True, text=True, check=False)
+    names = listed.stdout.split("\n") if listed and listed.returncode == 0 else [p.relative_to(root).as_posix() for p in root.rglob("*")]
     for name in sorted(names):
         source = name.startswith(tuple(f"{folder}/" for folder in SOURCES)) and name.endswith((*CPP, ".py"))
         page = name.endswith(".md") and (name.startswith(("docs/", ".github/")) or "/" not in name)

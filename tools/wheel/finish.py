@@ -4,7 +4,8 @@
     finish.py WHEEL [CUDA_TOOLKIT]
 
 Each library X in sptile.libs/ gets licenses/third-party/X.txt: the copyright file of its Debian package. So do header
-libraries that are compiled in, and the CUDA runtime where libsptile-cuda is there, which contains it. Fails when a text is missing.
+libraries that are compiled in, and the CUDA runtime if the wheel has libsptile-cuda, which contains it. Fails when a
+text is missing.
 """
 import base64
 import csv

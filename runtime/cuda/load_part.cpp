@@ -1,5 +1,5 @@
-// The seam where no kernels for CUDA are linked in. libsptile is compiled with SPTILE_CUDA_LIBRARY, the name
-// of the library that has them; others say that there are none.
+// The seam in programs and libraries without CUDA kernels. In libsptile, which is compiled with the name of
+// libsptile-cuda as SPTILE_CUDA_LIBRARY, it loads that library; elsewhere it returns errors.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -24,8 +24,8 @@ std::string place() {
   Dl_info info;
   if (::dladdr(&here, &info) == 0 || info.dli_fname == nullptr) return SPTILE_CUDA_LIBRARY;
   const std::string self(info.dli_fname);
-  const std::string beside = self.substr(0, self.rfind('/') + 1) + SPTILE_CUDA_LIBRARY;
-  return ::access(beside.c_str(), F_OK) == 0 ? beside : SPTILE_CUDA_LIBRARY;
+  const std::string adjacent = self.substr(0, self.rfind('/') + 1) + SPTILE_CUDA_LIBRARY;
+  return ::access(adjacent.c_str(), F_OK) == 0 ? adjacent : SPTILE_CUDA_LIBRARY;
 }
 
 /// It stays loaded, as CUDA requires.
@@ -55,7 +55,7 @@ tl::unexpected<Error> refusal() {
 }
 #endif
 
-/// What a function gives where there are no kernels: an error, or nothing.
+/// Returns an error, or an empty value from functions that return no Result.
 template <class R>
 R nothing() {
   using Value = std::remove_cvref_t<R>;

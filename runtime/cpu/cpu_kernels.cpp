@@ -6,11 +6,11 @@
 #include "runtime/cpu/bittcf_decoder.hpp"
 #include "runtime/cpu/bmat_decoder.hpp"
 #include "runtime/cpu/csr_decoder.hpp"
+#include "runtime/cpu/csr_product.hpp"
 #include "runtime/cpu/hc_window_decoder.hpp"
 #include "runtime/cpu/libra_decoder.hpp"
 #include "runtime/cpu/me_tcf_decoder.hpp"
 #include "runtime/cpu/rs_tile_decoder.hpp"
-#include "runtime/cpu/run_panel.hpp"
 #include "runtime/cpu/sddmm.hpp"
 #include "runtime/cpu/spmm_update.hpp"
 #include "runtime/cpu/tall_decoder.hpp"
@@ -42,31 +42,30 @@ constexpr Summaries kSpmmSummaries = {"row-wise, sums of a block of columns in r
 constexpr Summaries kSddmmSummaries = {"four dot products at a time over csr rows",
                                        "tile rows decoded to columns and positions, then as csr"};
 
-/// The kernel of a format for values of type V, where B and C have the type of the sums: values have it, too,
-/// or are ones, and csr has its own.
-template <class F, class V, class D>
-constexpr ChunkFn kUniform = run_chunk<F, V, D>;
-template <class V, class D>
-constexpr ChunkFn kUniform<CsrKernel, V, D> = run_rows<D>;
+/// The kernel of a format for values of type V, a B of type D and a C of type R.
+template <class F, class V, class D, class R = D>
+constexpr ChunkFn kProduct = run_chunk<F, V, D, R>;
+template <class V, class D, class R>
+constexpr ChunkFn kProduct<CsrKernel, V, D, R> = run_csr<V, D, R>;
 
 /// Pairs of types that SpMM takes, for every format: dense operands of the matrix's own type, f32 with the
 /// half types, anything with a pattern. Results of the half types may be f32.
 template <class F>
 constexpr CpuFunction kMultiply[] = {
-    {DType::f32, DType::f32, kUniform<F, float, float>},
-    {DType::f64, DType::f64, kUniform<F, double, double>},
-    {DType::f16, DType::f32, run_chunk<F, Half, float>},
-    {DType::f16, DType::f16, run_chunk<F, Half, Half>},
-    {DType::bf16, DType::f32, run_chunk<F, BFloat16, float>},
-    {DType::bf16, DType::bf16, run_chunk<F, BFloat16, BFloat16>},
-    {DType::none, DType::f32, kUniform<F, Ones, float>},
-    {DType::none, DType::f64, kUniform<F, Ones, double>},
-    {DType::none, DType::f16, run_chunk<F, Ones, Half>},
-    {DType::none, DType::bf16, run_chunk<F, Ones, BFloat16>},
-    {DType::f16, DType::f16, run_chunk<F, Half, Half, float>, DType::f32},
-    {DType::bf16, DType::bf16, run_chunk<F, BFloat16, BFloat16, float>, DType::f32},
-    {DType::none, DType::f16, run_chunk<F, Ones, Half, float>, DType::f32},
-    {DType::none, DType::bf16, run_chunk<F, Ones, BFloat16, float>, DType::f32},
+    {DType::f32, DType::f32, kProduct<F, float, float>},
+    {DType::f64, DType::f64, kProduct<F, double, double>},
+    {DType::f16, DType::f32, kProduct<F, Half, float>},
+    {DType::f16, DType::f16, kProduct<F, Half, Half>},
+    {DType::bf16, DType::f32, kProduct<F, BFloat16, float>},
+    {DType::bf16, DType::bf16, kProduct<F, BFloat16, BFloat16>},
+    {DType::none, DType::f32, kProduct<F, Ones, float>},
+    {DType::none, DType::f64, kProduct<F, Ones, double>},
+    {DType::none, DType::f16, kProduct<F, Ones, Half>},
+    {DType::none, DType::bf16, kProduct<F, Ones, BFloat16>},
+    {DType::f16, DType::f16, kProduct<F, Half, Half, float>, DType::f32},
+    {DType::bf16, DType::bf16, kProduct<F, BFloat16, BFloat16, float>, DType::f32},
+    {DType::none, DType::f16, kProduct<F, Ones, Half, float>, DType::f32},
+    {DType::none, DType::bf16, kProduct<F, Ones, BFloat16, float>, DType::f32},
 };
 
 /// SDDMM takes every type of dense operands, whatever the values are.

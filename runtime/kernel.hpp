@@ -28,7 +28,7 @@ struct FirstStep {
 
 /// One row, as `sptile list kernels` shows it.
 struct Kernel {
-  std::string_view name;  ///< "cpu.bittcf.avx2"
+  std::string_view name;  ///< "cpu.csr.avx2"
   const Operation* op = nullptr;
   std::string_view format;  ///< "bittcf"
   Device device = Device::cpu;

@@ -371,7 +371,7 @@ typedef struct sptile_plan_info {
   size_t size;
   const char* operation; /* the three strings are valid while the library is loaded */
   const char* format;    /* for example "bittcf" */
-  const char* kernel;    /* for example "cpu.bittcf.avx512" */
+  const char* kernel;    /* for example "cuda.bittcf.mma" */
   int64_t rows, cols, entries, n;
   int64_t least_n;          /* for fewer columns, a new plan may be faster; 1 on the CPU */
   uint64_t workspace_bytes; /* device memory of one run in addition to its operands; 0 on the CPU */

@@ -265,7 +265,7 @@ class Plan {
   [[nodiscard]] std::string operation() const { return info_.operation; }
   /// Returns the name of the format, for example "bittcf".
   [[nodiscard]] std::string format() const { return info_.format; }
-  /// Returns the name of the kernel, for example "cpu.bittcf.avx512".
+  /// Returns the name of the kernel, for example "cpu.csr.avx512".
   [[nodiscard]] std::string kernel() const { return info_.kernel; }
   /// Returns the precision of the products.
   [[nodiscard]] Precision precision() const { return static_cast<Precision>(info_.precision); }

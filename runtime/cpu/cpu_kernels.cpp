@@ -1,5 +1,6 @@
 // The CPU kernels of one instruction set: the build compiles this file once for each, with SPTILE_ISA as the
-// namespace and the matching machine flags.
+// namespace and the matching machine flags. SPTILE_TILES is defined for the baseline, which alone has kernels
+// for tile formats.
 #include "runtime/cpu/cpu_kernels.hpp"
 
 #include "runtime/cpu/attention.hpp"
@@ -154,11 +155,15 @@ struct Table {
 template <class... F>
 Table(Serves<F>...) -> Table<static_cast<int>(sizeof...(F))>;
 
+#ifdef SPTILE_TILES
 constexpr Table kTable{Serves<CsrKernel>{"csr"},           Serves<MeTcfKernel>{"me_tcf"},
                        Serves<BitTcfKernel>{"bittcf"},     Serves<BmatKernel>{"bmat"},
                        Serves<RsTileKernel>{"rs_tile"},    Serves<TallKernel>{"tall"},
                        Serves<LibraKernel>{"libra_spmm"},  Serves<LibraKernel>{"libra_sddmm"},
                        Serves<HcWindowKernel>{"hc_window"}};
+#else
+constexpr Table kTable{Serves<CsrKernel>{"csr"}};
+#endif
 
 }  // namespace
 

@@ -15,7 +15,7 @@ namespace sptile::runtime {
 namespace {
 
 /// A kernel for each operation, format and instruction set that the CPU kernels are compiled for:
-/// "cpu.bittcf.avx2", "cpu.bittcf.sddmm.avx2".
+/// "cpu.csr.avx2", "cpu.bittcf.sddmm.generic". Tile formats have kernels for the baseline only.
 std::vector<Kernel> cpu_rows() {
   static std::deque<std::string> names;  // stays where it is
   std::vector<Kernel> found;

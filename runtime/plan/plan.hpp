@@ -59,7 +59,7 @@ Status refresh_values(ProductPlan& plan, ArrayView values);
 /// enqueued on `stream`. Errc::usage unless planned refreshable.
 Status refresh_packed(ProductPlan& plan, ArrayView values, void* stream = nullptr);
 
-/// Name of the kernel that the plan runs: "cpu.bittcf.avx512".
+/// Name of the kernel that the plan runs: "cpu.csr.avx512".
 std::string_view kernel_name(const ProductPlan& plan);
 
 /// True when the plan is a stored one of its matrix, see PlanOptions::stored.

@@ -11,6 +11,8 @@
 #include "formats/convert/converters.hpp"
 #include "formats/csr.hpp"
 #include "formats/layout/csr.hpp"
+#include "runtime/kernels/kernels.hpp"
+#include "runtime/operation/spmm.hpp"
 #include "runtime/plan/spmm.hpp"
 #include "runtime/reference/spmm.hpp"
 
@@ -135,6 +137,15 @@ struct Dense {
     return {bytes, bytes + c.view().bytes()};
   }
 };
+
+/// The SpMM kernel for csr of the instruction set that tile formats have kernels for: the same bits.
+inline std::string_view csr_kernel_like_tiles() {
+  const std::string_view isa = runtime::find_kernel(runtime::kSpmm, "bittcf", runtime::Device::cpu)->isa;
+  for (const runtime::Kernel& kernel : runtime::kernels())
+    if (runtime::is_for(kernel, runtime::kSpmm, "csr", runtime::Device::cpu, {}) && kernel.isa == isa)
+      return kernel.name;
+  return {};
+}
 
 inline runtime::SpmmOperands operands(const Dense& dense, void* c, double alpha = 1, double beta = 0) {
   return {dense.b.data(), dense.ldb, c, dense.ldc, alpha, beta};

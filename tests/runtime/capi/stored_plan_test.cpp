@@ -19,9 +19,9 @@ namespace {
 
 constexpr std::int64_t kN = 4;
 
-std::string key(const std::string& format) {
-  return "sptile-plan 1\nop spmm\nside matrix\nformat " + format + "\nkernel cpu." + format +
-         ".generic\nversion 1\nn 4\nvalues f32\ndense f32\nresult f32\nprecision fp32\ndevice cpu\nthreads "
+std::string key(const std::string& format, const std::string& isa) {
+  return "sptile-plan 1\nop spmm\nside matrix\nformat " + format + "\nkernel cpu." + format + "." + isa +
+         "\nversion 1\nn 4\nvalues f32\ndense f32\nresult f32\nprecision fp32\ndevice cpu\nthreads "
          "1\n";
 }
 
@@ -31,13 +31,15 @@ struct Stored {
   std::string path = folder / "a.h5", format;
 
   /// `runs` has the last unit of each run and its ranges of columns.
-  Stored(std::string name, std::vector<std::int64_t> runs) : format(std::move(name)) {
+  Stored(std::string name, std::vector<std::int64_t> runs, const std::string& isa = "generic")
+      : format(std::move(name)) {
     REQUIRE(sptile::BundleSample().write(path).has_value());
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     auto writer = sptile::formats::BundleWriter::extend(fd, path);
     REQUIRE(writer.has_value());
     const std::int64_t count = std::ssize(runs) / 2;
-    REQUIRE(writer->add_plan(key(format), std::span(&count, 1), std::as_bytes(std::span(runs))).has_value());
+    REQUIRE(
+        writer->add_plan(key(format, isa), std::span(&count, 1), std::as_bytes(std::span(runs))).has_value());
     REQUIRE(writer->commit().has_value());
     ::close(fd);
   }
@@ -85,6 +87,17 @@ TEST_CASE("C interface: a stored CPU plan decides format and division, and gives
   CHECK(describe(taken.plan).kernel == std::string("cpu.bittcf.generic"));
   CHECK(describe(made.plan).stored == 0);
   CHECK(taken.product() == made.product());
+}
+
+TEST_CASE("C interface: a plan for a kernel that libraries had before is planned anew") {
+  const Stored stored("bittcf", {1, 1}, "avx512");
+  const Planned any(stored, 1), other(stored, 1, "cpu.bittcf.generic"), named(stored, 1, "cpu.bittcf.avx512");
+  REQUIRE(any.plan != nullptr);
+  REQUIRE(other.plan != nullptr);
+  CHECK(describe(any.plan).stored == 0);
+  CHECK(describe(other.plan).stored == 0);
+  CHECK(named.status == SPTILE_USAGE);
+  CHECK(says("available: cpu.bittcf.generic"));
 }
 
 TEST_CASE("C interface: a plan for another number of threads is planned anew") {

@@ -24,10 +24,13 @@ formats::Csr sample(DType values, Random& random) {
   });
 }
 
-std::vector<std::byte> multiply(const formats::FormatView& a, const Dense& dense, int threads) {
-  auto plan = runtime::plan_spmm(
-      {a, {}, {}, nullptr},
-      {.n = dense.n, .dense = dense.types.operands, .result = dense.types.result, .threads = threads});
+std::vector<std::byte> multiply(const formats::FormatView& a, const Dense& dense, int threads,
+                                std::string_view kernel = {}) {
+  auto plan = runtime::plan_spmm({a, {}, {}, nullptr}, {.n = dense.n,
+                                                        .dense = dense.types.operands,
+                                                        .result = dense.types.result,
+                                                        .kernel = kernel,
+                                                        .threads = threads});
   REQUIRE_MESSAGE(plan.has_value(), plan.error().message);
   std::vector<std::byte> c = dense.c_bytes();
   REQUIRE(runtime::run(**plan, operands(dense, c.data(), 0.5, 2)).has_value());
@@ -69,7 +72,8 @@ TEST_CASE("libra_spmm: with all entries in one part, the bits are those of csr")
   Random random(32);
   const formats::Csr a = sample(DType::f32, random);
   const Dense dense(a, 70, DType::f32, random);
-  const std::vector<std::byte> expected = multiply(formats::as_format(a.view()), dense, 1);
+  const std::vector<std::byte> expected =
+      multiply(formats::as_format(a.view()), dense, 1, csr_kernel_like_tiles());
   for (const int threshold : {formats::kLibraMinThreshold, formats::kLibraMaxThreshold})
     CHECK(multiply(formats::libra_spmm_from_csr_at(a.view(), threshold, nullptr)->view(), dense, 2) ==
           expected);
@@ -82,7 +86,8 @@ TEST_CASE("hc_window: with every selector, and any number of threads, the bits a
   for (const DType values : {DType::f32, DType::f64, DType::f16, DType::bf16, DType::none}) {
     const formats::Csr a = sample(values, random);
     const Dense dense(a, 150, values == DType::f64 ? DType::f64 : DType::f32, random);
-    const std::vector<std::byte> expected = multiply(formats::as_format(a.view()), dense, 1);
+    const std::vector<std::byte> expected =
+        multiply(formats::as_format(a.view()), dense, 1, csr_kernel_like_tiles());
     for (const formats::HcSelector& selector : kSelectors) {
       const int parameter = formats::hc_parameter(selector);
       CAPTURE(name_of(values));

@@ -12,8 +12,10 @@
 #include "formats/layout/registry.hpp"
 #include "formats/layout/rs_tile.hpp"
 #include "runtime/choice/prediction.hpp"
+#include "runtime/cpu/isa.hpp"
 #include "runtime/cuda/backend.hpp"
 #include "runtime/kernels/kernels.hpp"
+#include "runtime/operation/sddmm.hpp"
 #include "tests/runtime/random_problem.hpp"
 #include "tests/skip.hpp"
 
@@ -194,7 +196,7 @@ TEST_CASE("spmm: the pieces of a split rs_tile window add up in order") {
   const Formatted csr = format_matrix(a, "csr");
   for (const int threads : {1, 2})
     CHECK(run_once(split.matrix(), {.n = 150, .threads = threads}, dense) ==
-          run_once(csr.matrix(), {.n = 150}, dense));
+          run_once(csr.matrix(), {.n = 150, .kernel = csr_kernel_like_tiles()}, dense));
 }
 
 TEST_CASE("spmm: one dense row, empty rows, empty columns and no entries at all") {
@@ -517,6 +519,19 @@ TEST_CASE("spmm: rows of B and C lie where 64-bit offsets put them") {
     CHECK(std::memcmp(c.get(), expected.data(), 16) == 0);
     CHECK(std::memcmp(c.get() + far, expected.data() + 16, 16) == 0);
   }
+}
+
+TEST_CASE("kernels: csr has one for each instruction set, a tile format one for the baseline") {
+  for (const runtime::Operation* op : {&runtime::kSpmm, &runtime::kSddmm})
+    for (const formats::Converter& converter : formats::converters()) {
+      CAPTURE(converter.format);
+      std::vector<std::string_view> found, expected = {runtime::isas().front().name};
+      for (const Kernel& kernel : runtime::kernels())
+        if (is_for(kernel, *op, converter.format, runtime::Device::cpu, {})) found.push_back(kernel.isa);
+      if (converter.format == "csr")
+        for (const runtime::Isa& isa : runtime::isas().subspan(1)) expected.push_back(isa.name);
+      CHECK(found == expected);
+    }
 }
 
 TEST_CASE("kernels: names are unique, say what they are, and the best available one is found") {

@@ -32,7 +32,7 @@ struct Kernel {
   const Operation* op = nullptr;
   std::string_view format;  ///< "bittcf"
   Device device = Device::cpu;
-  std::string_view isa;       ///< "generic", "avx2", "avx512"; on CUDA the least compute capability: "sm_80"
+  std::string_view isa;  ///< row of isas(): "avx2", "neon"; on CUDA the least compute capability: "sm_80"
   bool deterministic = true;  ///< same bits on every run and for any number of threads
   std::string_view summary;
   bool by_name = false;                          ///< never chosen: it runs for those who name it

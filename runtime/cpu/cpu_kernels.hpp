@@ -63,5 +63,8 @@ CpuKernels cpu_kernels();
 namespace avx512 {
 CpuKernels cpu_kernels();
 }
+namespace sve {
+CpuKernels cpu_kernels();
+}
 
 }  // namespace sptile::runtime

@@ -1,5 +1,10 @@
 #include "runtime/cpu/isa.hpp"
 
+#if defined(SPTILE_SVE)
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+#endif
+
 namespace sptile::runtime {
 namespace {
 
@@ -16,6 +21,14 @@ bool has_avx512() {
   return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
          __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
 }
+#elif defined(SPTILE_SVE)
+/// The kernels are compiled for vectors of exactly 32 bytes. The length may be lower in this process than in
+/// the processor.
+bool has_sve() {
+  if ((getauxval(AT_HWCAP) & HWCAP_SVE) == 0) return false;
+  const int length = prctl(PR_SVE_GET_VL);
+  return length >= 0 && (length & PR_SVE_VL_LEN_MASK) == 32;
+}
 #endif
 
 constexpr Isa kIsas[] = {
@@ -23,6 +36,11 @@ constexpr Isa kIsas[] = {
 #if defined(__x86_64__)
     {"avx2", has_avx2, avx2::cpu_kernels},
     {"avx512", has_avx512, avx512::cpu_kernels},
+#elif defined(__aarch64__)
+    {"neon", always, generic::cpu_kernels},  // part of the architecture: the generic code uses it
+#endif
+#if defined(SPTILE_SVE)
+    {"sve", has_sve, sve::cpu_kernels},
 #endif
 };
 

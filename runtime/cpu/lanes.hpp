@@ -7,6 +7,8 @@
 
 #if defined(__SSE2__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 #include "formats/half.hpp"
@@ -15,7 +17,7 @@ namespace sptile::runtime::SPTILE_ISA {
 
 #if defined(__AVX512F__)
 inline constexpr int kVectorBytes = 64;
-#elif defined(__AVX2__)
+#elif defined(__AVX2__) || __ARM_FEATURE_SVE_BITS == 256
 inline constexpr int kVectorBytes = 32;
 #else
 inline constexpr int kVectorBytes = 16;
@@ -123,6 +125,13 @@ template <int L, class D>
   if constexpr (std::is_same_v<D, Half> && L == 16)
     return bits_as<F32<L>>(_mm512_cvtph_ps(bits_as<__m256i>(bits)));
 #endif
+#if defined(__aarch64__)
+  // GCC 12 converts the elements of a vector of 8 bytes one by one.
+  if constexpr (std::is_same_v<D, Half> && L == 4)
+    return bits_as<F32<L>>(vcvt_f32_f16(bits_as<float16x4_t>(bits)));
+  else if constexpr (std::is_same_v<D, Half> && L > 4)
+    return convert<F32<L>>(bits_as<Vector<__fp16, L>>(bits));
+#endif
   return widen<L>(convert<U32<L>>(bits), D{});
 }
 
@@ -135,6 +144,12 @@ template <int L, class D>
 #if defined(__AVX512F__)
   if constexpr (std::is_same_v<D, Half> && L == 16)
     return bits_as<Vector<std::uint16_t, L>>(_mm512_cvtps_ph(bits_as<__m512>(x), _MM_FROUND_TO_NEAREST_INT));
+#endif
+#if defined(__aarch64__)
+  if constexpr (std::is_same_v<D, Half> && L == 4)
+    return bits_as<Vector<std::uint16_t, L>>(vcvt_f16_f32(bits_as<float32x4_t>(x)));
+  else if constexpr (std::is_same_v<D, Half> && L > 4)
+    return bits_as<Vector<std::uint16_t, L>>(convert<Vector<__fp16, L>>(x));
 #endif
   return convert<Vector<std::uint16_t, L>>(narrow<L>(x, D{}));
 }

@@ -23,7 +23,7 @@ _VARIABLE = (
     (re.compile(r"\b\d+(\.\d+)? ?(GFLOP/s|%)"), r"# \2"),
     (re.compile(r"\b\d+ threads?\b"), "# threads"),
     (re.compile(r"\b\d+(\.\d+)? (B|KiB|MiB)\b"), "# bytes"),
-    (re.compile(r"\b(cpu\.[\w.]*)\.(generic|avx2|avx512)\b"), r"\1.*"),
+    (re.compile(r"\b(cpu\.[\w.]*)\.(generic|avx2|avx512|neon|sve)\b"), r"\1.*"),
     (re.compile(r"\b\d\.\de-\d\d\b"), "#"),
     (re.compile(r" +"), " "),
 )

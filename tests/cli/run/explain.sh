@@ -2,13 +2,13 @@
 export XDG_CONFIG_HOME=$PWD
 sptile convert "$ROOT/data/examples/us_states.mtx" a.h5 -q --format bittcf,bmat
 {
-  printf 'sptile-profile 1\ndevice cpu 0 test\nnumber cpu.bmat.generic fp32 launch 10\n'
-  for isa in generic avx2 avx512; do
-    printf 'number cpu.csr.%s fp32 launch 20\n' $isa
+  printf 'sptile-profile 1\ndevice cpu 0 test\n'
+  for isa in generic avx2 avx512 neon sve; do
+    printf 'number cpu.csr.%s fp32 launch 20\nnumber cpu.bmat.%s fp32 launch 10\n' $isa $isa
   done
 } > profile.tsv
 SPTILE_PROFILE=profile.tsv sptile run a.h5 --explain -n 4 > explained
-sed -E 's/cpu\.([a-z]+)\.(generic|avx2|avx512) */cpu.\1 /; s/ +/ /g; /^$/q' explained > rows
+sed -E 's/cpu\.([a-z]+)\.(generic|avx2|avx512|neon|sve) */cpu.\1 /; s/ +/ /g; /^$/q' explained > rows
 head -4 rows
 grep '^me_tcf ' rows
 # Every other format with a kernel for this product is named as not stored, too.

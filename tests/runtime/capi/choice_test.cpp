@@ -27,9 +27,9 @@ struct Choice {
     ::setenv("XDG_CONFIG_HOME", folder.path().c_str(), 1);
     std::ofstream profile(folder / "profile.tsv");
     profile << "sptile-profile 1\ndevice cpu 0 test\n";
-    profile << "number cpu.bittcf.generic fp32 launch 5\n";
-    for (const char* isa : {"generic", "avx2", "avx512"})
-      profile << "number cpu.csr." << isa << " fp32 launch 7\n";
+    for (const char* isa : {"generic", "avx2", "avx512", "neon", "sve"})
+      profile << "number cpu.csr." << isa << " fp32 launch 7\nnumber cpu.bittcf." << isa
+              << " fp32 launch 5\n";
     ::setenv("SPTILE_PROFILE", (folder / "profile.tsv").c_str(), 1);
   }
   ~Choice() { ::unsetenv("SPTILE_PROFILE"); }

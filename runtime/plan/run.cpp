@@ -3,9 +3,10 @@
 #include <cmath>
 #include <string>
 
-#include "runtime/fork.hpp"
+#include "formats/fork.hpp"
 #include "runtime/plan/product_plan.hpp"
 #include "runtime/run_values.hpp"
+#include "runtime/threads/pool.hpp"
 
 namespace sptile::runtime {
 namespace {
@@ -153,13 +154,9 @@ void run_chunks(const ProductPlan& plan, const Operands& operands) noexcept {
                      operands,
                      plan.list_order,
                      plan.options.variant};
-  const auto chunks = static_cast<std::int64_t>(plan.chunks.size());
-  if (plan.threads <= 1 || forks() > 0) {
-    for (const Chunk& chunk : plan.chunks) plan.run_chunk(task, chunk);
-    return;
-  }
-#pragma omp parallel for schedule(dynamic, 1) num_threads(plan.threads)
-  for (std::int64_t i = 0; i < chunks; ++i) plan.run_chunk(task, plan.chunks[static_cast<std::size_t>(i)]);
+  thread_pool().run(plan.threads, std::ssize(plan.chunks), [&plan, &task](std::int64_t i) {
+    plan.run_chunk(task, plan.chunks[static_cast<std::size_t>(i)]);
+  });
 }
 
 void run_heads(const ProductPlan& plan, const Operands& operands) noexcept {

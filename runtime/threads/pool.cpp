@@ -1,5 +1,6 @@
 #include "runtime/threads/pool.hpp"
 
+#include <sched.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -15,9 +16,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::microseconds kWorkerSpin{20};  // after its last loop
-constexpr std::chrono::microseconds kCallerSpin{20};  // for workers in the middle of an iteration
-constexpr int kPausesPerLook = 16;                    // at the clock
+constexpr std::chrono::microseconds kWorkerSpin{20};       // after its last loop
+constexpr std::chrono::microseconds kCallerSpin{20};       // for workers in the middle of an iteration
+constexpr int kPausesPerLook = 16;                         // at the clock
+constexpr std::chrono::nanoseconds kSeries = kWorkerSpin;  // between loops of a series
+constexpr std::chrono::milliseconds kNoWake{1};            // after a worker was woken in vain
+constexpr int kWakes = 2;  // by one thread: those that it wakes wake the others
 
 // Slot::state: the caller holds the slot; seats that workers may take; workers that may still read the slot.
 constexpr std::uint32_t kHeld = 1U << 31, kSeat = 1U << 16, kSeats = kHeld - kSeat, kInside = kSeat - 1;
@@ -35,6 +39,10 @@ void pause() noexcept {
 #elif defined(__aarch64__)
   __asm__ volatile("isb" ::: "memory");  // `yield` is a no-op on most cores
 #endif
+}
+
+std::int64_t nanoseconds_now() noexcept {
+  return std::chrono::nanoseconds(Clock::now().time_since_epoch()).count();
 }
 
 /// Waits until `ready` or the time is over; gives back the last `ready`.
@@ -63,9 +71,9 @@ bool create_thread(pthread_t& thread, void* (*function)(void*), void* argument) 
 
 }  // namespace
 
-void ThreadPool::run_loop(int threads, std::int64_t count, const Loop& loop) noexcept {
+void ThreadPool::run_loop(const LoopThreads& threads, std::int64_t count, const Loop& loop) noexcept {
   constexpr std::int64_t kMostCounted = std::numeric_limits<std::int32_t>::max();
-  Slot* const slot = threads > 1 && count > 1 && count < kMostCounted ? claim() : nullptr;
+  Slot* const slot = threads.most > 1 && count > 1 && count < kMostCounted ? claim() : nullptr;
   if (slot == nullptr) {
     for (std::int64_t i = 0; i < count; ++i) loop.call(loop.body, i);
     return;
@@ -73,15 +81,17 @@ void ThreadPool::run_loop(int threads, std::int64_t count, const Loop& loop) noe
   slot->loop = loop;
   slot->count = static_cast<std::uint32_t>(count);
   std::fegetenv(&slot->environment);
+  slot->processor.store(::sched_getcpu(), std::memory_order_relaxed);
   slot->end.store(kRunning, std::memory_order_relaxed);
   slot->progress.store(0, std::memory_order_relaxed);
-  const int helpers = static_cast<int>(std::min<std::int64_t>({threads, count, kMostWorkers + 1})) - 1;
+  const int helpers = static_cast<int>(std::min<std::int64_t>({threads.most, count, kMostWorkers + 1})) - 1;
   open(*slot, helpers);
-  call_workers(helpers);
+  call_workers(helpers, threads.wake);
   const bool all_done = take_iterations(*slot);
   open_.fetch_and(~bit_of(*slot), std::memory_order_relaxed);
   if (!all_done) wait_for_end(*slot);
   close(*slot);
+  last_end_.store(nanoseconds_now(), std::memory_order_relaxed);
 }
 
 std::uint64_t ThreadPool::bit_of(const Slot& slot) const noexcept {
@@ -130,11 +140,19 @@ void ThreadPool::wait_for_end(Slot& slot) noexcept {
 }
 
 /// Workers that spin see the open slot. Others are woken, or started where too few are free.
-void ThreadPool::call_workers(int helpers) noexcept {
+void ThreadPool::call_workers(int helpers, Wake rule) noexcept {
+  const int asleep = helpers - spinning_.load(std::memory_order_relaxed);
+  if (asleep <= 0 || !may_wake(rule)) return;
   const int free = started() - busy_.load(std::memory_order_relaxed);
   if (free < helpers && started() < allowed_.load(std::memory_order_relaxed)) start(helpers - free);
-  const int asleep = helpers - spinning_.load(std::memory_order_relaxed);
-  if (asleep > 0) wake(claim_idle(asleep));
+  wake(claim_idle(std::min(asleep, kWakes)));
+}
+
+bool ThreadPool::may_wake(Wake rule) const noexcept {
+  if (rule == Wake::always) return true;
+  const std::int64_t now = nanoseconds_now();
+  if (now < no_wake_before_.load(std::memory_order_relaxed)) return false;
+  return rule == Wake::usually || now - last_end_.load(std::memory_order_relaxed) < kSeries.count();
 }
 
 void ThreadPool::allow(int workers) noexcept {
@@ -166,28 +184,51 @@ void* ThreadPool::serve(void* pool) {
   ::pthread_setname_np(::pthread_self(), "sptile");
   ThreadPool& self = *static_cast<ThreadPool*>(pool);
   const auto first = static_cast<unsigned>(self.started());
-  while (!self.stopping_.load(std::memory_order_acquire))
-    if (!self.help_one(first) && !self.spin()) self.sleep();
+  bool woken = true, may_spin = false;
+  while (!self.stopping_.load(std::memory_order_acquire)) {
+    const Help help = self.help_one(first, woken);
+    if (woken && help != Help::apart)
+      self.no_wake_before_.store((nanoseconds_now() + std::chrono::nanoseconds(kNoWake).count()),
+                                 std::memory_order_relaxed);
+    woken = false;
+    if (help != Help::none) {
+      may_spin = help == Help::apart;
+    } else if (!may_spin || !self.spin()) {
+      self.sleep();
+      woken = true;
+      may_spin = false;
+    }
+  }
   return nullptr;
 }
 
 /// Takes part in a loop that has a seat. Workers start their search at different slots, so that they help
-/// different callers.
-bool ThreadPool::help_one(unsigned first) noexcept {
+/// different callers. When all processors are busy, the system wakes a worker on that of its caller, and
+/// stops the caller; the worker then lets the caller go on.
+ThreadPool::Help ThreadPool::help_one(unsigned first, bool woken) noexcept {
   const std::uint64_t open =
       std::rotr(open_.load(std::memory_order_acquire), static_cast<int>(first % kSlots));
   for (std::uint64_t bits = open; bits != 0; bits &= bits - 1) {
     Slot& slot = slots_[(static_cast<unsigned>(std::countr_zero(bits)) + first) % kSlots];
+    const bool together = slot.processor.load(std::memory_order_relaxed) == ::sched_getcpu();
+    if (together) ::sched_yield();
     if (!take_seat(slot)) continue;
-    busy_.fetch_add(1, std::memory_order_relaxed);
-    std::fesetenv(&slot.environment);
-    if (take_iterations(slot) && slot.end.exchange(kEnded, std::memory_order_acq_rel) == kCallerAsleep)
-      futex_wake(slot.end, 1);
-    slot.state.fetch_sub(1, std::memory_order_release);
-    busy_.fetch_sub(1, std::memory_order_relaxed);
-    return true;
+    help(slot, woken);
+    return together ? Help::on_processor_of_caller : Help::apart;
   }
-  return false;
+  return Help::none;
+}
+
+/// Works on a loop in which this worker has taken a seat. One that was woken for it wakes others.
+void ThreadPool::help(Slot& slot, bool woken) noexcept {
+  busy_.fetch_add(1, std::memory_order_relaxed);
+  const auto seats = static_cast<int>((slot.state.load(std::memory_order_relaxed) & kSeats) / kSeat);
+  if (woken && seats > 0) wake(claim_idle(std::min(seats, kWakes)));
+  std::fesetenv(&slot.environment);
+  if (take_iterations(slot) && slot.end.exchange(kEnded, std::memory_order_acq_rel) == kCallerAsleep)
+    futex_wake(slot.end, 1);
+  slot.state.fetch_sub(1, std::memory_order_release);
+  busy_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 /// Makes this worker one of those inside, where there is a seat. The loop is then in the slot until it
@@ -277,6 +318,7 @@ void ThreadPool::forget_workers() noexcept {
   tokens_.store(0, std::memory_order_relaxed);
   spinning_.store(0, std::memory_order_relaxed);
   busy_.store(0, std::memory_order_relaxed);
+  no_wake_before_.store(0, std::memory_order_relaxed);
   started_.store(0, std::memory_order_relaxed);
   starting_.store(false, std::memory_order_relaxed);
   stopping_.store(false, std::memory_order_relaxed);

@@ -11,6 +11,22 @@
 
 namespace sptile::runtime {
 
+/// When a caller wakes workers that sleep. This costs the caller 2 to 5 us, and workers arrive later still;
+/// those that spin after their last loop take part for nothing.
+enum class Wake {
+  in_series,  ///< if the last loop has just ended: more are to come, and awake workers stay for them
+  usually,    ///< the same, or if no worker has recently been woken in vain, because processors were busy
+  always
+};
+
+/// Threads of a loop.
+struct LoopThreads {
+  int most = 1;  ///< with the caller
+  Wake wake = Wake::always;
+
+  constexpr LoopThreads(int most_threads, Wake rule = Wake::always) : most(most_threads), wake(rule) {}
+};
+
 /// Runs loops of any number of callers with one set of workers. All members may be called at any time by any
 /// thread, except stop and forget_workers.
 class ThreadPool {
@@ -23,12 +39,12 @@ class ThreadPool {
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   /// Calls body(i) once for each i in [0, count), in any order, on the calling thread and on up to
-  /// `threads - 1` workers. Returns when all calls have returned; their effects are visible then. Workers
-  /// have the caller's rounding mode and other floating-point settings. Allocates nothing after the workers
-  /// have started, and runs everything on the caller where they cannot be started. `body` must not throw, and
-  /// may itself run loops.
+  /// `threads.most - 1` workers. Returns when all calls have returned; their effects are visible then.
+  /// Workers have the caller's rounding mode and other floating-point settings. Allocates nothing after the
+  /// workers have started, and runs everything on the caller where they cannot be started. `body` must not
+  /// throw, and may itself run loops.
   template <class Body>
-  void run(int threads, std::int64_t count, const Body& body) noexcept {
+  void run(const LoopThreads& threads, std::int64_t count, const Body& body) noexcept {
     run_loop(threads, count, {&call<Body>, &body});
   }
 
@@ -58,6 +74,7 @@ class ThreadPool {
     Loop loop;
     std::uint32_t count = 0;
     std::fenv_t environment{};
+    std::atomic<int> processor{-1};                      // that the caller was on
     alignas(64) std::atomic<std::uint64_t> progress{0};  // iterations done << 32 | iterations taken
   };
 
@@ -67,10 +84,11 @@ class ThreadPool {
   }
   static void* serve(void* pool);
 
-  void run_loop(int threads, std::int64_t count, const Loop& loop) noexcept;
+  void run_loop(const LoopThreads& threads, std::int64_t count, const Loop& loop) noexcept;
   Slot* claim() noexcept;
   void open(Slot& slot, int helpers) noexcept;
-  void call_workers(int helpers) noexcept;
+  void call_workers(int helpers, Wake rule) noexcept;
+  [[nodiscard]] bool may_wake(Wake rule) const noexcept;
   void start(int missing) noexcept;
   bool start_one() noexcept;
   void close(Slot& slot) noexcept;
@@ -80,7 +98,9 @@ class ThreadPool {
   [[nodiscard]] std::uint64_t bit_of(const Slot& slot) const noexcept;
   [[nodiscard]] bool has_seat() const noexcept;
   [[nodiscard]] bool is_crowded() const noexcept;
-  bool help_one(unsigned first) noexcept;
+  enum class Help { none, apart, on_processor_of_caller };
+  Help help_one(unsigned first, bool woken) noexcept;
+  void help(Slot& slot, bool woken) noexcept;
   static bool take_seat(Slot& slot) noexcept;
   bool spin() noexcept;
   void sleep() noexcept;
@@ -93,6 +113,7 @@ class ThreadPool {
   alignas(64) std::atomic<int> idle_{0};            // workers asleep that no caller has claimed
   std::atomic<std::uint32_t> tokens_{0};            // one for each claimed worker that has not woken up yet
   alignas(64) std::atomic<int> spinning_{0}, busy_{0};
+  std::atomic<std::int64_t> last_end_{0}, no_wake_before_{0};  // see may_wake; ns of the steady clock
   std::atomic<int> allowed_{0}, started_{0};
   std::atomic<bool> starting_{false}, stopping_{false};
   std::array<pthread_t, kMostWorkers> threads_{};

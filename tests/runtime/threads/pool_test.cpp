@@ -99,12 +99,13 @@ TEST_CASE("thread pool: workers take part, and the caller sees what they wrote")
 }
 
 TEST_CASE("thread pool: sleeping workers are woken for the next loop") {
-  TestPool pool(2);
+  constexpr int kThreads = 8;
+  TestPool pool(kThreads - 1);
   for (int repeat = 0; repeat < 20; ++repeat) {
-    std::latch all_inside(3);
+    std::latch all_inside(kThreads);
     std::atomic<int> calls = 0;
-    pool.run(3, 3, [&](std::int64_t) { ++calls, all_inside.arrive_and_wait(); });
-    CHECK(calls == 3);
+    pool.run(kThreads, kThreads, [&](std::int64_t) { ++calls, all_inside.arrive_and_wait(); });
+    CHECK(calls == kThreads);
     ::usleep(static_cast<useconds_t>(repeat) * 20);  // from workers that still spin to workers that sleep
   }
 }

@@ -1,6 +1,7 @@
 #include "runtime/plan/run_threads.hpp"
 
 #include <algorithm>
+#include <atomic>
 
 #include "formats/dtype.hpp"
 
@@ -14,6 +15,8 @@ constexpr double kByte = 0.012;   // ns: one that is read and multiplied, or wri
 constexpr double kPerThread = 15e3;  // ns of work that are worth a thread
 constexpr double kUsually = 100e3;   // ns of work of which waking a worker in vain would be a small part
 constexpr double kAlways = 1e6;
+
+std::atomic<bool> follow_work{true};
 
 /// Elements that a run reads or writes in an operand: each nonzero takes a row of those with Extent::cols,
 /// and each row of the matrix all weights.
@@ -39,7 +42,10 @@ double estimated_time(const Operation& op, const OperandSizes& sizes, const Dens
   return static_cast<double>(sizes.run.heads) * (kNonzero * static_cast<double>(sizes.nnz) + kByte * bytes);
 }
 
+void set_threads_follow_work(bool follow) noexcept { follow_work.store(follow, std::memory_order_relaxed); }
+
 LoopThreads threads_for(double nanoseconds, int most) {
+  if (!follow_work.load(std::memory_order_relaxed)) return most;
   const double worth = std::clamp(nanoseconds / kPerThread, 1.0, static_cast<double>(std::max(most, 1)));
   const Wake wake = nanoseconds >= kAlways    ? Wake::always
                     : nanoseconds >= kUsually ? Wake::usually

@@ -15,4 +15,7 @@ double estimated_time(const Operation& op, const OperandSizes& sizes, const Dens
 /// each has work for longer than it takes to get it.
 LoopThreads threads_for(double nanoseconds, int most);
 
+/// With false, threads_for always returns `most` threads. For tests, whose matrices are small.
+void set_threads_follow_work(bool follow) noexcept;
+
 }  // namespace sptile::runtime

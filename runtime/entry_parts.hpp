@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "formats/csr_view.hpp"
-#include "runtime/fork.hpp"
+#include "runtime/threads/count.hpp"
 
 namespace sptile::runtime {
 

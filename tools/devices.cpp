@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <omp.h>
 
 #include <algorithm>
 
 #include "runtime/cuda/backend.hpp"
 #include "runtime/kernels/kernels.hpp"
+#include "runtime/threads/count.hpp"
 #include "tools/units.hpp"
 
 namespace sptile::tools {
@@ -52,7 +52,10 @@ bool device_available(const DeviceRow& row) {
 }
 
 std::string device_detail(const DeviceRow& row) {
-  if (row.device == runtime::Device::cpu) return fmt::format("{} threads", omp_get_max_threads());
+  if (row.device == runtime::Device::cpu) {
+    const runtime::ThreadCount found = runtime::default_threads();
+    return fmt::format("{} threads ({})", found.threads, found.source);
+  }
   if (!runtime::cuda::built())
     return "this program has no CUDA kernels; 'sptile doctor' shows whether libsptile has them";
   std::string text;

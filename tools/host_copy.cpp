@@ -9,6 +9,7 @@
 #include <memory>
 #include <new>
 
+#include "runtime/threads/count.hpp"
 #include "tools/stopwatch.hpp"
 
 namespace sptile::tools {
@@ -19,7 +20,7 @@ constexpr int kCopies = 5;
 constexpr std::int64_t kPiece = std::int64_t{1} << 20;
 
 void copy_pieces(std::byte* to, const std::byte* from, std::int64_t bytes) {
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) num_threads(runtime::most_threads())
   for (std::int64_t at = 0; at < bytes; at += kPiece)
     std::memcpy(to + at, from + at, static_cast<std::size_t>(std::min(kPiece, bytes - at)));
 }

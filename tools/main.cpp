@@ -1,6 +1,5 @@
 // sptile VERB [options]: parses, runs the verb, turns errors into messages and exit codes.
 #include <fmt/format.h>
-#include <omp.h>
 #include <tbb/global_control.h>
 
 #include <cstdio>
@@ -15,6 +14,7 @@
 
 #include "formats/buffer.hpp"
 #include "formats/io/atomic_file.hpp"
+#include "runtime/threads/count.hpp"
 #include "tools/command_line.hpp"
 #include "tools/complaint.hpp"
 #include "tools/output.hpp"
@@ -28,7 +28,7 @@ Status run_verb(const ParsedCommand& command) {
   std::optional<tbb::global_control> limit;
   if (threads > 0) {
     limit.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
-    omp_set_num_threads(threads);
+    runtime::set_default_threads(threads);
   }
   const bool painting = !command.common.no_progress && !command.common.quiet && stderr_is_terminal();
   clean_up_on_signals(painting);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "formats/layout/csr.hpp"
-#include "runtime/fork.hpp"
+#include "runtime/threads/count.hpp"
 
 namespace sptile::runtime {
 namespace {

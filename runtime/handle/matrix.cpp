@@ -7,8 +7,8 @@
 #include "formats/layout/csr.hpp"
 #include "runtime/bundle/bundle_matrix.hpp"
 #include "runtime/cuda/backend.hpp"
-#include "runtime/fork.hpp"
 #include "runtime/plan/from_device.hpp"
+#include "runtime/threads/count.hpp"
 #include "runtime/transpose.hpp"
 
 namespace sptile::runtime {

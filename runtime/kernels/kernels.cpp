@@ -8,8 +8,8 @@
 #include "runtime/cpu/isa.hpp"
 #include "runtime/cuda/backend.hpp"
 #include "runtime/cuda/families/families.hpp"
-#include "runtime/fork.hpp"
 #include "runtime/operation/spmm.hpp"
+#include "runtime/threads/count.hpp"
 
 namespace sptile::runtime {
 namespace {
@@ -137,7 +137,9 @@ Result<KernelChoice> choose_kernel(const Multiplicand& a, const PlanOptions& opt
                                        : choose_device_kernel(a, options, device);
 }
 
-int threads_of(const PlanOptions& options) { return options.threads > 0 ? options.threads : most_threads(); }
+int threads_of(const PlanOptions& options) {
+  return options.threads > 0 ? options.threads : default_threads().threads;
+}
 
 Status check_types(const PlanOptions& options) {
   const auto [dense, result] = types_of(options);

@@ -8,7 +8,7 @@
 
 #include "runtime/cuda/backend.hpp"
 #include "runtime/cuda/format_check.hpp"
-#include "runtime/fork.hpp"
+#include "runtime/threads/count.hpp"
 
 namespace sptile::runtime {
 namespace {

@@ -37,7 +37,7 @@ Status plan_on_cpu(ProductPlan& plan) {
   plan.stored = stored.has_value();
   plan.chunks = std::move(work->chunks);
   plan.empty_rows = std::move(work->empty_rows);
-  plan.threads = static_cast<int>(std::min<std::int64_t>(threads, std::ssize(plan.chunks)));
+  plan.threads = threads;
   return {};
 }
 

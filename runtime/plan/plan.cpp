@@ -4,9 +4,10 @@
 #include <cstring>
 #include <string>
 
-#include "runtime/fork.hpp"
+#include "formats/fork.hpp"
 #include "runtime/kernels/kernels.hpp"
 #include "runtime/plan/product_plan.hpp"
+#include "runtime/threads/count.hpp"
 
 namespace sptile::runtime {
 namespace {
@@ -50,6 +51,8 @@ Status check_extent(std::int64_t rows, std::int64_t cols, const PlanOptions& opt
 Result<cuda::DeviceInfo> check_options(const PlanOptions& options) {
   if (Status s = check_numbers(options); !s) return tl::unexpected(s.error());
   if (Status s = check_types(options); !s) return fail(s.error().code, "plan: " + s.error().message);
+  if (options.threads == 0)
+    if (Status s = check_threads_variable(); !s) return fail(s.error().code, "plan: " + s.error().message);
   if (options.device == Device::cpu) return cuda::DeviceInfo{};
   Result<cuda::DeviceInfo> found = cuda::find_device(options.device_ordinal);
   if (!found) return fail(found.error().code, "plan: " + found.error().message);

@@ -25,7 +25,7 @@ class ProductPlan {
   Precision precision = Precision::fp32;
   std::shared_ptr<cuda::Plan> on_device;  ///< of a CUDA plan; it holds what follows in its own way
   ChunkFn run_chunk = nullptr;
-  int threads = 1;      ///< that run uses, but in a forked process; never more than there are chunks
+  int threads = 1;      ///< at most, see threads_for
   bool stored = false;  ///< its work was divided before, and came with the matrix
   const std::int64_t* list_order =
       nullptr;    ///< of a CPU plan whose lists are in CSR order, where that differs

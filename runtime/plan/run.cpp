@@ -3,9 +3,11 @@
 #include <cmath>
 #include <string>
 
-#include "runtime/fork.hpp"
+#include "formats/fork.hpp"
 #include "runtime/plan/product_plan.hpp"
+#include "runtime/plan/run_threads.hpp"
 #include "runtime/run_values.hpp"
+#include "runtime/threads/pool.hpp"
 
 namespace sptile::runtime {
 namespace {
@@ -141,31 +143,38 @@ Status check_operands(const ProductPlan& plan, const Operation& op, const Operan
   return {};
 }
 
-/// Runs one head.
-void run_chunks(const ProductPlan& plan, const Operands& operands) noexcept {
-  const Task task = {with_values(plan.matrix.format, operands.values),
-                     plan.matrix.row_order.empty() ? nullptr : plan.matrix.row_order.data(),
-                     plan.empty_rows.data(),
-                     plan.values,
-                     plan.options.n,
-                     columns_of(plan, operands),
-                     sizes_of(plan.options, operands.n),
-                     operands,
-                     plan.list_order,
-                     plan.options.variant};
-  const auto chunks = static_cast<std::int64_t>(plan.chunks.size());
-  if (plan.threads <= 1 || forks() > 0) {
-    for (const Chunk& chunk : plan.chunks) plan.run_chunk(task, chunk);
-    return;
-  }
-#pragma omp parallel for schedule(dynamic, 1) num_threads(plan.threads)
-  for (std::int64_t i = 0; i < chunks; ++i) plan.run_chunk(task, plan.chunks[static_cast<std::size_t>(i)]);
+/// What chunks of one head read.
+Task task_of(const ProductPlan& plan, const Operands& operands) noexcept {
+  return {with_values(plan.matrix.format, operands.values),
+          plan.matrix.row_order.empty() ? nullptr : plan.matrix.row_order.data(),
+          plan.empty_rows.data(),
+          plan.values,
+          plan.options.n,
+          columns_of(plan, operands),
+          sizes_of(plan.options, operands.n),
+          operands,
+          plan.list_order,
+          plan.options.variant};
 }
 
-void run_heads(const ProductPlan& plan, const Operands& operands) noexcept {
+/// Runs the chunks of all heads in one loop, so that small heads run side by side.
+void run_chunks(const ProductPlan& plan, const Operands& operands) noexcept {
   const OperandSizes sizes = sizes_of(plan, columns_of(plan, operands));
-  for (std::int64_t head = 0; head < sizes.run.heads; ++head)
-    run_chunks(plan, operands_of_head(*plan.op, operands, head, sizes, types_of(plan.options), plan.values));
+  const DenseTypes types = types_of(plan.options);
+  const LoopThreads threads =
+      plan.threads > 1 ? threads_for(estimated_time(*plan.op, sizes, types), plan.threads) : 1;
+  const std::int64_t chunks = std::ssize(plan.chunks), heads = sizes.run.heads;
+  const auto task_of_head = [&](std::int64_t head) {
+    return task_of(plan, operands_of_head(*plan.op, operands, head, sizes, types, plan.values));
+  };
+  const Task first = task_of_head(0);
+  thread_pool().run(threads, heads * chunks, [&](std::int64_t i) {
+    const Chunk& chunk = plan.chunks[static_cast<std::size_t>(i % chunks)];
+    if (i < chunks)
+      plan.run_chunk(first, chunk);
+    else
+      plan.run_chunk(task_of_head(i / chunks), chunk);
+  });
 }
 
 }  // namespace
@@ -180,7 +189,7 @@ Status run(const ProductPlan& plan, const Operation& op, const Operands& operand
   if (plan.on_device) return cuda::run(*plan.on_device, operands, stream);
   if (stream != nullptr)
     return fail(Errc::usage, std::string(op.name) + ": a CPU plan does not accept a stream");
-  run_heads(plan, operands);
+  run_chunks(plan, operands);
   return {};
 }
 
@@ -191,7 +200,7 @@ Result<std::vector<double>> timed_run(const ProductPlan& plan, const Operation& 
   std::vector<double> seconds;
   for (int i = -warmup; i < repeat; ++i) {
     const auto begin = std::chrono::steady_clock::now();
-    run_heads(plan, host);
+    run_chunks(plan, host);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     if (i >= 0) seconds.push_back(took.count());
   }

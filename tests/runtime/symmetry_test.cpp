@@ -1,13 +1,13 @@
 #include "runtime/symmetry.hpp"
 
 #include <doctest/doctest.h>
-#include <omp.h>
 
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <map>
 
+#include "runtime/threads/count.hpp"
 #include "tests/runtime/random_problem.hpp"
 
 using namespace sptile;
@@ -102,11 +102,10 @@ TEST_CASE("several threads find the same") {
   entries.erase({590, 2});
   entries[upper] = 1;
   const Csr b = matrix_of(600, entries);
-  const int threads = omp_get_max_threads();
   for (const int count : {1, 2, 5, 8}) {
-    omp_set_num_threads(count);
+    runtime::set_default_threads(count);
     CHECK(is_symmetric(a.view()));
     CHECK(!is_symmetric(b.view()));
   }
-  omp_set_num_threads(threads);
+  runtime::set_default_threads(0);
 }

@@ -1,11 +1,11 @@
 #include "runtime/transpose.hpp"
 
 #include <doctest/doctest.h>
-#include <omp.h>
 
 #include <numeric>
 
 #include "formats/layout/csr.hpp"
+#include "runtime/threads/count.hpp"
 #include "tests/runtime/random_problem.hpp"
 
 using namespace sptile;
@@ -61,12 +61,11 @@ TEST_CASE("several threads give the same transpose") {
   const Csr a =
       test::random_matrix(3000, 200, 0.3, DType::f32, random);  // 180000 entries: eleven parts at most
   const Csr expected = transpose(a.view());
-  const int threads = omp_get_max_threads();
   for (const int count : {1, 2, 3, 8}) {
-    omp_set_num_threads(count);
+    runtime::set_default_threads(count);
     const TransposedCsr t = runtime::transpose(a.view());
     CHECK(identical(t.view(), expected.view()));
     check_positions(a.view(), t);
   }
-  omp_set_num_threads(threads);
+  runtime::set_default_threads(0);
 }

@@ -1,25 +1,22 @@
 #include "tools/doctor/diagnosis.hpp"
 
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
 #include "runtime/cpu/isa.hpp"
+#include "runtime/threads/count.hpp"
 #include "tools/devices.hpp"
 
 namespace sptile::tools::doctor {
 namespace {
 
 Threads threads_of(const CommonOptions& common) {
-  const int count = omp_get_max_threads();
-  if (common.threads > 0 && std::getenv("SPTILE_THREADS") != nullptr)
-    return {count, "--threads or SPTILE_THREADS"};
-  if (common.threads > 0) return {count, "--threads"};
-  if (std::getenv("OMP_NUM_THREADS") != nullptr) return {count, "OMP_NUM_THREADS"};
-  return {count, "all processors available to this process"};
+  const runtime::ThreadCount found = runtime::default_threads();
+  const bool either = common.threads > 0 && std::getenv("SPTILE_THREADS") != nullptr;
+  return {found.threads, either ? "--threads or SPTILE_THREADS" : std::string(found.source)};
 }
 
 void find_devices(Diagnosis& found) {

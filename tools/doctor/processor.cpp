@@ -12,6 +12,8 @@
 #include <string_view>
 #include <utility>
 
+#include "runtime/threads/processors.hpp"
+
 namespace sptile::tools::doctor {
 namespace {
 
@@ -110,33 +112,14 @@ std::vector<fs::path> control_groups(const fs::path& root) {
   return groups;
 }
 
-// "max 100000", "200000 100000": microseconds in each period.
-std::optional<double> quota_of(const fs::path& group) {
-  const std::string line = first_line(group / "cpu.max");
-  const std::size_t blank = line.find(' ');
-  if (blank == std::string::npos) return std::nullopt;
-  const auto time = number(line), period = number(line.substr(blank + 1));
-  if (!time || !period || *period == 0) return std::nullopt;
-  return static_cast<double>(*time) / static_cast<double>(*period);
-}
-
-// The same, as control groups of version 1 have it: microseconds of a period, each in a file; -1: no limit.
-std::optional<double> old_quota(const fs::path& root) {
-  const fs::path group = root / "sys/fs/cgroup/cpu";
-  const auto time = number(first_line(group / "cpu.cfs_quota_us"));
-  const auto period = number(first_line(group / "cpu.cfs_period_us"));
-  if (!time || !period || *period == 0) return std::nullopt;
-  return static_cast<double>(*time) / static_cast<double>(*period);
-}
-
 void read_limits(const fs::path& root, Processor& found) {
-  const auto take = [&](std::optional<double> quota, std::optional<std::int64_t> memory) {
-    if (quota && *quota < found.quota.value_or(found.usable)) found.quota = quota;
+  const auto quota = runtime::cgroup_quota(root.string());
+  if (quota && *quota < found.usable) found.quota = quota;
+  const auto take = [&](std::optional<std::int64_t> memory) {
     if (memory && *memory < found.memory_limit.value_or(found.memory)) found.memory_limit = memory;
   };
-  take(old_quota(root), number(first_line(root / "sys/fs/cgroup/memory/memory.limit_in_bytes")));
-  for (const fs::path& group : control_groups(root))
-    take(quota_of(group), number(first_line(group / "memory.max")));
+  take(number(first_line(root / "sys/fs/cgroup/memory/memory.limit_in_bytes")));
+  for (const fs::path& group : control_groups(root)) take(number(first_line(group / "memory.max")));
 }
 
 // NAME="value" of /etc/os-release.

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "runtime/choice/device_profile.hpp"
+#include "runtime/threads/count.hpp"
 #include "tools/names.hpp"
 
 namespace sptile::tools::doctor {
@@ -18,7 +19,11 @@ struct Verdict {
   bool good = true;
 };
 
-Verdict judge_threads(const std::string&) { return {"number of threads without --threads"}; }
+Verdict judge_threads(const std::string& value) {
+  const Status s = runtime::check_threads_variable(value);
+  if (!s) return {s.error().message, false};
+  return {"number of threads without --threads; plans of the library use it as well"};
+}
 
 Verdict judge_profile(const std::string& value) {
   if (value.empty()) return {"empty, the same as unset"};
@@ -30,7 +35,9 @@ Verdict judge_profile(const std::string& value) {
 Verdict judge_openmp(const std::string& value) {
   const bool list = !value.empty() && value.find_first_not_of("0123456789, ") == std::string::npos;
   if (!list) return {"not a number of threads; OpenMP ignores it", false};
-  return {"number of threads of multiplications without --threads and SPTILE_THREADS; conversions ignore it"};
+  return {
+      "maximum number of threads of multiplications without --threads and SPTILE_THREADS; conversions ignore "
+      "it"};
 }
 
 Verdict judge_devices(const std::string& value) {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "runtime/cuda/csr/stream.hpp"
-#include "runtime/fork.hpp"
+#include "runtime/threads/count.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {

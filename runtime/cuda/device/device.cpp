@@ -2,9 +2,9 @@
 #include <mutex>
 #include <string>
 
+#include "formats/fork.hpp"
 #include "runtime/cuda/backend.hpp"
 #include "runtime/cuda/device/check.hpp"
-#include "runtime/fork.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "runtime/cuda/device/check.hpp"
-#include "runtime/fork.hpp"
+#include "runtime/threads/count.hpp"
 
 namespace sptile::runtime::cuda {
 

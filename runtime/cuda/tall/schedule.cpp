@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "runtime/cuda/tall/lanes.hpp"
-#include "runtime/fork.hpp"
+#include "runtime/threads/count.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {

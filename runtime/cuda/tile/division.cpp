@@ -1,5 +1,5 @@
 #include "runtime/cuda/tile/division.hpp"
-#include "runtime/fork.hpp"
+#include "runtime/threads/count.hpp"
 
 #include <algorithm>
 #include <string_view>

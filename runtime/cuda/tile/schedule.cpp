@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "formats/layout/blocks.hpp"
-#include "runtime/fork.hpp"
+#include "runtime/threads/count.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {

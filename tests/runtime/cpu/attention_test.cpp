@@ -13,6 +13,7 @@
 #include "runtime/operation/softmax_rows.hpp"
 #include "runtime/operation/softmax_rows_gradient.hpp"
 #include "runtime/plan/plan.hpp"
+#include "tests/runtime/all_threads.hpp"
 #include "tests/runtime/head_problem.hpp"
 
 using namespace sptile;
@@ -171,6 +172,7 @@ TEST_CASE("softmax and attention: NaN and infinity stay in their row") {
 }
 
 TEST_CASE("softmax and attention: the same bits for any number of threads, and rows in another order") {
+  const test::AllThreads all_threads;
   Random random(7);
   const formats::Csr a = skewed_matrix(60, 2000, random);
   for (const Operation* op : kScored) {

@@ -6,6 +6,7 @@
 
 #include "formats/convert/hc_window.hpp"
 #include "formats/convert/libra_sddmm.hpp"
+#include "tests/runtime/all_threads.hpp"
 #include "tests/runtime/random_problem.hpp"
 
 using namespace sptile;
@@ -40,6 +41,7 @@ std::vector<std::byte> multiply(const formats::FormatView& a, const Dense& dense
 }  // namespace
 
 TEST_CASE("libra: products are right at every threshold and the same for any number of threads") {
+  const test::AllThreads all_threads;
   using Convert = Result<formats::FormatData> (*)(const formats::CsrView&, int, Progress*);
   constexpr std::pair<Convert, int> kCases[] = {
       {formats::libra_spmm_from_csr_at, 1},    {formats::libra_spmm_from_csr_at, 2},
@@ -80,6 +82,7 @@ TEST_CASE("libra_spmm: with all entries in one part, the bits are those of csr")
 }
 
 TEST_CASE("hc_window: with every selector, and any number of threads, the bits are those of csr") {
+  const test::AllThreads all_threads;
   constexpr formats::HcSelector kSelectors[] = {
       formats::kHcFitted, formats::kHcPaper, formats::kHcAllTensor, formats::kHcAllCuda, {-100, 0, 1}};
   Random random(33);

@@ -9,12 +9,15 @@
 #include "runtime/operation/attention_gradient_t.hpp"
 #include "runtime/operation/softmax_rows.hpp"
 #include "runtime/plan/plan.hpp"
+#include "tests/runtime/all_threads.hpp"
 #include "tests/runtime/head_problem.hpp"
 
 using namespace sptile;
 using namespace sptile::test;
 
 namespace {
+
+const sptile::test::AllThreads kAllThreads;
 
 std::atomic<long> allocations{0};
 
@@ -61,7 +64,7 @@ TEST_CASE("spmm: the second run of a plan allocates nothing, in any format") {
     for (const int threads : {1, 2}) {
       const auto plan = runtime::plan_spmm(formatted.matrix(), {.n = 150, .threads = threads});
       REQUIRE(plan);
-      REQUIRE(runtime::run(**plan, operands(dense, c.data())));  // OpenMP starts its threads
+      REQUIRE(runtime::run(**plan, operands(dense, c.data())));  // workers start
       const long before = allocations;
       const Status status = runtime::run(**plan, operands(dense, c.data()));
       const long during = allocations - before;

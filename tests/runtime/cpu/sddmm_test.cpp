@@ -11,6 +11,7 @@
 #include "runtime/kernels/kernels.hpp"
 #include "runtime/reference/element.hpp"
 #include "runtime/reference/sddmm.hpp"
+#include "tests/runtime/all_threads.hpp"
 #include "tests/runtime/random_samples.hpp"
 
 using namespace sptile;
@@ -128,6 +129,7 @@ TEST_CASE("sddmm: rows of very different lengths, empty rows between them") {
 }
 
 TEST_CASE("sddmm: the same bits for any number of threads and from every format") {
+  const test::AllThreads all_threads;
   Random random(5);
   const formats::Csr a = random_matrix(200, 4000, DType::f32, random, [](std::int64_t r, std::int64_t) {
     return r == 17 ? 1 : 0.01;  // one row that is cut
@@ -275,6 +277,7 @@ TEST_CASE("sddmm: its result, given to a plan of SpMM, is the matrix that CSR ma
 }
 
 TEST_CASE("sddmm: several threads run one plan at once") {
+  const test::AllThreads all_threads;
   Random random(47);
   const formats::Csr a = random_matrix(400, 300, 0.1, DType::f32, random);
   const Samples samples(a, 40, DType::f32, random);

@@ -16,6 +16,7 @@
 #include "runtime/cuda/backend.hpp"
 #include "runtime/kernels/kernels.hpp"
 #include "runtime/operation/sddmm.hpp"
+#include "tests/runtime/all_threads.hpp"
 #include "tests/runtime/random_problem.hpp"
 #include "tests/skip.hpp"
 
@@ -214,6 +215,7 @@ TEST_CASE("spmm: one dense row, empty rows, empty columns and no entries at all"
 
 TEST_CASE(
     "spmm: every format with ascending columns gives the bits of csr, all the same bits for any threads") {
+  const test::AllThreads all_threads;
   Random random(6);
   const auto skewed = [](std::int64_t r, std::int64_t) { return r == 5 ? 0.9 : 0.01; };
   const formats::Csr a = random_matrix(500, 1800, DType::f32, random, skewed);
@@ -299,6 +301,7 @@ TEST_CASE(
 }
 
 TEST_CASE("spmm: several threads run one plan at once") {
+  const test::AllThreads all_threads;
   Random random(7);
   const formats::Csr a = random_matrix(400, 300, 0.1, DType::f32, random);
   const Dense dense(a, 96, DType::f32, random);

@@ -49,6 +49,7 @@ TEST_CASE("good values are good, and say what they do") {
 
 TEST_CASE("values that do nothing, or harm, are told") {
   for (const auto& variable : std::map<std::string, std::string>{{"OMP_NUM_THREADS", "many"},
+                                                                 {"SPTILE_THREADS", "many"},
                                                                  {"CUDA_VISIBLE_DEVICES", ""},
                                                                  {"XDG_CONFIG_HOME", "config"},
                                                                  {"SPTILE_PROFILE", "/no/such.tsv"},

@@ -9,19 +9,21 @@ of its matrices. Their values are replaced with random ones. Each result is comp
 before it is timed. Times are minima: the libraries take turns in alternating order, each with the same number of runs
 in a loop of C++. They use the same B and C, which are aligned to 64 bytes.
 
-Needs NumPy, SciPy and a C++ compiler with OpenMP. Libraries that are not installed are skipped.
+Needs NumPy, SciPy and a C++ compiler with OpenMP. Libraries that are not installed are skipped. Takes sptile from the
+environment, otherwise from this tree and its folder build.
 """
 
 import argparse
 import bz2
 import datetime
 import gzip
+import importlib.util
 import lzma
 import math
 import os
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -29,8 +31,9 @@ import scipy.io
 import scipy.sparse
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / "runtime/python"))
-os.environ.setdefault("SPTILE_LIBRARY", str(ROOT / "build/runtime/libsptile.so.0"))
+if importlib.util.find_spec("sptile") is None:
+    sys.path.append(str(ROOT / "runtime/python"))
+    os.environ.setdefault("SPTILE_LIBRARY", str(ROOT / "build/runtime/libsptile.so.0"))
 
 from vendors import machine, table  # noqa: E402
 from vendors.contenders import VENDORS, Reading, Sptile  # noqa: E402
@@ -53,8 +56,8 @@ class Setup:
     processor: str
     mkl: str | None
     eigen: str | None
-    buffer: np.ndarray | None  # for reads
-    bandwidth: dict  # bytes per second of a read of memory, by number of threads
+    buffer: np.ndarray | None = None  # for reads; None: no reads
+    bandwidth: dict = field(default_factory=dict)  # bytes per second of a read of the buffer, by number of threads
 
 
 @dataclass
@@ -146,7 +149,7 @@ def prepared(name, make, case):
     try:
         contender = make()
         check(contender, case)
-    except (RuntimeError, ValueError, MemoryError) as error:
+    except (RuntimeError, ValueError, MemoryError, ImportError) as error:
         complain(f"{name}: {error}")
         return None
     return contender
@@ -203,22 +206,13 @@ def rows_of(name, kind, case, options, setup, vendors):
 
 
 def print_row(row):
-    ratios = (
+    ratios = [
         f"{title} {float(row[column]) / float(row['sptile_us']):.2f}"
         for column, title in table.TIMES.items()
         if column in row
-    )
-    print(
-        row["matrix"],
-        row["type"],
-        f"N={row['n']}",
-        f"threads={row['threads']}",
-        row["kernel"],
-        row["sptile_us"],
-        "us",
-        *ratios,
-        flush=True,
-    )
+    ]
+    case = f"{row['matrix']} {row['type']} N={row['n']} threads={row['threads']} {row['kernel']} {row['sptile_us']} us"
+    print(case, *ratios, flush=True)
 
 
 def available(names, setup):
@@ -237,22 +231,18 @@ def available(names, setup):
 def read_bandwidth(timer, buffer, threads):
     """Returns the bytes per second of a read of the buffer."""
     reading = Reading(timer, buffer, buffer.nbytes, threads)
-    return buffer.nbytes / min(reading.seconds(1, 0) for _ in range(9))
+    rate = buffer.nbytes / min(reading.seconds(1, 0) for _ in range(9))
+    print(f"read of {buffer.nbytes >> 20} MiB threads={threads}: {rate / 1e9:.1f} GB/s")
+    return rate
 
 
 def set_up(options):
-    cores = len(os.sched_getaffinity(0))
-    processor = machine.processor(cores)
-    timer = Timer(options.build, processor)
-    buffer = None
+    processor = machine.processor(len(os.sched_getaffinity(0)))
+    setup = Setup(Timer(options.build, processor), options.build, processor, options.mkl, options.eigen)
     if options.stream:
-        buffer = np.ones(max(4 * machine.last_level_cache(), 1 << 28), np.uint8)
-    bandwidth = (
-        {threads: read_bandwidth(timer, buffer, threads) for threads in options.threads} if options.stream else {}
-    )
-    for threads, rate in bandwidth.items():
-        print(f"read of memory with threads={threads}: {rate / 1e9:.1f} GB/s")
-    return Setup(timer, options.build, processor, options.mkl, options.eigen, buffer, bandwidth)
+        setup.buffer = np.ones(min(max(4 * machine.last_level_cache(), 1 << 28), 1 << 30), np.uint8)
+        setup.bandwidth = {threads: read_bandwidth(setup.timer, setup.buffer, threads) for threads in options.threads}
+    return setup
 
 
 def measure(options):
@@ -301,7 +291,9 @@ def parse(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("matrices", nargs="*", metavar="PATH", help="files and folders of matrices")
     parser.add_argument("--vendors", type=words(VENDORS), default=list(VENDORS), help="[default: mkl,scipy,eigen]")
-    parser.add_argument("--formats", type=words(), default=["csr"], help="storage formats of sptile [default: csr]")
+    parser.add_argument(
+        "--formats", type=words(), default=["csr"], help="storage formats of sptile, and auto [default: csr]"
+    )
     parser.add_argument("-n", type=numbers, default=[1, 4, 8, 32, 128], help="columns of B [default: 1,4,8,32,128]")
     parser.add_argument("--types", type=words(DTYPES), default=list(DTYPES), help="[default: f32,f64]")
     parser.add_argument("--threads", type=numbers, default=[1, 2], help="numbers of threads [default: 1,2]")

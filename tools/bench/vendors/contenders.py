@@ -58,7 +58,11 @@ class Sptile(_Native):
 
     def __init__(self, setup, case, layout):
         n = case.b.shape[1]
-        self._plan = self.sptile.plan(case.a, n, dtype=case.a.dtype.name, threads=case.threads, format=layout)
+        dtype, source = case.a.dtype.name, case.a
+        if layout != "csr":  # stored first; auto chooses from all
+            source = self.sptile.convert(case.a, formats="all" if layout == "auto" else layout, dtype=dtype)
+        layout = layout.split(":")[0]  # without the parameter that it was stored with
+        self._plan = self.sptile.plan(source, n, dtype=dtype, threads=case.threads, format=layout)
         self.kernel = self._plan.kernel
         self._operands = self.library.Operands()
         for operand, array in zip(self._operands.dense, (case.b, case.c)):

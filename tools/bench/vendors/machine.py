@@ -1,5 +1,6 @@
 """The processor and the commit that a measurement names."""
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -21,7 +22,9 @@ def last_level_cache():
 def processor(cores):
     """Returns name, family and model, vector extension, number of cores and cache of the processor."""
     info = _cpuinfo()
-    name = info.get("model name") or f"{info.get('CPU implementer', '')} {info.get('CPU part', '')}".strip()
+    name = info.get("model name") or f"implementer {info.get('CPU implementer')} part {info.get('CPU part')}"
+    name = re.sub(r"\((R|TM)\)|\bCPU\b|@.*", " ", name)
+    name = " ".join(name.split())
     if "cpu family" in info:
         name += f" (family {info['cpu family']}, model {info['model']})"
     flags = (info.get("flags") or info.get("Features") or "").split()

@@ -1,7 +1,7 @@
 """Rows of the CSV file, and their summary."""
 
 import csv
-import math
+from statistics import geometric_mean
 
 CASE = ["type", "n", "threads", "format"]
 TIMES = {"mkl_us": "oneMKL", "scipy_us": "SciPy", "eigen_us": "Eigen"}
@@ -40,10 +40,6 @@ def read(path):
         return list(rows)
 
 
-def geomean(numbers):
-    return math.exp(sum(map(math.log, numbers)) / len(numbers))
-
-
 def speedups(rows, column):
     """Returns pairs of speedup over the library of a column and name of the matrix, of the rows that have it."""
     return [(float(row[column]) / float(row["sptile_us"]), row["matrix"]) for row in rows if row.get(column)]
@@ -73,10 +69,10 @@ def summary(rows):
             ratios = speedups(group, column)
             if ratios:
                 worst, name = min(ratios)
-                mean = geomean([ratio for ratio, _ in ratios])
-                parts.append(f"over {title} {mean:.2f} ({worst:.2f} {name}; {len(ratios)} matrices)")
+                mean = geometric_mean([ratio for ratio, _ in ratios])
+                parts.append(f"over {title} {mean:.2f} ({worst:.2f} {name}; {len(ratios)} cases)")
         if bandwidths(group):
-            parts.append(f"bandwidth {geomean(bandwidths(group)):.2f} of a read")
+            parts.append(f"bandwidth {geometric_mean(bandwidths(group)):.2f} of a read")
         head = f"{layout} {kind} N = {n}, {threads} thread{'' if threads == '1' else 's'}: "
-        lines.append(head + ("; ".join(parts) or f"{len(group)} matrices"))
+        lines.append(head + ("; ".join(parts) or f"{len(group)} cases"))
     return lines

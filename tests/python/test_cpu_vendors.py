@@ -190,6 +190,13 @@ def test_times_are_minima_of_turns_in_alternating_order(monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(
+    ("fastest", "slowest", "runs"), [(1e-5, 1e-5, 50), (1e-5, 1e-3, 10), (1e-5, 0.1, 1), (0.1, 0.2, 1)]
+)
+def test_loops_are_short_for_every_library(fastest: float, slowest: float, runs: int) -> None:
+    assert cpu_vendors.number_of_runs([slowest, fastest]) == runs
+
+
+@pytest.mark.parametrize(
     ("words", "message"),
     [
         ([], "name a matrix"),

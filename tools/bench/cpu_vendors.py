@@ -42,6 +42,7 @@ from vendors.native import Missing, Timer  # noqa: E402
 DTYPES = {"f32": np.float32, "f64": np.float64}
 OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 SAMPLE = 0.5e-3  # seconds of a timed loop of the fastest library; longer loops are interrupted more often
+LONGEST = 10e-3  # seconds of a timed loop of the slowest library, unless one product takes longer
 WARM = 5e-3  # products shorter than this run once before the loop, so that caches hold what the library left there
 PAUSE = 4e-3  # seconds after which waiting threads of the previous library sleep
 ROUNDS = 3  # minimum number of samples
@@ -171,10 +172,15 @@ def size_of(case):
     return case.a.nnz * (4 + case.a.dtype.itemsize) + 8 * (case.a.shape[0] + 1) + case.b.nbytes + case.c.nbytes
 
 
+def number_of_runs(seconds):
+    """Returns the number of products that a timed loop runs, given the seconds of one product of each library."""
+    return max(1, min(math.ceil(SAMPLE / max(min(seconds), 1e-9)), int(LONGEST / max(seconds))))
+
+
 def time_in_turns(found, case, options):
     """Returns the minimum seconds of each contender."""
     least = {name: min(contender.seconds(1, 0) for _ in range(2)) for name, contender in found.items()}
-    count = max(1, math.ceil(SAMPLE / max(min(least.values()), 1e-9)))
+    count = number_of_runs(least.values())
     order, rounds, start = list(found), 0, time.perf_counter()
     while (passed := time.perf_counter() - start) < options.seconds or (rounds < ROUNDS and passed < options.limit):
         for name in order:

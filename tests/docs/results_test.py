@@ -2,8 +2,10 @@
 """Checks that the results pages and charts are what tools/bench/results/write.py makes from the CSV files."""
 
 import contextlib
+import csv
 import io
 import pathlib
+import re
 import shutil
 import sys
 import tempfile
@@ -15,6 +17,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tools/bench/results"))
 
 import chart  # noqa: E402
+import cpu  # noqa: E402
 import rows  # noqa: E402
 import write  # noqa: E402
 
@@ -68,6 +71,27 @@ class Copy(unittest.TestCase):
             self.assertIn(f"{name}: differs", printed)
         self.assertEqual(run(self.pages)[0], 0)
         self.assertEqual(run(self.pages, "--check"), (0, ""))
+
+    def test_figures_of_another_processor_have_a_table_that_names_it(self):
+        file = self.pages / "cpu-vendors.csv"
+        with open(file, newline="") as text:
+            measured = list(csv.DictReader(text))
+        other = "Other (model 1), AVX2, 4 cores, 8 MiB cache"
+        twice = [
+            row | {"processor": other, "mkl_us": str(2 * float(row["sptile_us"])), "eigen_us": ""} for row in measured
+        ]
+        with open(file, "w", newline="") as text:
+            writer = csv.DictWriter(text, measured[0])
+            writer.writeheader()
+            writer.writerows(measured + twice)
+        headline = cpu.cpu_headline(rows.Results(PAGES))
+        self.assertEqual(run(self.pages)[0], 0)
+        page = (self.pages / "cpu.md").read_text()
+        blocks = {name: text for name, text in re.findall(r"<!-- begin ([\w-]+) -->\n(.*?)<!-- end", page, re.DOTALL)}
+        self.assertEqual(blocks["cpu-headline"].strip(), headline)
+        self.assertIn(f"{other}:\n\n| N | f32, 1 thread |", blocks["cpu-mkl"])
+        self.assertIn("| 1 | 2.00 (2.00) | 2.00 (2.00) | 2.00 (2.00) | 2.00 (2.00) |", blocks["cpu-mkl"])
+        self.assertNotIn(other, blocks["cpu-eigen"])
 
     def test_an_edited_chart_is_found(self):
         self.replace("spmm.svg", "cuSPARSE", "another library")

@@ -40,6 +40,11 @@ def values(rows, column):
     return [value for value in (number(row, column) for row in rows) if value is not None]
 
 
+def distinct(rows, column):
+    """Returns the values of a column in the order of the file, each once."""
+    return list(dict.fromkeys(row[column] for row in rows))
+
+
 def geomean(numbers):
     """Returns the geometric mean."""
     return math.exp(sum(map(math.log, numbers)) / len(numbers))

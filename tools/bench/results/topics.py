@@ -1,62 +1,21 @@
-"""Tables and charts of the CPU, of orderings, of start-up and of training."""
+"""Tables and charts of other work on CPUs, of orderings, of start-up and of training."""
 
 from chart import bar_chart
 from gpu import slow_enough
-from rows import geomean, number, paragraph, range_of, ratios, spread, table, thousands, values
+from rows import distinct, geomean, number, paragraph, range_of, ratios, spread, table, thousands, values
 
 FORMATS = ("csr", "bittcf", "bmat", "rs_tile", "tall", "libra_spmm", "libra_sddmm", "me_tcf")
 METHODS = ("degree", "rabbit", "affinity", "loa", "wjaccard", "pack fast", "pack", "pack quality")
 
 
-def _distinct(rows, column):
-    """Returns the values of a column in the order of the file, each once."""
-    return list(dict.fromkeys(row[column] for row in rows))
-
-
 # CPU
-
-
-def _cpu(results, baseline, **equal):
-    return values(results.rows("cpu-spmm", baseline=baseline, **equal), "speedup")
-
-
-def cpu_headline(results):
-    mkl = _cpu(results, "oneMKL", n=128, type="f32", threads=1)
-    eigen, scipy = _cpu(results, "Eigen"), _cpu(results, "SciPy")
-    count = len(scipy)
-    return paragraph(
-        f"**SpMM on one core is {geomean(mkl):.1f} times as fast as oneMKL** (geometric mean, {len(mkl)} matrices, "
-        "f32, N = 128, AMD EPYC). "
-        f"With two threads, it is **{geomean(eigen):.1f} times as fast as Eigen** with two threads "
-        f"and **{geomean(scipy):.1f} times as fast as SciPy**, which uses one "
-        f"({count} matrices, f32, N = 128, Intel Xeon)."
-    )
-
-
-def cpu_mkl(results):
-    lines = []
-    for kind in ("f32", "f64"):
-        for n in (32, 128):
-            cells = [spread(_cpu(results, "oneMKL", type=kind, n=n, threads=threads)) for threads in (1, 2)]
-            lines.append([kind, str(n), *cells])
-    lines.append(["all", "", *(spread(_cpu(results, "oneMKL", threads=threads)) for threads in (1, 2))])
-    return table(["type", "N", "one thread", "two threads"], lines)
-
-
-def cpu_eigen(results):
-    names = _distinct(results.rows("cpu-spmm", baseline="Eigen"), "matrix")
-    lines = [
-        [name, *(f"{_cpu(results, baseline, matrix=name)[0]:.2f}" for baseline in ("Eigen", "SciPy"))] for name in names
-    ]
-    lines.append(["geometric mean", *(f"{geomean(_cpu(results, baseline)):.2f}" for baseline in ("Eigen", "SciPy"))])
-    return table(["matrix", "over Eigen", "over SciPy"], lines)
 
 
 def cpu_formats(results):
     rows = results.rows("cpu-formats")
-    formats = _distinct(rows, "format")
+    formats = distinct(rows, "format")
     lines = []
-    for name in _distinct(rows, "matrix"):
+    for name in distinct(rows, "matrix"):
         for n in (32, 128):
             cells = [results.rows("cpu-formats", matrix=name, n=n, format=kind)[0]["time_over_csr"] for kind in formats]
             lines.append([name, str(n), *cells])
@@ -65,7 +24,7 @@ def cpu_formats(results):
 
 def cpu_batches(results):
     lines = []
-    for name in _distinct(results.rows("cpu-batches"), "batch"):
+    for name in distinct(results.rows("cpu-batches"), "batch"):
         one, two = (results.rows("cpu-batches", batch=name, threads=threads)[0] for threads in (1, 2))
         lines.append(
             [
@@ -115,28 +74,11 @@ def matrix_market(results):
 def cpu_conversion(results):
     lines = []
     rows = results.rows("cpu-conversion", threads=1)
-    formats = _distinct(rows, "format")
-    for name in _distinct(rows, "matrix"):
+    formats = distinct(rows, "format")
+    for name in distinct(rows, "matrix"):
         own = results.rows("cpu-conversion", threads=1, matrix=name)
         lines.append([name, own[0]["nonzeros_m"], *(row["nonzeros_m_per_s_and_thread"] for row in own)])
     return table(["matrix", "million nonzeros", *(f"`{kind}`" for kind in formats)], lines)
-
-
-def cpu_chart(results):
-    groups = []
-    for kind in ("f32", "f64"):
-        for n in (32, 128):
-            rates = _cpu(results, "oneMKL", type=kind, n=n, threads=1)
-            groups.append((f"{kind}, N = {n}", [1.0, geomean(rates)]))
-    return bar_chart(
-        "SpMM on one core of an AMD EPYC",
-        "speedup over oneMKL",
-        ["oneMKL", "sptile (csr)"],
-        groups,
-        [
-            "Geometric mean over 9 matrices, one thread. oneMKL 2026.2 uses its generic kernels on AMD processors.",
-        ],
-    )
 
 
 # Orderings
@@ -217,9 +159,9 @@ def reordering_heights(results):
 
 def reordering_rectangular(results):
     rows = results.rows("reordering-rectangular")
-    methods = _distinct(rows, "method")
+    methods = distinct(rows, "method")
     lines = []
-    for name in _distinct(rows, "matrix"):
+    for name in distinct(rows, "matrix"):
         own = results.rows("reordering-rectangular", matrix=name)
         lines.append([name, *(f"{number(row, 'nonzeros_per_block_8_rows'):.1f}" for row in own)])
     return table(["matrix", *(f"`{method}`" for method in methods)], lines)
@@ -227,7 +169,7 @@ def reordering_rectangular(results):
 
 def reordering_threads(results):
     lines = []
-    for method in _distinct(results.rows("reordering-threads"), "method"):
+    for method in distinct(results.rows("reordering-threads"), "method"):
         gains = values(results.rows("reordering-threads", method=method), "speedup_2_threads")
         lines.append([f"`{method}`", f"{geomean(gains):.2f}", range_of(gains, 2)])
     return table(["ordering", "geometric mean", "range"], lines)
@@ -269,7 +211,7 @@ def start_up_headline(results):
 
 def first_product(results):
     lines = []
-    for name in _distinct(results.rows("first-product"), "matrix"):
+    for name in distinct(results.rows("first-product"), "matrix"):
         own = {row["format"]: row for row in results.rows("first-product", matrix=name)}
         lines.append(
             [
@@ -310,9 +252,9 @@ def plan_memory(results):
 
 def device_conversion(results):
     rows = results.rows("device-conversion")
-    formats = _distinct(rows, "format")
+    formats = distinct(rows, "format")
     lines = []
-    for name in _distinct(rows, "matrix"):
+    for name in distinct(rows, "matrix"):
         own = results.rows("device-conversion", matrix=name)
         lines.append([name, own[0]["nonzeros_m"], *(f"{row['ms']} ({row['speedup_over_cpu']})" for row in own)])
     return table(["matrix", "million nonzeros", *(f"`{kind}`" for kind in formats)], lines)
@@ -334,7 +276,7 @@ def mini_batches(results):
 def start_up_chart(results):
     formats = ("csr", "bittcf", "bmat", "tall")
     groups = []
-    for name in _distinct(results.rows("first-product"), "matrix"):
+    for name in distinct(results.rows("first-product"), "matrix"):
         own = [results.rows("first-product", matrix=name, format=kind)[0] for kind in formats]
         label = f"{name.removesuffix('.h5')} ({float(own[0]['nonzeros']) / 1e6:.1f} M)"
         groups.append((label, [number(row, "products") for row in own]))
@@ -486,9 +428,6 @@ def training_chart(results):
 
 
 BLOCKS = {
-    "cpu-headline": cpu_headline,
-    "cpu-mkl": cpu_mkl,
-    "cpu-eigen": cpu_eigen,
     "cpu-formats": cpu_formats,
     "cpu-batches": cpu_batches,
     "cpu-lobpcg": cpu_lobpcg,
@@ -515,7 +454,6 @@ BLOCKS = {
     "call-overhead": call_overhead,
 }
 CHARTS = {
-    "cpu.svg": cpu_chart,
     "start-up.svg": start_up_chart,
     "reordering.svg": reordering_chart,
     "training.svg": training_chart,

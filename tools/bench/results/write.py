@@ -12,12 +12,13 @@ import re
 import sys
 from pathlib import Path
 
+import cpu
 import gpu
 import topics
 from rows import Results
 
-BLOCKS = gpu.BLOCKS | topics.BLOCKS
-CHARTS = gpu.CHARTS | topics.CHARTS
+BLOCKS = gpu.BLOCKS | cpu.BLOCKS | topics.BLOCKS
+CHARTS = gpu.CHARTS | cpu.CHARTS | topics.CHARTS
 BLOCK = re.compile(r"<!-- begin ([\w-]+) -->\n.*?<!-- end \1 -->", re.DOTALL)
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -1,0 +1,164 @@
+"""Tables and charts of products on CPUs, one table per processor."""
+
+from chart import bar_chart
+from rows import distinct, geomean, paragraph, ratios, spread, table, values
+
+FILE = "cpu-vendors"
+TYPES = ("f32", "f64")
+THREADS = (1, 2)
+CASES = [(kind, threads) for kind in TYPES for threads in THREADS]
+CASE_HEADS = [f"{kind}, {threads} thread{'s' if threads > 1 else ''}" for kind, threads in CASES]
+MEGABYTE = 1e6
+SIZES = (  # of A, B and C together
+    ("up to 1 MB", 0, MEGABYTE),
+    ("1 to 10 MB", MEGABYTE, 10 * MEGABYTE),
+    ("over 10 MB", 10 * MEGABYTE, float("inf")),
+)
+
+
+def _rows(results, **equal):
+    return results.rows(FILE, format="csr", **equal)
+
+
+def _processors(results):
+    return distinct(_rows(results), "processor")
+
+
+def _short(processor):
+    """Returns the name of a processor without family, caches and cores."""
+    return processor.split(" (")[0].split(",")[0]
+
+
+def _columns(results):
+    return sorted({int(row["n"]) for row in _rows(results)})
+
+
+def _speedups(results, baseline, **equal):
+    return ratios(_rows(results, **equal), f"{baseline}_us", "sptile_us")
+
+
+def _by_processor(results, make):
+    """Returns the table of each processor, `make(processor)`, below the name of the processor."""
+    parts = []
+    for processor in _processors(results):
+        made = make(processor)
+        if made:
+            parts.append(f"{processor}:\n\n{made}")
+    return "\n\n".join(parts)
+
+
+def _over(baseline):
+    """Returns the function that makes the tables of speedups over a library; a processor without it has no table."""
+
+    def make(results, processor):
+        lines = []
+        for n in _columns(results):
+            found = [
+                _speedups(results, baseline, processor=processor, n=n, type=kind, threads=threads)
+                for kind, threads in CASES
+            ]
+            if not all(found):
+                return ""
+            lines.append([str(n), *map(spread, found)])
+        return table(["N", *CASE_HEADS], lines)
+
+    return lambda results: _by_processor(results, lambda processor: make(results, processor))
+
+
+def cpu_headline(results):
+    processor = _processors(results)[0]
+
+    def mean(baseline, n, threads):
+        return geomean(_speedups(results, baseline, processor=processor, n=n, type="f32", threads=threads))
+
+    count = len(_rows(results, processor=processor, n=1, type="f32", threads=1))
+    first, *_, last = _columns(results)
+    return paragraph(
+        f"**On one core of an {_short(processor)}, `csr` is {mean('mkl', last, 1):.1f} times as fast as oneMKL and "
+        f"{mean('scipy', last, 1):.1f} times as fast as SciPy at N = {last}**, and {mean('mkl', first, 1):.2f} and "
+        f"{mean('scipy', first, 1):.2f} times as fast at N = {first} (geometric mean, {count} matrices, f32)."
+    )
+
+
+def cpu_processors(results):
+    lines = []
+    for processor in _processors(results):
+        rows = _rows(results, processor=processor)
+        rates = [
+            values([row for row in rows if row["threads"] == str(threads)], "memory_gb_per_s") for threads in THREADS
+        ]
+        lines.append(
+            [
+                processor,
+                "; ".join(distinct(rows, "versions")),
+                str(len(distinct(rows, "matrix"))),
+                " and ".join(f"{max(rate):.0f}" for rate in rates if rate),
+                ", ".join(distinct(rows, "date")),
+                ", ".join(distinct(rows, "commit")),
+            ]
+        )
+    head = ["processor", "libraries", "matrices", "read of memory with 1 and 2 threads, GB/s", "date", "commit"]
+    return table(head, lines)
+
+
+def cpu_slower(results):
+    """Cases in which oneMKL is faster, and the slowest of each N."""
+
+    def make(processor):
+        lines = []
+        for n in _columns(results):
+            rows = [row for row in _rows(results, processor=processor, n=n) if row["mkl_us"]]
+            found = ratios(rows, "mkl_us", "sptile_us")
+            worst, row = min(zip(found, rows, strict=True), key=lambda pair: pair[0])
+            case = f"{row['type']}, {row['threads']} thread{'s' if row['threads'] != '1' else ''}"
+            slower = sum(ratio < 1 for ratio in found)
+            lines.append([str(n), f"{slower} of {len(found)}", row["matrix"], case, f"{worst:.2f}"])
+        return table(["N", "cases in which oneMKL is faster", "slowest case", "type and threads", "speedup"], lines)
+
+    return _by_processor(results, make)
+
+
+def cpu_bandwidth(results):
+    """Bandwidth over that of a read of the same size, by size."""
+
+    def cell(rows, kind, threads):
+        own = [row for row in rows if (row["type"], row["threads"]) == (kind, str(threads))]
+        return f"{geomean(ratios(own, 'read_us', 'sptile_us')):.2f} ({len(own)})" if own else ""
+
+    def make(processor):
+        measured = [row for row in _rows(results, processor=processor, n=1) if row["read_us"]]
+        lines = []
+        for name, least, most in SIZES:
+            rows = [row for row in measured if least < float(row["bytes"]) <= most]
+            lines.append([name, *(cell(rows, kind, threads) for kind, threads in CASES)])
+        return table(["size of A, B and C", *CASE_HEADS], lines) if measured else ""
+
+    return _by_processor(results, make)
+
+
+def cpu_chart(results):
+    processor = _processors(results)[0]
+    groups = []
+    for n in _columns(results):
+        means = [geomean(_speedups(results, "mkl", processor=processor, n=n, type=kind, threads=1)) for kind in TYPES]
+        groups.append((f"N = {n}", [1.0, *means]))
+    count = len(_rows(results, processor=processor, n=1, type="f32", threads=1))
+    return bar_chart(
+        f"SpMV and SpMM on one core of an {_short(processor)}",
+        "speedup over oneMKL",
+        ["oneMKL", *(f"sptile (csr), {kind}" for kind in TYPES)],
+        groups,
+        [f"Geometric mean over {count} matrices, one thread. {processor}."],
+    )
+
+
+BLOCKS = {
+    "cpu-headline": cpu_headline,
+    "cpu-processors": cpu_processors,
+    "cpu-mkl": _over("mkl"),
+    "cpu-slower": cpu_slower,
+    "cpu-scipy": _over("scipy"),
+    "cpu-eigen": _over("eigen"),
+    "cpu-bandwidth": cpu_bandwidth,
+}
+CHARTS = {"cpu.svg": cpu_chart}

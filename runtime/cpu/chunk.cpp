@@ -7,6 +7,7 @@ namespace {
 
 constexpr std::int64_t kChunksPerThread = 16;
 constexpr std::int64_t kMinProducts = 1 << 16;  ///< multiplications that pay for taking a chunk: some 5 us
+constexpr std::int64_t kEntryProducts = 7;      ///< multiplications that take as long as reading an entry
 constexpr std::int64_t kColumnStep = 64;        ///< columns are cut at multiples of this
 
 /// Finds the first unit in (first, last] whose cost reaches `goal`.
@@ -45,7 +46,7 @@ std::int64_t most_chunks(int threads) {
 }
 
 std::int64_t chunk_target(std::int64_t total_cost, std::int64_t n, int threads) {
-  const std::int64_t smallest = std::max<std::int64_t>(1, kMinProducts / n);
+  const std::int64_t smallest = std::max<std::int64_t>(1, kMinProducts / (n + kEntryProducts));
   return std::max(smallest, total_cost / (threads * kChunksPerThread));
 }
 

@@ -6,6 +6,7 @@
 #include "formats/dtype.hpp"
 #include "formats/layout/format_layout.hpp"
 #include "runtime/cpu/chunk.hpp"
+#include "runtime/cpu/row_steps.hpp"
 #include "runtime/operands.hpp"
 #include "runtime/operation/operation.hpp"
 
@@ -26,6 +27,7 @@ struct Task {
   /// Where the numbers of a list go, by their place in the packed order; null: they stay there.
   const std::int64_t* list_order = nullptr;
   Variant variant;
+  RowSteps steps;  ///< of csr
 };
 
 /// Computes the part of the result that the chunk names.

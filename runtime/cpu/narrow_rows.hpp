@@ -16,7 +16,7 @@
 
 namespace sptile::runtime::SPTILE_ISA {
 
-/// Rows [first, last) of csr with values of type V, times a B of type D whose rows have no gaps.
+/// Rows [first, last) of csr with values of type V, times a B of type D.
 template <class V, class D>
 struct NarrowRun {
   using Acc = Accumulator<D>;
@@ -26,6 +26,7 @@ struct NarrowRun {
   const V* value = nullptr;             ///< not read for a pattern
   const std::int32_t* order = nullptr;  ///< rows of C; null: as they stand
   const D* b = nullptr;
+  std::int64_t b_ld = 0;
   std::byte* c = nullptr;
   std::int64_t c_ld = 0;
   Acc alpha = 1, beta = 0;
@@ -57,12 +58,16 @@ template <class T, int L, int... I>
 }
 
 /// Elements of a B of one column, as they are in memory. Columns are read two at a time.
-template <class T, int... I>
-[[gnu::always_inline]] inline Vector<T, sizeof...(I)> load_elements(const T* b, const std::int32_t* col,
+template <class T, bool kPacked, int... I>
+[[gnu::always_inline]] inline Vector<T, sizeof...(I)> load_elements(const T* b, std::int64_t ld,
+                                                                    const std::int32_t* col,
                                                                     std::integer_sequence<int, I...>) {
   std::uint64_t two[sizeof...(I) / 2];
   __builtin_memcpy(two, col, sizeof(two));
-  const auto element = [&](int i) { return b[i % 2 == 0 ? two[i / 2] & 0xffffffffu : two[i / 2] >> 32]; };
+  const auto element = [&](int i) {
+    const std::uint64_t column = i % 2 == 0 ? two[i / 2] & 0xffffffffu : two[i / 2] >> 32;
+    return b[kPacked ? column : column * static_cast<std::uint64_t>(ld)];
+  };
 #if defined(__AVX__)
   // Where they are inserted from memory, as compilers do, Zen 4 takes a tenth longer.
   if constexpr (std::is_same_v<T, float> && sizeof...(I) == 4) {
@@ -75,31 +80,33 @@ template <class T, int... I>
   return Vector<T, sizeof...(I)>{element(I)...};
 }
 
-/// N elements of each of kEntries rows of B, as they are in memory.
-template <class T, int N, int kEntries>
-[[gnu::always_inline]] inline Vector<T, kEntries * N> load_rows(const T* b, const std::int32_t* col) {
+/// N elements of each of kEntries rows of B, as they are in memory. Where kPacked, `ld` is N.
+template <class T, int N, int kEntries, bool kPacked>
+[[gnu::always_inline]] inline Vector<T, kEntries * N> load_rows(const T* b, std::int64_t ld,
+                                                                const std::int32_t* col) {
   if constexpr (kEntries == 1) {
     Vector<T, N> x;
-    __builtin_memcpy(&x, b + std::int64_t{*col} * N, sizeof(x));
+    __builtin_memcpy(&x, b + *col * (kPacked ? std::int64_t{N} : ld), sizeof(x));
     return x;
   } else if constexpr (N == 1 && (kEntries <= 4 || sizeof(T) == sizeof(std::uint16_t))) {
-    return load_elements(b, col, std::make_integer_sequence<int, kEntries>());
+    return load_elements<T, kPacked>(b, ld, col, std::make_integer_sequence<int, kEntries>());
   } else {
     constexpr int kHalf = kEntries / 2;
-    return join<T, kHalf * N>(load_rows<T, N, kHalf>(b, col), load_rows<T, N, kHalf>(b, col + kHalf),
+    return join<T, kHalf * N>(load_rows<T, N, kHalf, kPacked>(b, ld, col),
+                              load_rows<T, N, kHalf, kPacked>(b, ld, col + kHalf),
                               std::make_integer_sequence<int, kEntries * N>());
   }
 }
 
 /// The same, widened to the type of the sums.
-template <class D, int N, int kEntries>
-[[gnu::always_inline]] inline Vector<Accumulator<D>, kEntries * N> gather_rows(const D* b,
+template <class D, int N, int kEntries, bool kPacked>
+[[gnu::always_inline]] inline Vector<Accumulator<D>, kEntries * N> gather_rows(const D* b, std::int64_t ld,
                                                                                const std::int32_t* col) {
   if constexpr (sizeof(D) == sizeof(std::uint16_t))
     return widen_bits<kEntries * N, D>(
-        load_rows<std::uint16_t, N, kEntries>(reinterpret_cast<const std::uint16_t*>(b), col));
+        load_rows<std::uint16_t, N, kEntries, kPacked>(reinterpret_cast<const std::uint16_t*>(b), ld, col));
   else
-    return load_rows<D, N, kEntries>(b, col);
+    return load_rows<D, N, kEntries, kPacked>(b, ld, col);
 }
 
 /// A vector in the first lanes of a wider one, whose others may have any number.
@@ -178,15 +185,19 @@ template <class Acc, int kAll, int kWidth>
 #endif
 }
 
+/// How rows of B lie: apart, without gaps, or without gaps where those that are needed often follow each
+/// other.
+enum class RowsOfB { apart, packed, runs };
+
 /// What a kernel is compiled for: values of type V (none are stored where kPattern), a B of type D of N
-/// columns, kStep entries at a time. kRuns: columns often follow each other.
-template <class Value, class Dense, int kColumns, int kEntriesOfStep, bool kOnes, bool kFollow>
+/// columns, kStep entries at a time.
+template <class Value, class Dense, int kColumns, int kEntriesOfStep, bool kOnes, RowsOfB kRows>
 struct NarrowKernel {
   using V = Value;
   using D = Dense;
   using Acc = Accumulator<D>;
   static constexpr int N = kColumns, kStep = kEntriesOfStep;
-  static constexpr bool kPattern = kOnes, kRuns = kFollow;
+  static constexpr bool kPattern = kOnes, kPacked = kRows != RowsOfB::apart, kRuns = kRows == RowsOfB::runs;
   using Shape = StepShape<Acc, N, kStep>;
   static constexpr int kWidth = Shape::kWidth, kVectors = Shape::kVectors, kEntries = Shape::kEntries;
   using Sums = Vector<Acc, kWidth>;
@@ -200,15 +211,15 @@ struct NarrowKernel {
 /// Products of vector i of a step; with `whole`, all its entries are of one row.
 template <class K, bool kWhole>
 [[gnu::always_inline]] inline typename K::Sums add_products(typename K::Sums sum, const typename K::V* value,
-                                                            const typename K::D* b, const std::int32_t* col,
-                                                            int i) {
+                                                            const typename K::D* b, std::int64_t ld,
+                                                            const std::int32_t* col, int i) {
   value += i * K::kEntries;
   col += i * K::kEntries;
   typename K::Sums rows;
   if (kWhole && K::kRuns && col[K::kEntries - 1] - col[0] == K::kEntries - 1)
     rows = load<K::kWidth>(b + *col);
   else
-    rows = gather_rows<typename K::D, K::N, K::kEntries>(b, col);
+    rows = gather_rows<typename K::D, K::N, K::kEntries, K::kPacked>(b, ld, col);
   if constexpr (K::kPattern) return sum + rows;
   return sum +
          rows * load_repeated<typename K::Acc, K::N>(value, std::make_integer_sequence<int, K::kWidth>());
@@ -228,14 +239,15 @@ template <class K>
 /// Adds up entries [k, end) of the nnz that the arrays have.
 template <class K>
 [[gnu::always_inline]] inline typename K::Sums sum_row(const typename K::V* value, const typename K::D* b,
-                                                       const std::int32_t* col, std::int64_t k,
-                                                       std::int64_t end, std::int64_t nnz) {
+                                                       std::int64_t ld, const std::int32_t* col,
+                                                       std::int64_t k, std::int64_t end, std::int64_t nnz) {
   typename K::Sums sum[K::kVectors];
 #pragma GCC unroll 8
   for (int i = 0; i < K::kVectors; ++i) sum[i] = typename K::Sums{};
   for (; k + K::kStep < end; k += K::kStep) {
 #pragma GCC unroll 8
-    for (int i = 0; i < K::kVectors; ++i) sum[i] = add_products<K, true>(sum[i], value + k, b, col + k, i);
+    for (int i = 0; i < K::kVectors; ++i)
+      sum[i] = add_products<K, true>(sum[i], value + k, b, ld, col + k, i);
   }
   value += k;
   col += k;
@@ -249,7 +261,7 @@ template <class K>
   typename K::Sums total = {};
 #pragma GCC unroll 8
   for (int i = 0; i < K::kVectors; ++i) {
-    const auto product = add_products<K, false>(typename K::Sums{}, value, b, col, i);
+    const auto product = add_products<K, false>(typename K::Sums{}, value, b, ld, col, i);
     sum[i] +=
         keep_lanes<typename K::Acc, K::kStep * K::N, K::kWidth>(product, (end - k) * K::N, i * K::kWidth);
     total = i == 0 ? sum[0] : total + sum[i];
@@ -352,7 +364,7 @@ void multiply_narrow(const NarrowRun<typename K::V, typename K::D>& run) {
   const typename K::V* const value = run.value;
   const typename K::D* const b = run.b;
   const std::int32_t* const col = run.col;
-  const std::int64_t nnz = run.nnz, last = run.last;
+  const std::int64_t nnz = run.nnz, last = run.last, ld = run.b_ld;
   const NarrowRows<R, Acc, K::N, K::kWidth> c(run);
   const std::int64_t* ends = run.row_ptr + run.first + 1;
   std::int64_t k = ends[-1];
@@ -363,10 +375,16 @@ void multiply_narrow(const NarrowRun<typename K::V, typename K::D>& run) {
       ends = last_ends;
     }
     typename K::Sums rows[kRows];
-#pragma GCC unroll 8
-    for (int i = 0; i < kRows; ++i) {
-      rows[i] = sum_row<K>(value, b, col, k, ends[i], nnz);
+    const auto sum_next = [&](int i) __attribute__((always_inline)) {
+      rows[i] = sum_row<K>(value, b, ld, col, k, ends[i], nnz);
       k = ends[i];
+    };
+    if constexpr (K::kPacked) {
+#pragma GCC unroll 8
+      for (int i = 0; i < kRows; ++i) sum_next(i);
+    } else {
+#pragma GCC unroll 1
+      for (int i = 0; i < kRows; ++i) sum_next(i);
     }
     c.write(r, last - r < kRows ? last - r : kRows, fold_rows<Acc, K::N, kRows, kInside, K::kWidth>(rows));
   }
@@ -376,54 +394,40 @@ template <class V, class D>
 using NarrowFn = void (*)(const NarrowRun<V, D>&);
 
 /// The kernel for N columns, where a vector holds as many.
-template <class V, class D, class R, int N, int kStep, bool kRuns = false>
+template <class V, class D, class R, int N, int kStep, RowsOfB kRows>
 constexpr NarrowFn<V, D> narrow_of(bool pattern) {
   if constexpr (N > kLanes<Accumulator<D>>)
     return nullptr;
   else if constexpr (std::is_same_v<V, D>)
-    return pattern ? multiply_narrow<NarrowKernel<V, D, N, kStep, true, kRuns>, R>
-                   : multiply_narrow<NarrowKernel<V, D, N, kStep, false, kRuns>, R>;
+    return pattern ? multiply_narrow<NarrowKernel<V, D, N, kStep, true, kRows>, R>
+                   : multiply_narrow<NarrowKernel<V, D, N, kStep, false, kRows>, R>;
   else
-    return multiply_narrow<NarrowKernel<V, D, N, kStep, false, kRuns>, R>;
-}
-
-/// Rows of fewer entries on average are taken in steps of 4, others in steps of 8.
-inline constexpr std::int64_t kShortRow = 3;
-
-/// Whether columns of many steps follow each other, by a sample of rows.
-inline bool has_runs(const formats::CsrView& csr, const Chunk& chunk) {
-  constexpr std::int64_t kSample = 64;
-  const std::int64_t rows = chunk.last - chunk.first, stride = rows > kSample ? rows / kSample : 1;
-  const std::int64_t* const row_ptr = csr.row_ptr.data();
-  int steps = 0, runs = 0;
-  for (std::int64_t r = chunk.first; r < chunk.last; r += stride) {
-    if (row_ptr[r + 1] - row_ptr[r] < kMostStep) continue;
-    const std::int32_t* const col = csr.col_idx.data() + row_ptr[r];
-    ++steps;
-    if (col[kMostStep - 1] - col[0] == kMostStep - 1) ++runs;
-  }
-  return 4 * runs > steps;
+    return multiply_narrow<NarrowKernel<V, D, N, kStep, false, kRows>, R>;
 }
 
 /// Picks the kernel for n columns; null where there is none.
-template <class V, class D, class R>
-NarrowFn<V, D> find_narrow(std::int64_t n, const formats::CsrView& csr, const Chunk& chunk) {
-  const bool pattern = csr.values.data == nullptr;
-  const bool is_short = static_cast<std::int64_t>(csr.col_idx.size()) < kShortRow * csr.rows;
+template <class V, class D, class R, RowsOfB kRows>
+NarrowFn<V, D> find_narrow(std::int64_t n, bool small, bool pattern) {
   switch (n) {
     case 1:
-      if (is_short) return narrow_of<V, D, R, 1, 4>(pattern);
-      return has_runs(csr, chunk) ? narrow_of<V, D, R, 1, 8, true>(pattern)
-                                  : narrow_of<V, D, R, 1, 8>(pattern);
+      return small ? narrow_of<V, D, R, 1, 4, kRows>(pattern) : narrow_of<V, D, R, 1, 8, kRows>(pattern);
     case 2:
-      return is_short ? narrow_of<V, D, R, 2, 4>(pattern) : narrow_of<V, D, R, 2, 8>(pattern);
+      return small ? narrow_of<V, D, R, 2, 4, kRows>(pattern) : narrow_of<V, D, R, 2, 8, kRows>(pattern);
     case 4:
-      return narrow_of<V, D, R, 4, 4>(pattern);
+      return narrow_of<V, D, R, 4, 4, kRows>(pattern);
     case 8:
-      return narrow_of<V, D, R, 8, 4>(pattern);
+      return narrow_of<V, D, R, 8, 4, kRows>(pattern);
     default:
       return nullptr;
   }
+}
+template <class V, class D, class R>
+NarrowFn<V, D> find_narrow(const Task& task, bool pattern) {
+  const bool small = task.steps.small;
+  if (task.operands.dense[kSpmmB].ld != task.n)
+    return find_narrow<V, D, R, RowsOfB::apart>(task.n, small, pattern);
+  if (task.n == 1 && task.steps.runs) return narrow_of<V, D, R, 1, 8, RowsOfB::runs>(pattern);
+  return find_narrow<V, D, R, RowsOfB::packed>(task.n, small, pattern);
 }
 
 /// The kernel of `csr` for few columns; false where there is none, and nothing is done.
@@ -432,8 +436,8 @@ bool run_narrow(const Task& task, const Chunk& chunk) {
   using Acc = Accumulator<D>;
   const formats::CsrView csr = formats::as_csr(task.format);
   const Operand &b = task.operands.dense[kSpmmB], &c = task.operands.dense[kSpmmC];
-  if (b.ld != task.n || task.format.nnz == 0) return false;
-  const auto fn = find_narrow<V, D, R>(task.n, csr, chunk);
+  if (task.format.nnz == 0) return false;
+  const auto fn = find_narrow<V, D, R>(task, csr.values.data == nullptr);
   if (fn == nullptr) return false;
   fn({.row_ptr = csr.row_ptr.data(),
       .col = csr.col_idx.data(),
@@ -441,6 +445,7 @@ bool run_narrow(const Task& task, const Chunk& chunk) {
       .value = static_cast<const V*>(csr.values.data),
       .order = task.row_order,
       .b = static_cast<const D*>(b.data),
+      .b_ld = b.ld,
       .c = static_cast<std::byte*>(c.data),
       .c_ld = c.ld,
       .alpha = static_cast<Acc>(task.operands.alpha),

@@ -112,6 +112,33 @@ template <class D, int L, int W>
   }
 }
 
+/// Rows with so many entries, of blocks of so few vectors, have kChains sums of each column.
+inline constexpr int kMostVectorsWithChains = 2, kChains = 4;
+inline constexpr std::int64_t kLongRow = 32;
+
+/// Adds entries in groups of kChains, as long as there are as many, and moves `col` and `value` behind them.
+template <class D, int L, int W>
+[[gnu::always_inline]] inline void add_chains(const RunBlock<D>& block, const std::int32_t*& col,
+                                              const std::int32_t* col_end, const D*& value,
+                                              std::int64_t value_step, Vector<D, L> (&sum)[W]) {
+  Vector<D, L> chain[kChains][W];
+#pragma GCC unroll 4
+  for (int i = 0; i < kChains; ++i)
+#pragma GCC unroll 2
+    for (int w = 0; w < W; ++w) chain[i][w] = Vector<D, L>{};
+  for (; col_end - col >= kChains; col += kChains) {
+#pragma GCC unroll 4
+    for (int i = 0; i < kChains; ++i, value += value_step) {
+      const auto* const b = reinterpret_cast<const D*>(block.b + col[i] * block.row_bytes);
+      const D a = *value;
+#pragma GCC unroll 2
+      for (int w = 0; w < W; ++w) chain[i][w] += a * load_vector<W, L>(block, b, w);
+    }
+  }
+#pragma GCC unroll 2
+  for (int w = 0; w < W; ++w) sum[w] = (chain[0][w] + chain[1][w]) + (chain[2][w] + chain[3][w]);
+}
+
 template <class D, int L, int W, bool kFar>
 void multiply_rows(const RunBlock<D>& columns, const RowRun<D>& run) {
   using V = Vector<D, L>;
@@ -128,7 +155,12 @@ void multiply_rows(const RunBlock<D>& columns, const RowRun<D>& run) {
     V sum[W];
 #pragma GCC unroll 17
     for (int w = 0; w < W; ++w) sum[w] = V{};
-    for (const std::int32_t* const col_end = run.col + row_end; col != col_end; ++col, value += value_step) {
+    const std::int32_t* const col_end = run.col + row_end;
+    // A long row would wait for the addition before: some entries go to sums of their own.
+    if constexpr (W <= kMostVectorsWithChains) {
+      if (col_end - col >= kLongRow) add_chains<D, L, W>(block, col, col_end, value, value_step, sum);
+    }
+    for (; col != col_end; ++col, value += value_step) {
       Ahead<kFar>::template ask_for<kRowBytes>(block.b + col[ahead] * block.row_bytes);
       const auto* const b = reinterpret_cast<const D*>(block.b + *col * block.row_bytes);
       const D a = *value;

@@ -1,8 +1,10 @@
 // Planning for the CPU.
 #include <algorithm>
 
+#include "formats/layout/csr.hpp"
 #include "runtime/cpu/isa.hpp"
 #include "runtime/kernels/kernels.hpp"
+#include "runtime/operation/spmm.hpp"
 #include "runtime/plan/product_plan.hpp"
 #include "runtime/plan/stored.hpp"
 #include "runtime/plan/stored_division.hpp"
@@ -19,6 +21,19 @@ Result<WorkPlan> division_of(const ProductPlan& plan, int threads, const StoredP
   Result<WorkPlan> restored = restore_division(request, stored->schedule);
   if (!restored) return tl::unexpected(refuse_stored(*stored, restored.error().message).error());
   return restored;
+}
+
+/// Chooses how rows of csr are multiplied.
+void plan_rows(ProductPlan& plan) {
+  const formats::CsrView csr = formats::as_csr(plan.matrix.format);
+  plan.steps = choose_row_steps(csr);
+  if (plan.options.n > kMostSplitColumns || plan.options.variant.heads > 1) return;
+  plan.pieces = split_long_rows(csr);
+  if (plan.pieces.empty()) return;
+  plan.chunks = without_rows(plan.chunks, plan.pieces);
+  DenseTypes sums = types_of(plan.options);
+  sums.result = sums.operands == DType::f64 ? DType::f64 : DType::f32;
+  plan.sum_piece = find_function(*plan.kernel, plan.values, sums);
 }
 
 }  // namespace
@@ -38,6 +53,7 @@ Status plan_on_cpu(ProductPlan& plan) {
   plan.chunks = std::move(work->chunks);
   plan.empty_rows = std::move(work->empty_rows);
   plan.threads = threads;
+  if (plan.op == &kSpmm && plan.kernel->format == "csr") plan_rows(plan);
   return {};
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/cpu/cpu_kernels.hpp"
+#include "runtime/cpu/long_rows.hpp"
 #include "runtime/cuda/backend.hpp"
 #include "runtime/kernel.hpp"
 #include "runtime/plan/held_format.hpp"
@@ -32,6 +33,9 @@ class ProductPlan {
   int forks = 0;  ///< when it was made; a CUDA plan serves no other process
   std::vector<Chunk> chunks;
   std::vector<std::int32_t> empty_rows;  ///< see WorkPlan
+  RowSteps steps;                        ///< of csr
+  std::vector<RowPiece> pieces;          ///< of rows that are not in chunks, for a product of few columns
+  ChunkFn sum_piece = nullptr;           ///< as run_chunk, with results of the type of the sums
 };
 
 /// Plans for a format that is held for the device of the options.

@@ -154,7 +154,27 @@ Task task_of(const ProductPlan& plan, const Operands& operands) noexcept {
           sizes_of(plan.options, operands.n),
           operands,
           plan.list_order,
-          plan.options.variant};
+          plan.options.variant,
+          plan.steps};
+}
+
+/// Runs the chunks of a product with rows that are split into pieces.
+[[gnu::noinline]] void run_with_pieces(const ProductPlan& plan, const Task& task,
+                                       const LoopThreads& threads) {
+  PieceSums sums;
+  const DType result = types_of(plan.options).result;
+  const std::size_t piece_bytes =
+      static_cast<std::size_t>(task.n) * size_of(result == DType::f64 ? DType::f64 : DType::f32);
+  const std::int64_t pieces = std::ssize(plan.pieces);
+  thread_pool().run(threads, pieces + std::ssize(plan.chunks), [&](std::int64_t i) {
+    const auto at = static_cast<std::size_t>(i < pieces ? i : i - pieces);
+    if (i < pieces)
+      sum_piece(task, plan.sum_piece, plan.pieces[at],
+                reinterpret_cast<std::byte*>(sums.numbers) + at * piece_bytes);
+    else
+      plan.run_chunk(task, plan.chunks[at]);
+  });
+  write_long_rows(task, result, plan.pieces, sums);
 }
 
 /// Runs the chunks of all heads in one loop, so that small heads run side by side.
@@ -168,6 +188,7 @@ void run_chunks(const ProductPlan& plan, const Operands& operands) noexcept {
     return task_of(plan, operands_of_head(*plan.op, operands, head, sizes, types, plan.values));
   };
   const Task first = task_of_head(0);
+  if (!plan.pieces.empty()) return run_with_pieces(plan, first, threads);
   thread_pool().run(threads, heads * chunks, [&](std::int64_t i) {
     const Chunk& chunk = plan.chunks[static_cast<std::size_t>(i % chunks)];
     if (i < chunks)

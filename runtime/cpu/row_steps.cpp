@@ -1,0 +1,90 @@
+#include "runtime/cpu/row_steps.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace sptile::runtime {
+namespace {
+
+constexpr std::int64_t kSample = 1 << 16;
+constexpr std::int64_t kRunSample = 1 << 12;
+constexpr std::int64_t kRun = 8;  ///< columns
+
+/// Turns in the lengths of rows that branch predictors have been seen to remember from run to run.
+constexpr double kRemembered = 20e3;
+
+/// Nanoseconds on an AMD EPYC (Zen 4); docs/design/decisions/0031-few-columns.md.
+struct StepCost {
+  std::int64_t nonzeros;
+  double row, step;
+};
+constexpr StepCost kLarge = {8, 0.8, 1.7}, kSmall = {4, 0.9, 0.95};
+constexpr double kMisprediction = 6.0, kRememberedTurn = 2.0;
+
+std::int64_t length(const formats::CsrView& csr, std::int64_t row) {
+  const auto r = static_cast<std::size_t>(row);
+  return csr.row_ptr[r + 1] - csr.row_ptr[r];
+}
+
+/// Time of the rows [first, last), where each row that has another number of steps than the one before may
+/// be a mispredicted branch.
+class Estimate {
+ public:
+  explicit Estimate(const StepCost& cost) : cost_(cost) {}
+
+  void add(std::int64_t nonzeros) {
+    const std::int64_t steps = std::max<std::int64_t>(1, (nonzeros + cost_.nonzeros - 1) / cost_.nonzeros);
+    steps_ += steps;
+    turns_ += steps != before_ ? 1 : 0;
+    before_ = steps;
+    ++rows_;
+  }
+  /// Of a matrix with so many rows.
+  [[nodiscard]] double time(std::int64_t rows) const {
+    const auto sampled = static_cast<double>(rows_), turns = static_cast<double>(turns_);
+    const bool remembered = turns * static_cast<double>(rows) / sampled < kRemembered;
+    return cost_.row * sampled + cost_.step * static_cast<double>(steps_) +
+           (remembered ? kRememberedTurn : kMisprediction) * turns;
+  }
+
+ private:
+  StepCost cost_;
+  std::int64_t rows_ = 0, steps_ = 0, turns_ = 0, before_ = 1;
+};
+
+/// Calls f(row) for about `sample` rows in stretches of 64, which are spread over the matrix.
+template <class F>
+void for_sample(std::int64_t rows, std::int64_t sample, const F& f) {
+  constexpr std::int64_t kStretch = 64;
+  const std::int64_t stride = std::max(kStretch, rows / std::max<std::int64_t>(1, sample / kStretch));
+  for (std::int64_t first = 0; first < rows; first += stride)
+    for (std::int64_t row = first; row < std::min(rows, first + kStretch); ++row) f(row);
+}
+
+bool has_runs(const formats::CsrView& csr) {
+  std::int64_t steps = 0, runs = 0;
+  for_sample(csr.rows, kRunSample, [&](std::int64_t row) {
+    if (length(csr, row) < kRun) return;
+    const std::int32_t* const col = csr.col_idx.data() + csr.row_ptr[static_cast<std::size_t>(row)];
+    ++steps;
+    if (col[kRun - 1] - col[0] == kRun - 1) ++runs;
+  });
+  return 4 * runs > steps;
+}
+
+}  // namespace
+
+RowSteps choose_row_steps(const formats::CsrView& csr) {
+  if (csr.rows == 0) return {};
+  Estimate large(kLarge), small(kSmall);
+  for_sample(csr.rows, kSample, [&](std::int64_t row) {
+    const std::int64_t nonzeros = length(csr, row);
+    large.add(nonzeros);
+    small.add(nonzeros);
+  });
+  const bool is_small = small.time(csr.rows) < large.time(csr.rows);
+  return {is_small, !is_small && has_runs(csr)};
+}
+
+}  // namespace sptile::runtime

@@ -1,0 +1,17 @@
+// How kernels for few columns walk the rows of a csr matrix.
+#pragma once
+
+#include "formats/csr_view.hpp"
+
+namespace sptile::runtime {
+
+/// A matrix has one of these, so that the bits of a row do not depend on the division of work.
+struct RowSteps {
+  bool small = false;  ///< steps of 4 nonzeros, not of 8
+  bool runs = false;   ///< columns often follow each other
+};
+
+/// Chooses by counts over a sample of at most 65,536 rows.
+RowSteps choose_row_steps(const formats::CsrView& csr);
+
+}  // namespace sptile::runtime

@@ -9,7 +9,7 @@ sptile_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build_packages=(g++ meson ninja-build pkg-config dpkg-dev libexpected-dev libcli11-dev libfmt-dev nlohmann-json3-dev
   libxxhash-dev libhdf5-dev libtbb-dev zlib1g-dev libbz2-dev liblzma-dev libzstd-dev libminizip-dev libssl-dev
   libboost-graph-dev libmetis-dev libpng-dev)
-test_packages=(doctest-dev hdf5-tools libopenmpi-dev openmpi-bin patch python3 python3-venv python3-h5py jq cmake make mandoc bzip2 xz-utils zstd)
+test_packages=(doctest-dev libeigen3-dev hdf5-tools libopenmpi-dev openmpi-bin patch python3 python3-venv python3-h5py jq cmake make mandoc bzip2 xz-utils zstd)
 sanitizer_packages=(clang-14 libclang-rt-14-dev libomp-14-dev llvm-14)
 release_packages=(git dpkg-dev debhelper dh-python python3-venv)
 lint_packages=(clang-format-14 clang-tidy-14 libomp-14-dev shellcheck git python3 python3-venv)

@@ -44,7 +44,8 @@ OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 SAMPLE = 0.5e-3  # seconds of a timed loop of the fastest library; longer loops are interrupted more often
 LONGEST = 10e-3  # seconds of a timed loop of the slowest library, unless one product takes longer
 WARM = 5e-3  # products shorter than this run once before the loop, so that caches hold what the library left there
-PAUSE = 4e-3  # seconds after which waiting threads of the previous library sleep
+SPINS = "20000"  # GOMP_SPINCOUNT: threads of GNU's OpenMP wait about 0.5 ms for the next product, then sleep
+PAUSE = 2e-3  # seconds after which the waiting threads of the previous library sleep
 ROUNDS = 3  # minimum number of samples
 
 
@@ -243,7 +244,11 @@ def read_bandwidth(timer, buffer, threads):
 
 
 def set_up(options):
-    processor = machine.processor(len(os.sched_getaffinity(0)))
+    os.environ.setdefault("GOMP_SPINCOUNT", SPINS)  # before a library loads OpenMP
+    cores, load = len(os.sched_getaffinity(0)), os.getloadavg()[0]
+    if load > cores / 2:
+        complain(f"other programs use this machine (load {load:.1f}): times with several threads are too long")
+    processor = machine.processor(cores)
     setup = Setup(Timer(options.build, processor), options.build, processor, options.mkl, options.eigen)
     if options.stream:
         setup.buffer = np.ones(min(max(4 * machine.last_level_cache(), 1 << 28), 1 << 30), np.uint8)

@@ -104,16 +104,20 @@ def cpu_processors(results):
 def cpu_slower(results):
     """Cases in which oneMKL is faster, and the slowest of each N."""
 
+    def line(processor, n):
+        rows = [row for row in _rows(results, processor=processor, n=n) if row["mkl_us"]]
+        if not rows:
+            return None
+        found = ratios(rows, "mkl_us", "sptile_us")
+        worst, row = min(zip(found, rows, strict=True), key=lambda pair: pair[0])
+        case = f"{row['type']}, {row['threads']} thread{'s' if row['threads'] != '1' else ''}"
+        slower = f"{sum(ratio < 1 for ratio in found)} of {len(found)}"
+        return [str(n), slower, row["matrix"], case, f"{worst:.2f}"]
+
     def make(processor):
-        lines = []
-        for n in _columns(results):
-            rows = [row for row in _rows(results, processor=processor, n=n) if row["mkl_us"]]
-            found = ratios(rows, "mkl_us", "sptile_us")
-            worst, row = min(zip(found, rows, strict=True), key=lambda pair: pair[0])
-            case = f"{row['type']}, {row['threads']} thread{'s' if row['threads'] != '1' else ''}"
-            slower = sum(ratio < 1 for ratio in found)
-            lines.append([str(n), f"{slower} of {len(found)}", row["matrix"], case, f"{worst:.2f}"])
-        return table(["N", "cases in which oneMKL is faster", "slowest case", "type and threads", "speedup"], lines)
+        lines = [line(processor, n) for n in _columns(results)]
+        head = ["N", "cases in which oneMKL is faster", "slowest case", "type and threads", "speedup"]
+        return table(head, lines) if all(lines) else ""
 
     return _by_processor(results, make)
 

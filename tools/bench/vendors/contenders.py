@@ -103,7 +103,7 @@ class Mkl(_Native):
 
     @classmethod
     def load(cls, setup):
-        # sptile has loaded GNU's OpenMP. A second OpenMP runtime would take cores from it while its threads spin.
+        # As Eigen and the read: threads of a second OpenMP runtime would take cores from the first while they wait.
         os.environ["MKL_THREADING_LAYER"] = "GNU"
         cls.library = ctypes.CDLL(str(cls._find(setup.mkl)), mode=ctypes.RTLD_GLOBAL)
         text = ctypes.create_string_buffer(200)

@@ -29,7 +29,8 @@ def processor(cores):
         name += f" (family {info['cpu family']}, model {info['model']})"
     flags = (info.get("flags") or info.get("Features") or "").split()
     vector = next((title for flag, title in VECTORS if flag in flags), "no vectors")
-    return f"{name}, {vector}, {cores} cores, {last_level_cache() >> 20} MiB cache"
+    cache = last_level_cache()
+    return f"{name}, {vector}, {cores} cores" + (f", {cache >> 20} MiB cache" if cache else "")
 
 
 def commit(root):

@@ -185,19 +185,22 @@ template <class Acc, int kAll, int kWidth>
 #endif
 }
 
-/// How rows of B lie: apart, without gaps, or without gaps where those that are needed often follow each
-/// other.
-enum class RowsOfB { apart, packed, runs };
+/// How entries and rows of B are read. Rows of B lie apart, or packed, that is without gaps. Where they are
+/// packed and matrices have long rows, the columns of many steps follow each other (runs), or entries come
+/// from beyond the second cache (far) and are asked for ahead.
+enum class Reads { apart, packed, runs, far };
 
 /// What a kernel is compiled for: values of type V (none are stored where kPattern), a B of type D of N
 /// columns, kStep entries at a time.
-template <class Value, class Dense, int kColumns, int kEntriesOfStep, bool kOnes, RowsOfB kRows>
+template <class Value, class Dense, int kColumns, int kEntriesOfStep, bool kOnes, Reads kReading>
 struct NarrowKernel {
   using V = Value;
   using D = Dense;
   using Acc = Accumulator<D>;
   static constexpr int N = kColumns, kStep = kEntriesOfStep;
-  static constexpr bool kPattern = kOnes, kPacked = kRows != RowsOfB::apart, kRuns = kRows == RowsOfB::runs;
+  static constexpr Reads kReads = kReading;
+  static constexpr bool kPattern = kOnes, kPacked = kReads != Reads::apart, kRuns = kReads == Reads::runs,
+                        kFar = kReads == Reads::far;
   using Shape = StepShape<Acc, N, kStep>;
   static constexpr int kWidth = Shape::kWidth, kVectors = Shape::kVectors, kEntries = Shape::kEntries;
   using Sums = Vector<Acc, kWidth>;
@@ -236,6 +239,9 @@ template <class K>
   }
 }
 
+/// How far ahead entries are asked for.
+inline constexpr std::int64_t kStepsAhead = 512;
+
 /// Adds up entries [k, end) of the nnz that the arrays have.
 template <class K>
 [[gnu::always_inline]] inline typename K::Sums sum_row(const typename K::V* value, const typename K::D* b,
@@ -245,6 +251,10 @@ template <class K>
 #pragma GCC unroll 8
   for (int i = 0; i < K::kVectors; ++i) sum[i] = typename K::Sums{};
   for (; k + K::kStep < end; k += K::kStep) {
+    if constexpr (K::kFar) {
+      __builtin_prefetch(value + k + kStepsAhead);
+      __builtin_prefetch(col + k + kStepsAhead);
+    }
 #pragma GCC unroll 8
     for (int i = 0; i < K::kVectors; ++i)
       sum[i] = add_products<K, true>(sum[i], value + k, b, ld, col + k, i);
@@ -379,7 +389,7 @@ void multiply_narrow(const NarrowRun<typename K::V, typename K::D>& run) {
       rows[i] = sum_row<K>(value, b, ld, col, k, ends[i], nnz);
       k = ends[i];
     };
-    if constexpr (K::kPacked) {
+    if constexpr (K::kReads == Reads::packed) {
 #pragma GCC unroll 8
       for (int i = 0; i < kRows; ++i) sum_next(i);
     } else {
@@ -394,40 +404,49 @@ template <class V, class D>
 using NarrowFn = void (*)(const NarrowRun<V, D>&);
 
 /// The kernel for N columns, where a vector holds as many.
-template <class V, class D, class R, int N, int kStep, RowsOfB kRows>
+template <class V, class D, class R, int N, int kStep, Reads kReads>
 constexpr NarrowFn<V, D> narrow_of(bool pattern) {
   if constexpr (N > kLanes<Accumulator<D>>)
     return nullptr;
   else if constexpr (std::is_same_v<V, D>)
-    return pattern ? multiply_narrow<NarrowKernel<V, D, N, kStep, true, kRows>, R>
-                   : multiply_narrow<NarrowKernel<V, D, N, kStep, false, kRows>, R>;
+    return pattern ? multiply_narrow<NarrowKernel<V, D, N, kStep, true, kReads>, R>
+                   : multiply_narrow<NarrowKernel<V, D, N, kStep, false, kReads>, R>;
   else
-    return multiply_narrow<NarrowKernel<V, D, N, kStep, false, kRows>, R>;
+    return multiply_narrow<NarrowKernel<V, D, N, kStep, false, kReads>, R>;
 }
 
 /// Picks the kernel for n columns; null where there is none.
-template <class V, class D, class R, RowsOfB kRows>
+template <class V, class D, class R, Reads kReads>
 NarrowFn<V, D> find_narrow(std::int64_t n, bool small, bool pattern) {
   switch (n) {
     case 1:
-      return small ? narrow_of<V, D, R, 1, 4, kRows>(pattern) : narrow_of<V, D, R, 1, 8, kRows>(pattern);
+      return small ? narrow_of<V, D, R, 1, 4, kReads>(pattern) : narrow_of<V, D, R, 1, 8, kReads>(pattern);
     case 2:
-      return small ? narrow_of<V, D, R, 2, 4, kRows>(pattern) : narrow_of<V, D, R, 2, 8, kRows>(pattern);
+      return small ? narrow_of<V, D, R, 2, 4, kReads>(pattern) : narrow_of<V, D, R, 2, 8, kReads>(pattern);
     case 4:
-      return narrow_of<V, D, R, 4, 4, kRows>(pattern);
+      return narrow_of<V, D, R, 4, 4, kReads>(pattern);
     case 8:
-      return narrow_of<V, D, R, 8, 4, kRows>(pattern);
+      return narrow_of<V, D, R, 8, 4, kReads>(pattern);
     default:
       return nullptr;
   }
 }
+/// From so many bytes of entries on they are asked for: some 10 times the second cache.
+inline constexpr std::int64_t kFarEntryBytes = 12 << 20;
+
 template <class V, class D, class R>
 NarrowFn<V, D> find_narrow(const Task& task, bool pattern) {
-  const bool small = task.steps.small;
+  const RowSteps& steps = task.steps;
   if (task.operands.dense[kSpmmB].ld != task.n)
-    return find_narrow<V, D, R, RowsOfB::apart>(task.n, small, pattern);
-  if (task.n == 1 && task.steps.runs) return narrow_of<V, D, R, 1, 8, RowsOfB::runs>(pattern);
-  return find_narrow<V, D, R, RowsOfB::packed>(task.n, small, pattern);
+    return find_narrow<V, D, R, Reads::apart>(task.n, steps.small, pattern);
+  if (task.n == 1 && !steps.small) {
+    if constexpr (sizeof(Accumulator<D>) == sizeof(float))
+      if (steps.runs) return narrow_of<V, D, R, 1, 8, Reads::runs>(pattern);
+    constexpr auto kEntryBytes = static_cast<std::int64_t>(sizeof(V) + sizeof(std::int32_t));
+    if (steps.are_many && task.format.nnz * kEntryBytes >= kFarEntryBytes)
+      return narrow_of<V, D, R, 1, 8, Reads::far>(pattern);
+  }
+  return find_narrow<V, D, R, Reads::packed>(task.n, steps.small, pattern);
 }
 
 /// The kernel of `csr` for few columns; false where there is none, and nothing is done.
@@ -439,6 +458,7 @@ bool run_narrow(const Task& task, const Chunk& chunk) {
   if (task.format.nnz == 0) return false;
   const auto fn = find_narrow<V, D, R>(task, csr.values.data == nullptr);
   if (fn == nullptr) return false;
+  if (chunk.first_col != 0) return true;  // the chunk with the first columns has all of them
   fn({.row_ptr = csr.row_ptr.data(),
       .col = csr.col_idx.data(),
       .nnz = task.format.nnz,

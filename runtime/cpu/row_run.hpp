@@ -39,6 +39,7 @@ struct RunBlock {
   std::int64_t last = 0;         ///< where the last vector starts, in elements
   LaneBits first_lanes = kAllLanes, last_lanes = kAllLanes;  ///< of the first and the last vector
   D alpha = 1, beta = 0;
+  bool chains = false;  ///< long rows have several sums of each column
 };
 
 /// Vectors of a block: the sums of f64 for 128 columns, one more for those that start inside a line.
@@ -112,8 +113,10 @@ template <class D, int L, int W>
   }
 }
 
-/// Rows with so many entries, of blocks of so few vectors, have kChains sums of each column.
-inline constexpr int kMostVectorsWithChains = 2, kChains = 4;
+/// Products of few columns, which are up to so many vectors, have kChains sums of each column for rows with
+/// so many entries. It depends on the product, not on the block, so that bits do not depend on the cut.
+inline constexpr std::int64_t kMostChainBytes = 2 * kVectorBytes;
+inline constexpr int kMostVectorsWithChains = kMasksLanes ? 3 : 2, kChains = 4;
 inline constexpr std::int64_t kLongRow = 32;
 
 /// Adds entries in groups of kChains, as long as there are as many, and moves `col` and `value` behind them.
@@ -124,18 +127,18 @@ template <class D, int L, int W>
   Vector<D, L> chain[kChains][W];
 #pragma GCC unroll 4
   for (int i = 0; i < kChains; ++i)
-#pragma GCC unroll 2
+#pragma GCC unroll 3
     for (int w = 0; w < W; ++w) chain[i][w] = Vector<D, L>{};
   for (; col_end - col >= kChains; col += kChains) {
 #pragma GCC unroll 4
     for (int i = 0; i < kChains; ++i, value += value_step) {
       const auto* const b = reinterpret_cast<const D*>(block.b + col[i] * block.row_bytes);
       const D a = *value;
-#pragma GCC unroll 2
+#pragma GCC unroll 3
       for (int w = 0; w < W; ++w) chain[i][w] += a * load_vector<W, L>(block, b, w);
     }
   }
-#pragma GCC unroll 2
+#pragma GCC unroll 3
   for (int w = 0; w < W; ++w) sum[w] = (chain[0][w] + chain[1][w]) + (chain[2][w] + chain[3][w]);
 }
 
@@ -158,7 +161,8 @@ void multiply_rows(const RunBlock<D>& columns, const RowRun<D>& run) {
     const std::int32_t* const col_end = run.col + row_end;
     // A long row would wait for the addition before: some entries go to sums of their own.
     if constexpr (W <= kMostVectorsWithChains) {
-      if (col_end - col >= kLongRow) add_chains<D, L, W>(block, col, col_end, value, value_step, sum);
+      if (block.chains && col_end - col >= kLongRow)
+        add_chains<D, L, W>(block, col, col_end, value, value_step, sum);
     }
     for (; col != col_end; ++col, value += value_step) {
       Ahead<kFar>::template ask_for<kRowBytes>(block.b + col[ahead] * block.row_bytes);

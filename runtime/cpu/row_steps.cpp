@@ -20,6 +20,7 @@ struct StepCost {
   double row, step;
 };
 constexpr StepCost kLarge = {8, 0.8, 1.7}, kSmall = {4, 0.9, 0.95};
+constexpr double kManySteps = 3;
 constexpr double kMisprediction = 6.0, kRememberedTurn = 2.0;
 
 std::int64_t length(const formats::CsrView& csr, std::int64_t row) {
@@ -39,6 +40,9 @@ class Estimate {
     turns_ += steps != before_ ? 1 : 0;
     before_ = steps;
     ++rows_;
+  }
+  [[nodiscard]] double steps_of_row() const {
+    return static_cast<double>(steps_) / static_cast<double>(rows_);
   }
   /// Of a matrix with so many rows.
   [[nodiscard]] double time(std::int64_t rows) const {
@@ -62,15 +66,25 @@ void for_sample(std::int64_t rows, std::int64_t sample, const F& f) {
     for (std::int64_t row = first; row < std::min(rows, first + kStretch); ++row) f(row);
 }
 
+/// Whether reading what follows each other at once gains more than the branch costs that tells it.
 bool has_runs(const formats::CsrView& csr) {
-  std::int64_t steps = 0, runs = 0;
+  constexpr double kGain = 0.9;
+  std::int64_t rows = 0, runs = 0, turns = 0;
+  bool before = false;
   for_sample(csr.rows, kRunSample, [&](std::int64_t row) {
-    if (length(csr, row) < kRun) return;
+    ++rows;
     const std::int32_t* const col = csr.col_idx.data() + csr.row_ptr[static_cast<std::size_t>(row)];
-    ++steps;
-    if (col[kRun - 1] - col[0] == kRun - 1) ++runs;
+    for (std::int64_t k = 0; k + kRun < length(csr, row); k += kRun) {
+      const bool is_run = col[k + kRun - 1] - col[k] == kRun - 1;
+      runs += is_run ? 1 : 0;
+      turns += is_run != before ? 1 : 0;
+      before = is_run;
+    }
   });
-  return 4 * runs > steps;
+  const double all_turns =
+      static_cast<double>(turns) * static_cast<double>(csr.rows) / static_cast<double>(rows);
+  return kGain * static_cast<double>(runs) >
+         (all_turns < kRemembered ? kRememberedTurn / 10 : kMisprediction) * static_cast<double>(turns);
 }
 
 }  // namespace
@@ -83,8 +97,8 @@ RowSteps choose_row_steps(const formats::CsrView& csr) {
     large.add(nonzeros);
     small.add(nonzeros);
   });
-  const bool is_small = small.time(csr.rows) < large.time(csr.rows);
-  return {is_small, !is_small && has_runs(csr)};
+  if (small.time(csr.rows) < large.time(csr.rows)) return {.small = true};
+  return {.are_many = large.steps_of_row() >= kManySteps, .runs = has_runs(csr)};
 }
 
 }  // namespace sptile::runtime

@@ -44,6 +44,7 @@ void cut_rows(const Task& task, std::int64_t first, std::int64_t last, RunPanel<
     block.last = (end - begin - 1) * L;
     block.alpha = static_cast<D>(task.operands.alpha);
     block.beta = static_cast<D>(task.operands.beta);
+    block.chains = task.n * kBytes <= kMostChainBytes;
   }
   const std::int64_t outside = vectors * L - width;
   RunBlock<D>&front = panel.blocks[0], &back = panel.blocks[panel.count - 1];

@@ -27,10 +27,10 @@ Result<WorkPlan> division_of(const ProductPlan& plan, int threads, const StoredP
 void plan_rows(ProductPlan& plan) {
   const formats::CsrView csr = formats::as_csr(plan.matrix.format);
   plan.steps = choose_row_steps(csr);
-  if (plan.options.n > kMostSplitColumns || plan.options.variant.heads > 1) return;
+  if (plan.options.variant.heads > 1) return;
   plan.pieces = split_long_rows(csr);
   if (plan.pieces.empty()) return;
-  plan.chunks = without_rows(plan.chunks, plan.pieces);
+  plan.other_chunks = without_rows(plan.chunks, plan.pieces);
   DenseTypes sums = types_of(plan.options);
   sums.result = sums.operands == DType::f64 ? DType::f64 : DType::f32;
   plan.sum_piece = find_function(*plan.kernel, plan.values, sums);

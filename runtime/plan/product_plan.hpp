@@ -34,7 +34,8 @@ class ProductPlan {
   std::vector<Chunk> chunks;
   std::vector<std::int32_t> empty_rows;  ///< see WorkPlan
   RowSteps steps;                        ///< of csr
-  std::vector<RowPiece> pieces;          ///< of rows that are not in chunks, for a product of few columns
+  std::vector<RowPiece> pieces;          ///< of long rows of csr
+  std::vector<Chunk> other_chunks;       ///< all but the rows that have pieces
   ChunkFn sum_piece = nullptr;           ///< as run_chunk, with results of the type of the sums
 };
 

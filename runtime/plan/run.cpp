@@ -158,7 +158,7 @@ Task task_of(const ProductPlan& plan, const Operands& operands) noexcept {
           plan.steps};
 }
 
-/// Runs the chunks of a product with rows that are split into pieces.
+/// Runs a product of few columns whose long rows are split into pieces.
 [[gnu::noinline]] void run_with_pieces(const ProductPlan& plan, const Task& task,
                                        const LoopThreads& threads) {
   PieceSums sums;
@@ -166,13 +166,13 @@ Task task_of(const ProductPlan& plan, const Operands& operands) noexcept {
   const std::size_t piece_bytes =
       static_cast<std::size_t>(task.n) * size_of(result == DType::f64 ? DType::f64 : DType::f32);
   const std::int64_t pieces = std::ssize(plan.pieces);
-  thread_pool().run(threads, pieces + std::ssize(plan.chunks), [&](std::int64_t i) {
+  thread_pool().run(threads, pieces + std::ssize(plan.other_chunks), [&](std::int64_t i) {
     const auto at = static_cast<std::size_t>(i < pieces ? i : i - pieces);
     if (i < pieces)
       sum_piece(task, plan.sum_piece, plan.pieces[at],
                 reinterpret_cast<std::byte*>(sums.numbers) + at * piece_bytes);
     else
-      plan.run_chunk(task, plan.chunks[at]);
+      plan.run_chunk(task, plan.other_chunks[at]);
   });
   write_long_rows(task, result, plan.pieces, sums);
 }
@@ -188,7 +188,7 @@ void run_chunks(const ProductPlan& plan, const Operands& operands) noexcept {
     return task_of(plan, operands_of_head(*plan.op, operands, head, sizes, types, plan.values));
   };
   const Task first = task_of_head(0);
-  if (!plan.pieces.empty()) return run_with_pieces(plan, first, threads);
+  if (!plan.pieces.empty() && first.n <= kMostSplitColumns) return run_with_pieces(plan, first, threads);
   thread_pool().run(threads, heads * chunks, [&](std::int64_t i) {
     const Chunk& chunk = plan.chunks[static_cast<std::size_t>(i % chunks)];
     if (i < chunks)

@@ -91,7 +91,7 @@ struct PlanOptions {
   std::string kernel = {};   ///< name of a kernel to force; empty: the best one
   Type dense = Type::f32;    ///< element type of the dense operands
   Type result = Type::none;  ///< element type of the result: f32 if `dense` has 16 bits; none: as `dense`
-  int threads = 0;           ///< 0: all OpenMP threads
+  int threads = 0;           ///< maximum number of CPU threads of a run; 0: see sptile.h
   bool strict_nonfinite = false;
   Device device = Device::cpu;
   int ordinal = 0;                                  ///< CUDA device number

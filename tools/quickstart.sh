@@ -34,7 +34,7 @@ start=$SECONDS
 ninja -C build tools/sptile >&2
 say "built in $((SECONDS - start)) s"
 
-export LC_NUMERIC=C OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive}
+export LC_NUMERIC=C
 sptile=build/tools/sptile
 matrix=data/examples/fem_plate.mtx
 out=build/quickstart

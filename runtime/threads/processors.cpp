@@ -138,7 +138,8 @@ int quota_processors() noexcept {
 cpu_set_t process_mask() noexcept {
   cpu_set_t mask;
   CPU_ZERO(&mask);
-  for (int place = 0; place < omp_get_num_places(); ++place) {
+  const int places = omp_get_proc_bind() == omp_proc_bind_false ? 0 : omp_get_num_places();
+  for (int place = 0; place < places; ++place) {
     std::array<int, kMostProcessors> ids;
     const int count = omp_get_place_num_procs(place);
     if (count > kMostProcessors) continue;

@@ -33,7 +33,7 @@ SIGNALS = ("SIGINT, SIGTERM and SIGHUP remove unfinished output files before the
            "size limit (`ulimit -f`) gives exit code 5.")
 
 ENVIRONMENT = [
-    ("SPTILE_THREADS", "Default of `--threads`."),
+    ("SPTILE_THREADS", "Default of `--threads`. Programs that use the library also read it."),
     ("SPTILE_PROFILE", "Profile of the cost model, with priority over all others. Programs that use the library also "
                        "read it."),
     ("TMPDIR", "Directory for temporary copies of standard input, for formats that cannot be read from a pipe. "

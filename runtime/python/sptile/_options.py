@@ -96,7 +96,7 @@ Type of the results, for example "f32" for 16-bit operands. None uses `dtype`.""
     "device": """str, torch.device or None
 "cpu", "cuda" or "cuda:1". None uses the device of the matrix.""",
     "threads": """int
-Number of CPU threads. 0 uses all.""",
+Maximum number of CPU threads of a run. 0 uses ``SPTILE_THREADS`` if set, otherwise all available processors.""",
     "precision": """str or None
 Lowest acceptable precision of products: "fp32", "tf32", "fp16", "bf16" or "fp64". None uses the kernel's
 default, which `Plan.precision` reports.""",

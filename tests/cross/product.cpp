@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kN = 19;
 
-void print_product(const sptile::Matrix& a, const std::string& format) {
+void print_product(sptile::Matrix& a, const std::string& format) {
   const sptile::Plan plan = a.plan("spmm", {.n = kN, .format = format});
   std::vector<float> b(static_cast<std::size_t>(plan.cols() * kN));
   for (std::size_t i = 0; i < b.size(); ++i) b[i] = static_cast<float>(i * 7 % 13) - 6;
@@ -25,7 +25,7 @@ void print_product(const sptile::Matrix& a, const std::string& format) {
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
-  const sptile::Matrix a(argv[1]);
+  sptile::Matrix a(argv[1]);
   for (const std::string& format : a.formats())
     if (format != "libra_sddmm") print_product(a, format);
 }

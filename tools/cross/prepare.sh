@@ -54,5 +54,7 @@ for archive in "$apt"/archives/*.deb; do
 done
 # The linker would follow absolute links outside the sysroot.
 while read -r link; do ln -snfr "$sysroot$(readlink "$link")" "$link"; done < <(find "$sysroot" -type l -lname '/*')
+# Some CMake files of Debian name the folder in which they are installed.
+find "$sysroot/usr/lib" -name '*.cmake' -exec sed -i "s|set(_IMPORT_PREFIX \"/usr\")|set(_IMPORT_PREFIX \"$sysroot/usr\")|" {} +
 write_constants
 echo "${packages[*]}" >"$sysroot/packages"

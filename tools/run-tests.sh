@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, runs every test, names those that failed, ends with one line "N passed, N failed,
 # N skipped".
-# Three builds: release (all tests, those of the Python package in a virtual environment, its wheel, the site of docs/ and
+# Builds: release (all tests, those of the Python package in a virtual environment, its wheel, the site of docs/ and
 # tools/lint.sh), address and undefined-behaviour sanitizers with clang (all tests again, and a short run of each fuzzer),
-# and the thread sanitizer (the tests of what runs in parallel). The second time only what changed is built.
+# and the thread sanitizer (the tests of what runs in parallel). Also a cross build for aarch64, some of whose tests run under
+# QEMU (skipped where its packages cannot be installed). The second time only what changed is built.
 #
 #   tools/run-tests.sh [--quick]     --quick: the release build and its tests, and those of the Python package, alone
 set -euo pipefail
@@ -88,6 +89,16 @@ if ! $quick; then
   { tools/wheel.sh --from build build/wheel && tests/install/wheel_test.sh build/wheel/sptile-*.whl; } >&2 || status=$?
   add_status wheel "$status"
   say "wheel: built and tested in $((SECONDS - start)) s"
+  say "aarch64"
+  status=0
+  tools/cross/prepare.sh >&2 || status=$?
+  if [ "$status" -eq 0 ]; then
+    build_and_test build-aarch64 cross "${cross_options[@]}" -Dtests=enabled -Dcuda=disabled "${strict[@]}"
+    { tools/wheel.sh --arch aarch64 --from build-aarch64 build/wheel-aarch64 && tests/cross/wheel_test.sh build/wheel-aarch64/sptile-*.whl; } >&2 || status=$?
+    add_status "wheel for aarch64" "$status"
+  else
+    add_status "aarch64" "$status"
+  fi
   say "site"
   start=$SECONDS
   status=0

@@ -5,14 +5,21 @@
 sptile_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 # Packages for the build and the command (Meson finds the library folder of Debian with dpkg-dev), the tests, the builds with
-# sanitizers, releases and lint.
+# sanitizers, releases, the cross build for aarch64 and lint.
 build_packages=(g++ meson ninja-build pkg-config dpkg-dev libexpected-dev libcli11-dev libfmt-dev nlohmann-json3-dev
   libxxhash-dev libhdf5-dev libtbb-dev zlib1g-dev libbz2-dev liblzma-dev libzstd-dev libminizip-dev libssl-dev
   libboost-graph-dev libmetis-dev libpng-dev)
 test_packages=(doctest-dev libeigen3-dev hdf5-tools libopenmpi-dev openmpi-bin patch python3 python3-venv python3-h5py jq cmake make mandoc bzip2 xz-utils zstd)
 sanitizer_packages=(clang-14 libclang-rt-14-dev libomp-14-dev llvm-14)
 release_packages=(git dpkg-dev debhelper dh-python python3-venv)
+cross_packages=(crossbuild-essential-arm64 qemu-user)
+# For arm64, in addition to the libraries of build_packages. NumPy and its Python test the wheel.
+cross_libraries=(libc6-dev libstdc++-12-dev libgomp1 doctest-dev python3-numpy)
 lint_packages=(clang-format-14 clang-tidy-14 libomp-14-dev shellcheck git python3 python3-venv)
+
+# The libraries of a cross build for aarch64, as tools/cross/prepare.sh unpacks them, and the options of that build.
+sysroot=$sptile_root/build-aarch64-sysroot
+cross_options=(--cross-file="$sysroot/constants.ini" --cross-file="$sptile_root/tools/cross/aarch64-linux-gnu.ini")
 
 say() { printf '== %s\n' "$*" >&2; }
 

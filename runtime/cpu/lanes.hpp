@@ -223,7 +223,7 @@ inline constexpr std::int64_t kStreamPlace = kMasksLanes ? kVectorBytes : kStrea
 
 /// Stores those parts of a vector past the caches whose lanes are set; `to` is a multiple of kStreamPart.
 template <int L, class D>
-[[gnu::always_inline]] inline void stream_lanes(D* to, LaneBits lanes, Vector<D, L> x) {
+[[gnu::always_inline]] inline void stream_lanes(D* to, [[maybe_unused]] LaneBits lanes, Vector<D, L> x) {
 #if defined(__SSE2__)
   if constexpr (L * sizeof(D) >= kStreamPart) {
     constexpr std::size_t kParts = L * sizeof(D) / kStreamPart;

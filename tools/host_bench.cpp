@@ -156,7 +156,7 @@ runtime::PlanOptions HostBench::plan_options(const KernelRequest& request) const
   options.result = dense_.result;
   options.device = options_.device;
   options.kernel = request.kernel;
-  options.threads = session_.common.threads;
+  options.threads = options_.threads > 0 ? options_.threads : session_.common.threads;
   options.trusted = options_.trusted;
   options.precision = request.precision;
   options.stored = options_.stored;

@@ -18,6 +18,7 @@ struct Repeats {
 
 struct HostBenchOptions {
   runtime::Device device = runtime::Device::cpu;
+  int threads = 0;  ///< 0: those of the session
   /// Not set: less often where one run takes long, and the least time counts as the median, because others
   /// use the CPU, too.
   std::optional<Repeats> repeats = {};

@@ -11,7 +11,9 @@ constexpr std::int64_t kNearSample = std::int64_t{1} << 17;
 constexpr std::int64_t kFarSample = std::int64_t{1} << 21;
 
 /// Share of fetches that a cache of this many bytes does not have.
-double share_past(const FormatCounts& counts, double cache_bytes, double row_bytes, std::int64_t sample) {
+double share_past(const FormatCounts& counts, double cache_bytes, double row_bytes, std::int64_t sample,
+                  Misses misses) {
+  if (misses != Misses::sampled) return misses == Misses::all ? 1 : 0;
   return miss_share(counts.lists, static_cast<std::int64_t>(std::max(cache_bytes / row_bytes, 1.0)), sample);
 }
 
@@ -28,7 +30,7 @@ double fetched_bytes(const Operation& op, const RunSizes& sizes, const DenseType
 }  // namespace
 
 CostFeatures cost_features(const Operation& op, const formats::FormatView& a, const RunSizes& sizes,
-                           const DenseTypes& types, const Caches& caches) {
+                           const DenseTypes& types, const Caches& caches, Misses misses) {
   const FormatCounts counts = count_format(a);
   const double row_bytes = fetched_bytes(op, sizes, types);
   const double slices = std::max((row_bytes + kSliceBytes - 1) / kSliceBytes, 1.0);
@@ -46,14 +48,15 @@ CostFeatures cost_features(const Operation& op, const formats::FormatView& a, co
   const double gathered = static_cast<double>(counts.fetches) * row_bytes;
   // A near cache holds one slice of a row at a time.
   const double near_row = std::min(row_bytes, static_cast<double>(kSliceBytes));
-  const double far = gathered * share_past(counts, caches.near_bytes, near_row, kNearSample);
+  const double far = gathered * share_past(counts, caches.near_bytes, near_row, kNearSample, misses);
   // What fits into the far cache together with everything else is still there from the run before.
   const double rows_of_b = static_cast<double>(std::min(a.cols, counts.fetches));
   const double footprint = static_cast<double>(counts.bytes) + work.streamed + rows_of_b * row_bytes;
   const double cold = footprint > caches.far_bytes ? 1 - caches.far_bytes / footprint : 0;
   // Each time that the format is decoded, a part of a row of B is read.
   const double part = row_bytes / std::max(work.decodings, 1.0);
-  const double missed = cold > 0 ? gathered * share_past(counts, caches.far_bytes, part, kFarSample) : 0;
+  const double missed =
+      cold > 0 ? gathered * share_past(counts, caches.far_bytes, part, kFarSample, misses) : 0;
   return {1,
           gathered * 1e-6,
           far * 1e-6,

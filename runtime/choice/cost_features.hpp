@@ -43,10 +43,15 @@ struct Caches {
   double far_bytes = 50e6;    ///< shared by all: L2 of a device, last level of a CPU
 };
 
-/// Looks at the lists of fetches for so many columns of these types; see miss_share for the cost.
+/// Fetches that miss a cache: of a sample of the column lists (see miss_share for its cost), or bounds of it,
+/// which cost O(units).
+enum class Misses { sampled, none, all };
+
+/// Counts what a product with so many columns of these types moves and does. No feature decreases from
+/// Misses::none to sampled to all.
 /// Kernels work on slices of kSliceBytes of the rows of B; what else they do, Operation::work says.
 CostFeatures cost_features(const Operation& op, const formats::FormatView& a, const RunSizes& sizes,
-                           const DenseTypes& types, const Caches& caches);
+                           const DenseTypes& types, const Caches& caches, Misses misses = Misses::sampled);
 
 inline constexpr std::int64_t kSliceBytes = 512;
 

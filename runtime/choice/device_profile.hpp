@@ -24,6 +24,9 @@ namespace sptile::runtime {
 /// The precision of numbers that all precisions share.
 inline constexpr std::string_view kAnyPrecision = "any";
 
+/// DeviceProfile::source of a built-in profile.
+inline constexpr std::string_view kBuiltInSource = "built in";
+
 /// One constant.
 struct ProfileNumber {
   std::string kernel;     ///< "cuda.csr.rows"
@@ -44,7 +47,7 @@ class DeviceProfile {
  public:
   ProfileDevice device;
   std::vector<ProfileNumber> numbers;
-  std::string source;  ///< file, or "built in"
+  std::string source;  ///< file, or kBuiltInSource
 
   /// Finds one constant, of the precision or else of any.
   [[nodiscard]] std::optional<double> find(std::string_view kernel, std::string_view precision,

@@ -25,8 +25,8 @@ struct Question {
   const Operation& op;
   const PlanOptions& options;
   cuda::DeviceInfo device;
+  std::span<const PlanMatrix> matrices;
   std::optional<DeviceProfile> profile;
-  bool always_count = false;
 };
 
 /// Says how products would be formed, or why the kernel cannot run.
@@ -56,20 +56,21 @@ bool is_offered(const Kernel& kernel, const PlanMatrix& a, const Operation& op, 
 }
 
 CostFeatures features_of(const Question& question, const Operation& op, const PlanMatrix& a,
-                         const PlanOptions& options) {
+                         const PlanOptions& options, Misses misses) {
   return cost_features(op, a.format, sizes_of(options), types_of(options),
-                       caches_of(options.device, question.device));
+                       caches_of(options.device, question.device), misses);
 }
 
 /// What a kernel with one before it takes: what that one does, for each head, and what it does itself,
 /// counted.
-std::optional<double> predict_steps(const Question& question, const PlanMatrix& a, const Kernel& kernel) {
+std::optional<double> predict_steps(const Question& question, const PlanMatrix& a, const Kernel& kernel,
+                                    Misses misses) {
   const PlanOptions& options = question.options;
   const PlanOptions first = options_of_first(options);
   const auto chosen = choose_kernel(multiplicand_of(*kernel.first->op, a.format), first, question.device);
   if (!chosen) return std::nullopt;
   const auto before = question.profile->predict(chosen->kernel->name, name_of(chosen->instance->precision),
-                                                features_of(question, *kernel.first->op, a, first));
+                                                features_of(question, *kernel.first->op, a, first, misses));
   if (!before) return std::nullopt;
   const RunSizes sizes = sizes_of(options);
   const auto heads = static_cast<double>(sizes.heads), n = static_cast<double>(sizes.n);
@@ -83,36 +84,29 @@ std::optional<double> predict_steps(const Question& question, const PlanMatrix& 
 }
 
 /// By the kernel's own constants, or by those of what it is made of, or like.
-std::optional<double> predict(const Question& question, const PlanMatrix& a, const Candidate& candidate) {
+std::optional<double> predict(const Question& question, const Candidate& candidate, Misses misses) {
+  if (!question.profile) return std::nullopt;
   const Kernel& kernel = *candidate.kernel;
   const auto by = [&](std::string_view name) {
     return question.profile->predict(name, name_of(candidate.precision), candidate.features);
   };
   if (const auto known = by(kernel.name)) return known;
-  if (kernel.first != nullptr) return predict_steps(question, a, kernel);
+  if (kernel.first != nullptr)
+    return predict_steps(question, question.matrices[candidate.matrix], kernel, misses);
   return kernel.like.empty() ? std::nullopt : by(kernel.like);
 }
 
-void add_candidates(const Question& question, const PlanMatrix& a, std::size_t position,
-                    std::vector<Candidate>& list) {
+void add_candidates(const Question& question, std::size_t position, std::vector<Candidate>& list) {
   const PlanOptions& options = question.options;
+  const PlanMatrix& a = question.matrices[position];
   const std::size_t before = list.size();
-  std::optional<CostFeatures> features;  // the same for all kernels of the format
   for (const Kernel& kernel : kernels()) {
     if (!is_offered(kernel, a, question.op, options)) continue;
     Candidate& candidate = list.emplace_back();
     candidate.matrix = position;
     candidate.format = a.format.layout->name;
     candidate.kernel = &kernel;
-    if (const Status s = resolve(question, a, candidate); !s) {
-      candidate.refused = s.error().message;
-      continue;
-    }
-    if (!question.profile && !question.always_count) continue;
-    if (!features) features = features_of(question, question.op, a, options);
-    candidate.features = *features;
-    if (!question.profile) continue;
-    candidate.predicted_us = predict(question, a, candidate);
+    if (const Status s = resolve(question, a, candidate); !s) candidate.refused = s.error().message;
   }
   if (list.size() > before) return;
   Candidate& none = list.emplace_back();
@@ -122,6 +116,43 @@ void add_candidates(const Question& question, const PlanMatrix& a, std::size_t p
                                         : "kernel " + std::string(options.kernel) + " is not for this format";
 }
 
+using Candidates = std::vector<Candidate*>;
+
+Candidates usable(std::vector<Candidate>& list) {
+  Candidates some;
+  for (Candidate& candidate : list)
+    if (candidate.refused.empty()) some.push_back(&candidate);
+  return some;
+}
+
+/// Candidates of one format, which follow each other, share their features.
+void count_and_predict(const Question& question, const Candidates& list, Misses misses = Misses::sampled) {
+  const Candidate* counted = nullptr;
+  for (Candidate* const candidate : list) {
+    if (counted != nullptr && counted->matrix == candidate->matrix)
+      candidate->features = counted->features;
+    else
+      candidate->features =
+          features_of(question, question.op, question.matrices[candidate->matrix], question.options, misses);
+    counted = candidate;
+    candidate->predicted_us = predict(question, *candidate, misses);
+  }
+}
+
+/// Those that may be the fastest; none where no model knows one of two or more. Costs are not negative, so a
+/// prediction lies between those without misses and with misses alone.
+Candidates contenders(const Question& question, Candidates list) {
+  if (list.size() < 2) return list;
+  std::optional<double> enough;
+  if (question.profile) count_and_predict(question, list, Misses::all);
+  for (const Candidate* c : list)
+    if (c->predicted_us) enough = std::min(*c->predicted_us, enough.value_or(*c->predicted_us));
+  if (!enough) return {};
+  count_and_predict(question, list, Misses::none);
+  std::erase_if(list, [&](const Candidate* c) { return !c->predicted_us || *c->predicted_us > *enough; });
+  return list;
+}
+
 /// True when the first should be chosen over the second.
 bool better(const Candidate& a, const Candidate& b) {
   if (a.predicted_us.has_value() != b.predicted_us.has_value()) return a.predicted_us.has_value();
@@ -129,11 +160,21 @@ bool better(const Candidate& a, const Candidate& b) {
   return a.format == "csr" && b.format != "csr";
 }
 
-void choose(std::vector<Candidate>& list) {
+void choose(const Candidates& list) {
   Candidate* best = nullptr;
-  for (Candidate& candidate : list)
-    if (candidate.refused.empty() && (best == nullptr || better(candidate, *best))) best = &candidate;
+  for (Candidate* const candidate : list)
+    if (best == nullptr || better(*candidate, *best)) best = candidate;
   if (best != nullptr) best->chosen = true;
+}
+
+void choose_the_fastest(const Question& question, const Candidates& all) {
+  const Candidates some = contenders(question, all);
+  for (Candidate* const candidate : all) {  // bounds are not predictions
+    candidate->features = {};
+    candidate->predicted_us.reset();
+  }
+  if (some.size() > 1) count_and_predict(question, some);
+  choose(some.empty() ? all : some);
 }
 
 Status check_question(std::span<const PlanMatrix> matrices, const PlanOptions& options) {
@@ -152,9 +193,9 @@ Status check_question(std::span<const PlanMatrix> matrices, const PlanOptions& o
 }  // namespace
 
 Result<std::vector<Candidate>> predict_product(const Operation& op, std::span<const PlanMatrix> matrices,
-                                               const PlanOptions& options, bool always_count) {
+                                               const PlanOptions& options, Detail detail) {
   if (Status s = check_question(matrices, options); !s) return tl::unexpected(s.error());
-  Question question{op, options, {}, {}, always_count};
+  Question question{op, options, {}, matrices, {}};
   if (options.device == Device::cuda) {
     Result<cuda::DeviceInfo> found = cuda::find_device(options.device_ordinal);
     if (!found) return tl::unexpected(found.error());
@@ -164,8 +205,14 @@ Result<std::vector<Candidate>> predict_product(const Operation& op, std::span<co
   if (!profile) return tl::unexpected(profile.error());
   question.profile = std::move(*profile);
   std::vector<Candidate> list;
-  for (std::size_t i = 0; i < matrices.size(); ++i) add_candidates(question, matrices[i], i, list);
-  choose(list);
+  for (std::size_t i = 0; i < matrices.size(); ++i) add_candidates(question, i, list);
+  const Candidates some = usable(list);
+  if (detail == Detail::choice) {
+    choose_the_fastest(question, some);
+    return list;
+  }
+  if (question.profile || detail == Detail::features) count_and_predict(question, some);
+  choose(some);
   return list;
 }
 

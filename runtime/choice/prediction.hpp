@@ -27,15 +27,24 @@ struct Candidate {
   bool chosen = false;
 };
 
+/// How much of the candidates is worked out.
+enum class Detail {
+  choice,       ///< which is the fastest: others may lack a prediction
+  predictions,  ///< of every candidate that the profile has a model of
+  features,     ///< those of candidates without a model, too
+};
+
 /// Lists the candidates of several formats of one matrix for an operation of kernels(): every kernel of the
 /// device for each format, those that cannot run with the reason. The chosen one is the fastest predicted;
 /// without any prediction, csr, and the first that can run where that is not there. options.kernel leaves
-/// only kernels of that name; options.precision only those that satisfy it. Features are counted when there
-/// is a model for them, or `always_count`. Reads what miss_share reads of the column lists and checks
-/// lengths, not contents. Errc::usage for bad options or an empty list, Errc::device as plan_spmm,
-/// Errc::bad_input for lengths that disagree or a profile that is none.
+/// only kernels of that name; options.precision only those that satisfy it. Checks lengths, not contents.
+/// Detail::choice reads what miss_share reads of the column lists only for candidates that may be the fastest
+/// by bounds of their features, in O(units); the others read it for every format. Errc::usage for bad options
+/// or an empty list, Errc::device as plan_spmm, Errc::bad_input for lengths that disagree or a profile that
+/// is none.
 Result<std::vector<Candidate>> predict_product(const Operation& op, std::span<const PlanMatrix> matrices,
-                                               const PlanOptions& options, bool always_count = false);
+                                               const PlanOptions& options,
+                                               Detail detail = Detail::predictions);
 
 /// The chosen one of a list; null when none can run.
 const Candidate* chosen_of(std::span<const Candidate> list);

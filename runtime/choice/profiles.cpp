@@ -12,6 +12,7 @@ namespace {
 
 /// Texts of the profiles in profiles/, made by the build.
 constexpr std::string_view kBuiltIn[] = {
+#include "runtime/choice/cpu.inc"
 #include "runtime/choice/h100.inc"
 #include "runtime/choice/h200.inc"
 };
@@ -45,7 +46,7 @@ Result<std::vector<DeviceProfile>> user_profiles() {
 /// Appends the built-in ones.
 Status add_built_in(std::vector<DeviceProfile>& profiles) {
   for (const std::string_view text : kBuiltIn) {
-    Result<DeviceProfile> profile = parse_profile(text, "built in");
+    Result<DeviceProfile> profile = parse_profile(text, std::string(kBuiltInSource));
     if (!profile) return fail(Errc::internal, profile.error().text());
     profiles.push_back(std::move(*profile));
   }

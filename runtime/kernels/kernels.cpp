@@ -14,22 +14,28 @@
 namespace sptile::runtime {
 namespace {
 
+/// The costs of these kernels predict those of instruction sets that the built-in profile has no costs for.
+constexpr std::string_view kMeasuredIsa = "generic";
+
 /// A kernel for each operation, format and instruction set that the CPU kernels are compiled for:
 /// "cpu.csr.avx2", "cpu.bittcf.sddmm.generic". Tile formats have kernels for the baseline only.
 std::vector<Kernel> cpu_rows() {
   static std::deque<std::string> names;  // stays where it is
+  const auto add_name = [](const CpuKernel& row, std::string_view isa) -> std::string_view {
+    return names.emplace_back("cpu." + std::string(row.format) +
+                              (row.op == &kSpmm ? "" : "." + std::string(row.op->name)) + "." +
+                              std::string(isa));
+  };
   std::vector<Kernel> found;
   for (const Isa& isa : isas()) {
     const CpuKernels rows = isa.kernels();
     for (const CpuKernel& row : std::span(rows.rows, static_cast<std::size_t>(rows.count))) {
-      names.push_back("cpu." + std::string(row.format) +
-                      (row.op == &kSpmm ? "" : "." + std::string(row.op->name)) + "." +
-                      std::string(isa.name));
-      found.push_back({.name = names.back(),
+      found.push_back({.name = add_name(row, isa.name),
                        .op = row.op,
                        .format = row.format,
                        .isa = isa.name,
-                       .summary = row.summary});
+                       .summary = row.summary,
+                       .like = add_name(row, kMeasuredIsa)});
     }
   }
   return found;

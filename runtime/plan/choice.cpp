@@ -37,7 +37,8 @@ Result<ChosenPlan> choose_plan(const Operation& op, std::span<const PlanMatrix> 
     if (!plan) return tl::unexpected(plan.error());
     return ChosenPlan{{}, std::move(*plan)};
   }
-  auto list = predict_product(op, matrices, options);
+  const Detail detail = options.choice == Choice::measured ? Detail::predictions : Detail::choice;
+  auto list = predict_product(op, matrices, options, detail);
   if (!list) return tl::unexpected(list.error());
   ChosenPlan chosen{std::move(*list), nullptr};
   if (options.choice == Choice::measured)

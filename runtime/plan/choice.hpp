@@ -14,7 +14,7 @@ namespace sptile::runtime {
 
 /// What was chosen, and what there was to choose from.
 struct ChosenPlan {
-  std::vector<Candidate> candidates;
+  std::vector<Candidate> candidates;  ///< with predictions as far as the choice needed them
   std::shared_ptr<ProductPlan> plan;
 };
 

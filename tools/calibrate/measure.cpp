@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "formats/layout/hc_window.hpp"
 #include "runtime/choice/fitted_parameter.hpp"
 #include "tools/calibrate/selector_sampling.hpp"
@@ -16,6 +18,9 @@
 
 namespace sptile::tools {
 namespace {
+
+// Of nonzeros of A with elements of B, on one core: larger products take as long per nonzero.
+constexpr std::int64_t kMostOnCpu = 100'000'000;
 
 // A matrix to measure: one of the suite, or a file of the user's.
 struct Subject {
@@ -44,7 +49,11 @@ Result<formats::Csr> matrix_of(Session& session, const Subject& subject) {
 Result<std::unique_ptr<ProductBench>> open_bench(Session& session, runtime::Device device) {
   if (device == runtime::Device::cpu)
     return std::make_unique<HostBench>(
-        session, HostBenchOptions{.check = CheckedRows::some, .trusted = true, .predict = false});
+        session,
+        HostBenchOptions{.threads = std::max(session.common.threads, 1),  // ratios hold for any number
+                         .check = CheckedRows::some,
+                         .trusted = true,
+                         .predict = false});
   return make_device_bench(session, {.predict = false, .time_planning = false});
 }
 
@@ -53,10 +62,12 @@ SamplingPlan plan_of(const CalibrationScope& scope, ProductBench& bench) {
   plan.bench = &bench;
   plan.operations = scope.operations;
   plan.kernels = scope.kernels;
-  plan.columns =
-      scope.quick ? std::vector<std::int64_t>{32, 128} : std::vector<std::int64_t>{1, 8, 32, 128, 512};
   const bool cuda = scope.device == runtime::Device::cuda;
-  if (cuda) plan.more = {DType::f16, DType::f64};  // the CPU multiplies all types in much the same way
+  plan.columns = {1, 8, 32, 128, 512};
+  if (scope.quick) plan.columns = {cuda ? 32 : 8, 128};  // on CPUs, few columns are common
+  if (cuda) plan.more = {DType::f16};
+  if (cuda || !scope.quick) plan.more.push_back(DType::f64);
+  if (!cuda) plan.most_multiplications = kMostOnCpu;
   plan.thresholds = cuda && !scope.quick;
   return plan;
 }

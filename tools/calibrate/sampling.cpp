@@ -35,6 +35,13 @@ struct Converted {
   [[nodiscard]] runtime::PlanMatrix matrix() const { return {data.view(), {}, entries.view(), nullptr}; }
 };
 
+// True for formats of which kernels are measured.
+bool has_kernels(const SamplingPlan& plan, std::string_view format) {
+  return plan.kernels.empty() || std::ranges::any_of(runtime::kernels(), [&](const runtime::Kernel& kernel) {
+           return kernel.format == format && plan.names(kernel.name);
+         });
+}
+
 // True when both have their entries in the same places: they differ in values alone.
 bool same_places(const formats::FormatView& a, const formats::FormatView& b) {
   for (std::size_t i = 0; i < a.layout->arrays.size(); ++i) {
@@ -106,7 +113,8 @@ Status Sampler::run_candidates(const Product& product, std::string_view kernel,
   options.kernel = kernel;
   options.threads = session_.common.threads;
   options.precision = precision;
-  const auto candidates = runtime::predict_product(*product.op, matrices_, options, true);
+  const auto candidates =
+      runtime::predict_product(*product.op, matrices_, options, runtime::Detail::features);
   if (!candidates) return tl::unexpected(candidates.error());
   for (const runtime::Candidate& candidate : *candidates) {
     if (!candidate.refused.empty() || is_known(product, candidate)) continue;
@@ -135,6 +143,7 @@ Status Sampler::convert(const formats::CsrView& a) {
   const bool lists = std::any_of(plan_.operations.begin(), plan_.operations.end(),
                                  [](const runtime::Operation* op) { return has_entry_lists(*op); });
   for (const formats::Converter& converter : formats::converters()) {
+    if (!has_kernels(plan_, converter.format)) continue;
     auto data = converter.from_csr(a, nullptr);
     if (!data) return tl::unexpected(data.error());
     Converted& converted = converted_.emplace_back(Converted{std::move(*data), {}});
@@ -164,7 +173,7 @@ Status Sampler::run(const formats::CsrView& a, DType dense) {
   if (Status s = plan_.bench->set_matrix(a, dense); !s) return s;
   for (const runtime::Operation* op : plan_.operations)
     for (const std::int64_t n : columns_for(*op)) {
-      if (std::max(a.rows, a.cols) * n > kMostElements) continue;
+      if (std::max(a.rows, a.cols) * n > kMostElements || a.nnz() > plan_.most_multiplications / n) continue;
       if (Status s = run_product({op, n, dense}); !s) return s;
     }
   return {};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,7 +28,9 @@ struct SamplingPlan {
   std::vector<std::string> kernels;   ///< empty: all that plans choose from
   std::vector<std::int64_t> columns;  ///< N
   std::vector<DType> more = {};       ///< types of operands beside f32
-  bool thresholds = false;            ///< also the formats of Libra with each of some thresholds
+  std::int64_t most_multiplications =
+      std::numeric_limits<std::int64_t>::max();  ///< larger products are left out
+  bool thresholds = false;                       ///< also the formats of Libra with each of some thresholds
   /// Asks a measurement of a kernel with Libra's balance for its occupancy ratios.
   runtime::cuda::LibraRatios (*libra_ratios)(const Measurement&) = ratios_of_plan;
 

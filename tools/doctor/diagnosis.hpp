@@ -41,6 +41,10 @@ struct ProfileUsed {
   std::string source;                             ///< file, or "built in"
   std::string error;                              ///< why none can be read
   [[nodiscard]] bool exact() const { return made_on && made_on->name == device.name; }
+  /// True for the built-in profile of CPUs: the order of formats is the same on all.
+  [[nodiscard]] bool serves_all() const {
+    return device.kind == runtime::Device::cpu && source == runtime::kBuiltInSource;
+  }
 };
 
 struct Diagnosis {

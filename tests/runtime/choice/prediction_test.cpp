@@ -10,6 +10,7 @@
 
 #include "runtime/choice/profiles.hpp"
 #include "runtime/cuda/backend.hpp"
+#include "runtime/operation/sddmm.hpp"
 #include "tests/runtime/choice/three_formats.hpp"
 #include "tests/temporary_folder.hpp"
 
@@ -62,6 +63,7 @@ TEST_CASE("choice: csr without a model, the fastest predicted with one") {
   const ProfilePlaces places;
   const ThreeFormats p;
   const PlanOptions options{.n = 32};
+  places.name("device cpu 0 x\n");
   CHECK(chosen_format(runtime::predict_product(runtime::kSpmm, p.matrices, options)) == "csr");
   places.name("device cpu 0 x\n" + costs("csr", 3) + costs("bittcf", 2) + costs("bmat", 4));
   const auto list = runtime::predict_product(runtime::kSpmm, p.matrices, options);
@@ -103,11 +105,48 @@ TEST_CASE("choice: a forced kernel, types without a kernel, bad questions") {
             .has_value());
 }
 
-TEST_CASE("choice: features are counted on demand") {
+TEST_CASE("choice: a choice without the other predictions is the same choice") {
+  using runtime::Detail;
   const ProfilePlaces places;
   const ThreeFormats p;
-  CHECK((*runtime::predict_product(runtime::kSpmm, p.matrices, {.n = 8}))[0].features[1] == 0);
-  CHECK((*runtime::predict_product(runtime::kSpmm, p.matrices, {.n = 8}, true))[0].features[1] > 0);
+  const auto chosen = [&](const std::string& lines, Detail detail) {
+    places.name("device cpu 0 x\n" + lines);
+    auto list = runtime::predict_product(runtime::kSpmm, p.matrices, {.n = 32}, detail);
+    REQUIRE(list.has_value());
+    return *list;
+  };
+  const auto far = [&](std::string_view format, double cost) {
+    return "number " + kernel_of(format) + " fp32 far_mb " + std::to_string(cost) + "\n";
+  };
+  // Cheap with and without misses; cheap without misses alone; a draw that misses decide; no model.
+  for (const std::string& lines :
+       {costs("csr", 1) + costs("bittcf", 2) + costs("bmat", 3),
+        costs("csr", 2) + costs("bittcf", 1) + far("bittcf", 1e6) + costs("bmat", 9),
+        costs("csr", 1) + far("csr", 10) + costs("bittcf", 1) + far("bittcf", 11) + costs("bmat", 1),
+        costs("bmat", 5), std::string()}) {
+    CAPTURE(lines);
+    const auto all = chosen(lines, Detail::predictions), fewer = chosen(lines, Detail::choice);
+    REQUIRE(all.size() == fewer.size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      CAPTURE(i);
+      CHECK(all[i].chosen == fewer[i].chosen);
+      if (fewer[i].predicted_us) CHECK(fewer[i].predicted_us == all[i].predicted_us);
+    }
+  }
+  const auto known = chosen(costs("csr", 1) + costs("bittcf", 2), Detail::choice);
+  CHECK_FALSE(known[0].predicted_us);  // bounds were enough
+}
+
+TEST_CASE("choice: features are counted on demand") {
+  using runtime::Detail;
+  const ProfilePlaces places;
+  const ThreeFormats p;
+  places.name("device cpu 0 x\n");
+  const auto fetched = [&](Detail detail) {
+    return (*runtime::predict_product(runtime::kSpmm, p.matrices, {.n = 8}, detail))[0].features[1];
+  };
+  CHECK(fetched(Detail::choice) == 0);
+  CHECK(fetched(Detail::features) > 0);
 }
 
 TEST_CASE("profiles: a broken one says where") {
@@ -139,7 +178,11 @@ TEST_CASE("profiles: the named file, the same name, the nearest capability") {
   CHECK(source(90, "NVIDIA H100 80GB HBM3") == "named.tsv");
   places.name("device cpu 0 x\n");  // for something else
   CHECK(source(81, "?") == "a.tsv");
-  CHECK_FALSE(runtime::find_profile({runtime::Device::cpu, 0, "y"})->value().device.name.empty());
+  CHECK(runtime::find_profile({runtime::Device::cpu, 0, "y"})->value().device.name == "x");
+  ::unsetenv("SPTILE_PROFILE");
+  CHECK(runtime::find_profile({runtime::Device::cpu, 0, "y"})->value().source == "built in");
+  ProfilePlaces::keep("c.tsv", "device cpu 0 z\n");
+  CHECK(runtime::find_profile({runtime::Device::cpu, 0, "y"})->value().device.name == "z");
 }
 
 TEST_CASE("profiles: the built-in table knows the kernels for CUDA") {
@@ -161,6 +204,39 @@ TEST_CASE("profiles: the built-in table knows the kernels for CUDA") {
     all.fill(1);
     CHECK(sum > 0);
     CHECK((*found)->predict(kernel, "fp16", all).value_or(0) == doctest::Approx(sum));
+  }
+}
+
+TEST_CASE("profiles: the built-in table knows every kernel for CPUs that a choice of format may take") {
+  const ProfilePlaces places;
+  const auto found = runtime::find_profile({runtime::Device::cpu, 0, "another"});
+  REQUIRE(found.has_value());
+  REQUIRE(found->has_value());
+  runtime::CostFeatures all;
+  all.fill(1);
+  int known = 0;
+  for (const runtime::Kernel& kernel : runtime::kernels()) {
+    const bool chosen_by_format = kernel.op == &runtime::kSpmm || kernel.op == &runtime::kSddmm;
+    if (kernel.device != runtime::Device::cpu || !chosen_by_format) continue;
+    CAPTURE(kernel.name);
+#if defined(__x86_64__)
+    const std::string_view name = kernel.name;
+#else
+    const std::string_view name = kernel.like;
+#endif
+    CHECK((*found)->predict(name, "fp32", all).value_or(0) > 0);
+    ++known;
+  }
+  CHECK(known > 2);
+}
+
+TEST_CASE("profiles: on CPUs, a format is predicted without a profile of the user's") {
+  const ProfilePlaces places;
+  const ThreeFormats p;
+  for (const runtime::Operation* op : {&runtime::kSpmm, &runtime::kSddmm}) {
+    const auto list = runtime::predict_product(*op, p.matrices, {.n = 32});
+    REQUIRE(list.has_value());
+    for (const Candidate& candidate : *list) CHECK(candidate.predicted_us.value_or(0) > 0);
   }
 }
 

@@ -43,6 +43,10 @@ TEST_CASE("without a profile, and with that of another machine, calibrate is the
   found.profiles[0].made_on->name = "Slow";
   doctor::conclude(found);
   CHECK(says(found.advice, "a different device, Slow"));
+  found.advice.clear();
+  found.profiles[0].source = runtime::kBuiltInSource;
+  doctor::conclude(found);
+  CHECK(found.advice.empty());
   CHECK(found.problems.empty());
   found = good_machine();
   found.profiles[0].error = "quick.tsv:3: what is this";

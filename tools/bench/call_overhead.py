@@ -4,7 +4,7 @@
 
 Each row is the minimum of several mean times, which is the least affected by other work on the machine; the rows
 are measured in turn. On CUDA, calls are enqueued without waiting, as in a loop of a program. "library" is
-sptile_run alone, with all arguments prepared.
+sptile_run alone, with all arguments prepared. x and y are vectors.
 """
 
 from __future__ import annotations
@@ -14,21 +14,24 @@ import importlib.util
 import json
 import time
 from collections.abc import Callable
+from ctypes import c_void_p
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 import sptile
-from sptile import _plan
+from scipy.sparse.linalg import aslinearoperator
+from sptile import _calls
 
 Row = tuple[str, Callable[[], Any]]
 
 
 def library_alone(plan: sptile.Plan, b: int, c: int, stream: int | None) -> Callable[[], Any]:
     """sptile_run with prepared operands."""
-    call, handle, run = _plan._Call(), plan._handle, _plan._run
+    call, handle, run = _calls.Call(), plan._handle, _calls.run_prepared
     call.first.data, call.second.data = b, c
-    return lambda: run(handle, call.reference, stream, None)
+    prepared = c_void_p(stream)
+    return lambda: run(handle, call.reference, prepared, None)
 
 
 def numpy_rows(matrix: sp.csr_array, n: int) -> list[Row]:
@@ -40,6 +43,26 @@ def numpy_rows(matrix: sp.csr_array, n: int) -> list[Row]:
         ("numpy: plan(B)", lambda: plan(B)),
         ("numpy: plan(B[:, :4], out=C[:, :4])", lambda: plan(B[:, :4], out=C[:, :4])),
         ("scipy: csr @ B", lambda: matrix @ B),
+    ]
+
+
+def vector_rows(matrix: sp.csr_array) -> list[Row]:
+    x, y = np.ones(matrix.shape[1], np.float32), np.empty(matrix.shape[0], np.float32)
+    plan, bundle = sptile.plan(matrix, 1, threads=1), sptile.Bundle.of(matrix)
+    operator, other = sptile.aslinearoperator(matrix, threads=1), aslinearoperator(matrix)
+    wide, wide_operator = x.astype(np.float64), sptile.aslinearoperator(matrix, threads=1)
+    return [
+        ("vector: library", library_alone(plan, x.ctypes.data, y.ctypes.data, None)),
+        ("vector: plan(x)", lambda: plan(x)),
+        ("vector: plan(x, out=y)", lambda: plan(x, out=y)),
+        ("vector: bundle @ x", lambda: bundle @ x),
+        ("vector: operator @ x", lambda: operator @ x),
+        ("vector: operator.matvec(x)", lambda: operator.matvec(x)),
+        ("vector: operator.matvec(x, out=y)", lambda: operator.matvec(x, out=y)),
+        ("vector: operator.rmatvec(y)", lambda: operator.rmatvec(y)),
+        ("vector: operator.matvec(float64 x)", lambda: wide_operator.matvec(wide)),
+        ("scipy: csr @ x", lambda: matrix @ x),
+        ("scipy: aslinearoperator(csr).matvec(x)", lambda: other.matvec(x)),
     ]
 
 
@@ -107,7 +130,7 @@ def main() -> None:
         (given.rows, given.rows), density=0.05, format="csr", dtype=np.float32, rng=np.random.default_rng(0)
     )
 
-    rows: list[Row] = numpy_rows(matrix, given.n)
+    rows: list[Row] = numpy_rows(matrix, given.n) + vector_rows(matrix)
     wait: Callable[[], Any] = lambda: None  # noqa: E731
     if importlib.util.find_spec("torch") is not None:
         rows += torch_rows(matrix, given.n, given.device)

@@ -134,13 +134,13 @@ def _elements(byte_strides: tuple[int, ...], itemsize: int) -> tuple[int, ...] |
 
 # ---- NumPy ----
 
-_address = ctypes.addressof
-_export: Any = ctypes.c_char.from_buffer  # of what is contiguous, writable and not empty
+address = ctypes.addressof
+export: Any = ctypes.c_char.from_buffer  # of what is contiguous, writable and not empty
 
 
 def _numpy_pair(b: Any, c_: Any, _: int) -> tuple[int, int] | None:
     try:
-        return _address(_export(b)), _address(_export(c_))
+        return address(export(b)), address(export(c_))
     except (TypeError, ValueError, BufferError):
         return None
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, wraps
 from typing import Any, cast
 
 import numpy as np
 
 from . import _arrays
+from ._calls import Recent
 from ._options import PlanSettings
 from ._plan import Plan
 from .bundle import Bundle, CsrMemory
@@ -27,14 +29,10 @@ class _Products:
         self.options = options
         self.plans: dict[int, Plan] = {}
 
-    def __call__(self, B: Any) -> Any:
-        n = B.shape[1] if B.ndim == 2 else 1
-        plan = self.plans.get(n)
-        return (self.plan_for(max(n, 1)) if plan is None else plan)(B)
-
-    def plan_for(self, n: int) -> Plan:
-        """Returns the narrowest plan that suits n columns, planning it if needed."""
-        found = fitting(self.plans, n)
+    def plan_for(self, B: Any) -> Plan:
+        """Returns the narrowest plan that suits the columns of B, planning it if needed."""
+        n = max(B.shape[1], 1) if B.ndim == 2 else 1
+        found = self.plans.get(n) or fitting(self.plans, n)
         if found is not None:
             return found
         with _MADE:
@@ -101,23 +99,49 @@ class _Sides:
         """Whether the transpose can be planned on the CPU: a file may have no formats of it."""
         return self.bundle.symmetric is True or isinstance(self.bundle._handle(False).source, CsrMemory)
 
-    def product(self, B: Any, transposed: bool) -> Any:
+
+class _Side(Recent):
+    """Products of a matrix, or of its transpose."""
+
+    __slots__ = ("sides", "transposed")
+
+    def __init__(self, sides: _Sides, transposed: bool) -> None:
+        super().__init__()
+        self.sides, self.transposed = sides, transposed
+
+    @property
+    def plans(self) -> dict[int, Plan]:
+        return self.sides.of(self.sides.dtype, self.transposed).plans
+
+    def product(self, B: Any, out: Any = None) -> Any:
         """A product in the type that SciPy gives it."""
         B = np.asarray(B)
-        own = self.dtype
-        if B.dtype == own:
-            return self.of(own, transposed)(B)
-        if B.dtype.kind not in "biufc" or B.dtype.itemsize > (16 if B.dtype.kind == "c" else 8):
-            raise UsageError(
-                f"the operand must have real numbers of at most 64 bits or complex ones of at most 128, got {B.dtype}"
-            )
-        result = np.result_type(own, B.dtype)
+        result = self._result_type(B.dtype)
         if result.kind == "c":
-            real, imaginary = self.product(B.real, transposed), self.product(B.imag, transposed)
-            both = np.empty(real.shape, result)
-            both.real, both.imag = real, imaginary
-            return both
-        return self.of(result, transposed)(B.astype(result))
+            return self._complex(B, result, out)
+        plan = self.sides.of(result, self.transposed).plan_for(B)
+        C = plan(B.astype(result, copy=False), out)
+        self.remember(plan, B.ndim)
+        return C
+
+    def _result_type(self, dtype: Any) -> Any:
+        own = self.sides.dtype
+        if dtype == own:
+            return own
+        if dtype.kind not in "biufc" or dtype.itemsize > (16 if dtype.kind == "c" else 8):
+            raise UsageError(
+                f"the operand must have real numbers of at most 64 bits or complex ones of at most 128, got {dtype}"
+            )
+        return np.result_type(own, dtype)
+
+    def _complex(self, B: Any, result: Any, out: Any) -> Any:
+        real, imaginary = self.product(B.real), self.product(B.imag)
+        if out is None:
+            out = np.empty(real.shape, result)
+        elif type(out) is not np.ndarray or out.dtype != result or out.shape != real.shape:
+            raise UsageError(f"out must be a NumPy array of type {result} and shape {real.shape}")
+        out.real, out.imag = real, imaginary
+        return out
 
 
 @lru_cache(maxsize=1)
@@ -125,42 +149,90 @@ def _operator_class() -> Any:
     """The class of operators."""
     from scipy.sparse.linalg import LinearOperator  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
-    class Operator(LinearOperator):  # type: ignore[misc]
-        """A matrix, or its transpose, as SciPy's solvers take it."""
+    class Checked(LinearOperator):  # type: ignore[misc]
+        """A matrix, or its transpose, whose operands SciPy checks."""
 
-        def __init__(self, sides: _Sides, transposed: bool) -> None:
-            rows, cols = sides.bundle.shape
-            super().__init__(sides.dtype, (cols, rows) if transposed else (rows, cols))
-            self.bundle = sides.bundle
-            self._sides, self._transposed = sides, transposed
-
-        @property
-        def plans(self) -> dict[int, Plan]:
-            return self._sides.of(self._sides.dtype, self._transposed).plans
+        def __init__(self, ahead: _Side, behind: _Side, out: Any = None) -> None:
+            rows, cols = ahead.sides.bundle.shape
+            super().__init__(ahead.sides.dtype, (cols, rows) if ahead.transposed else (rows, cols))
+            self._ahead, self._behind, self._out = ahead, behind, out
 
         def _matvec(self, x: Any) -> Any:
-            return self._sides.product(x, self._transposed)
+            return self._ahead.product(x, self._out)
 
         _matmat = _matvec
 
         def _rmatvec(self, x: Any) -> Any:
-            return self._sides.product(x, not self._transposed)
+            return self._behind.product(x, self._out)
 
         _rmatmat = _rmatvec
 
+    class Operator(Checked):
+        """A matrix, or its transpose, as SciPy's solvers take it.
+
+        SciPy's checks take longer than a small product. Operands like those of the last product bypass them.
+        """
+
+        @property
+        def bundle(self) -> Bundle:
+            return self._ahead.sides.bundle
+
+        @property
+        def plans(self) -> dict[int, Plan]:
+            return self._ahead.plans
+
+        def matvec(self, x: Any, out: Any = None) -> Any:
+            y = self._ahead.vector(x, out)
+            return self._checked("matvec", x, out) if y is None else y
+
+        def rmatvec(self, x: Any, out: Any = None) -> Any:
+            y = self._behind.vector(x, out)
+            return self._checked("rmatvec", x, out) if y is None else y
+
+        def matmat(self, X: Any, out: Any = None) -> Any:
+            Y = self._ahead.matrix(X, out)
+            return self._checked("matmat", X, out) if Y is None else Y
+
+        def rmatmat(self, X: Any, out: Any = None) -> Any:
+            Y = self._behind.matrix(X, out)
+            return self._checked("rmatmat", X, out) if Y is None else Y
+
+        dot, __mul__, __matmul__, __call__ = map(_bypassing, ("dot", "__mul__", "__matmul__", "__call__"))
+
+        def _checked(self, method: str, x: Any, out: Any) -> Any:
+            if out is None:
+                return getattr(super(), method)(x)
+            getattr(Checked(self._ahead, self._behind, out), method)(x)
+            return out
+
         def _transpose(self) -> Any:
-            return Operator(self._sides, not self._transposed)
+            return Operator(self._behind, self._ahead)
 
         _adjoint = _transpose  # values are real
 
         def __reduce__(self) -> tuple[Any, ...]:
-            return _again, (self.bundle, self._sides.options, self._transposed)
+            return _again, (self.bundle, self._ahead.sides.options, self._ahead.transposed)
 
     return Operator
 
 
+def _bypassing(name: str) -> Callable[[Any, Any], Any]:
+    """Returns a product method of SciPy's class that tries the recent plans first."""
+    from scipy.sparse.linalg import LinearOperator  # type: ignore[import-untyped, import-not-found, unused-ignore]
+
+    checked = getattr(LinearOperator, name)
+
+    @wraps(checked)
+    def method(self: Any, x: Any) -> Any:
+        y = self._ahead.multiply(x)
+        return checked(self, x) if y is None else y
+
+    return method
+
+
 def _again(bundle: Bundle, options: PlanSettings, transposed: bool) -> Any:
-    return _operator_class()(_Sides(bundle, options), transposed)
+    sides = _Sides(bundle, options)
+    return _operator_class()(_Side(sides, transposed), _Side(sides, not transposed))
 
 
 def operator_of(bundle: Bundle, options: PlanSettings) -> Any:
@@ -168,5 +240,4 @@ def operator_of(bundle: Bundle, options: PlanSettings) -> Any:
     device = options.get("device") or bundle.device
     if device != "cpu":
         raise UsageError(f"aslinearoperator requires device 'cpu', got {device!r}")
-    sides = _Sides(bundle, options)
-    return _operator_class()(sides, sides.transposed)
+    return _again(bundle, options, bool(options.get("transpose")))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import copy as copying
-from ctypes import byref, c_int, c_void_p
+from ctypes import byref
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from . import _arrays
 from . import _library as c
-from ._arrays import NO_FAST_PATH, Framework, View
+from ._arrays import NO_FAST_PATH, View
+from ._calls import Call, PackedProducts, PlanHandle, run
 from ._operations import OPERATIONS, Operand
 from ._options import ORDERS, PRECISIONS, PlanSettings, name_of, named, plan_options
 from ._places import Placed, check_overlaps, place_of, torn_result
@@ -17,36 +20,8 @@ from .errors import ArgumentTypeError, InternalError, UsageError
 if TYPE_CHECKING:
     from .bundle import MatrixHandle
 
-# sptile_run with bare pointers: what runs cost is mostly what it takes to call this.
-_run = c.lib["sptile_run"]
-_run.argtypes = [c_void_p, c_void_p, c_void_p, c_void_p]
-_run.restype = c_int
-
-
-class PlanHandle(c_void_p):
-    """Owns an sptile_plan, and keeps the matrix whose arrays it may borrow. Every run holds a reference, so
-    that closing a plan in one thread does not destroy it while another thread runs it."""
-
-    matrix: MatrixHandle
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        raise TypeError("cannot copy or pickle the handle of a Plan; copy the Plan")
-
-    def __del__(self, destroy: Any = c.lib.sptile_plan_destroy) -> None:
-        destroy(self)
-
-
-class _Call:
-    """Operands of one run, prepared: a thread that runs a plan has one for itself."""
-
-    __slots__ = ("dense", "first", "operands", "reference", "second")
-
-    def __init__(self, count: int = 2) -> None:
-        self.operands = c.Operands()
-        self.reference = byref(self.operands)
-        dense = self.operands.dense
-        self.dense = [dense[i] for i in range(count)]
-        self.first, self.second = self.dense[:2]
+# Defaults of `Plan.__call__`, which it recognizes by identity.
+_ONE, _ZERO = 1.0, 0.0
 
 
 class Plan:
@@ -114,7 +89,6 @@ class Plan:
         handle.matrix = matrix
         operation, options = plan_options(n, **settings)
         c.check(c.lib.sptile_plan_create(matrix, operation, byref(options), byref(handle)))
-        self._handle: PlanHandle | None = handle
         self._settings = settings
         info = c.PlanInfo()
         c.check(c.lib.sptile_plan_describe(handle, byref(info)))
@@ -139,15 +113,14 @@ class Plan:
         self._transposed_weights = bool(options.transposed_weights)
         self._dense, self._result, self._values = int(info.dense), int(info.result), int(info.values)
         self._kind, self._ordinal = int(info.device), int(info.ordinal)
-        self._calls: list[_Call] = []
-        # What `__call__` compares operands with that need no further look: those of the framework of the last
-        # run.
+        self._packed = PackedProducts(handle, self._dense, self._result)
+        self._multiply = self._packed.multiply
+        # `__call__` compares operands with this fast path of the framework of the last run.
         self._fast: tuple[Any, ...] = (None, *NO_FAST_PATH)
-        self._b_shape = (self.shape[1], self.n)
-        self._c_shape = (self.shape[0], self.n)
-        self._b_bytes = self.shape[1] * self.n * _arrays.ITEMSIZE[self._dense]
-        self._c_bytes = self.shape[0] * self.n * _arrays.ITEMSIZE[self._result]
-        self._misaligned = max(_arrays.ITEMSIZE[self._dense], _arrays.ITEMSIZE[self._result]) - 1
+
+    @property
+    def _handle(self) -> PlanHandle | None:
+        return self._packed.handle
 
     def close(self) -> None:
         """Frees the plan after runs in other threads have finished.
@@ -160,7 +133,7 @@ class Plan:
         >>> plan = sptile.plan(scipy.sparse.eye_array(3, format="csr", dtype="float32"), 16)
         >>> plan.close()
         """
-        self._handle = None
+        self._packed.handle = None
 
     def __enter__(self) -> Plan:
         return self
@@ -201,8 +174,8 @@ class Plan:
         B: Any,
         out: Any = None,
         *,
-        alpha: float = 1.0,
-        beta: float = 0.0,
+        alpha: float = _ONE,
+        beta: float = _ZERO,
         stream: Any = None,
         workspace: Any = None,
     ) -> Any:
@@ -251,22 +224,27 @@ class Plan:
         >>> plan(B, C, alpha=2.0) is C
         True
         """
+        if type(B) is np.ndarray and alpha is _ONE and beta is _ZERO and stream is None and workspace is None:
+            C = self._multiply(B, out)
+            if C is not None:
+                return C
         framework, array, b_dtype, c_dtype, pair, current = self._fast
-        if type(B) is array and B.shape == self._b_shape and B.dtype is b_dtype and workspace is None:
-            C = out
-            if out is None and beta == 0:
-                C = framework.empty(self._c_shape, self._result, self._ordinal)
-            if type(C) is array and C.shape == self._c_shape and C.dtype is c_dtype:
-                pointers = pair(B, C, self._ordinal)
-                if pointers is not None and (stream is None or self._kind == c.CUDA):
-                    chosen: int | None = None
-                    if stream is not None:
-                        chosen = _arrays.stream_handle(stream)
-                    elif current is not None:
-                        chosen = current(self._ordinal)
-                    b, c_ = pointers
-                    if self._run_pair(b, c_, alpha, beta, chosen):
-                        return C
+        if type(B) is array and B.dtype is b_dtype and workspace is None:
+            width = self._packed.widths.get(B.shape)
+            if width is not None:
+                C = out
+                if out is None and beta == 0:
+                    C = framework.empty(width.result, self._result, self._ordinal)
+                if type(C) is array and C.shape == width.result and C.dtype is c_dtype:
+                    pointers = pair(B, C, self._ordinal)
+                    if pointers is not None and (stream is None or self._kind == c.CUDA):
+                        chosen: int | None = None
+                        if stream is not None:
+                            chosen = _arrays.stream_handle(stream)
+                        elif current is not None:
+                            chosen = current(self._ordinal)
+                        if self._packed.run_pair(width, pointers, alpha, beta, chosen):
+                            return C
         if self.op != "spmm":
             raise UsageError(f"the operation of the plan is {self.op}; use plan.run, or plan.sddmm for sddmm")
         if beta != 0 and out is None:
@@ -274,32 +252,8 @@ class Plan:
         return self._run((B, out), alpha=alpha, beta=beta, stream=stream, workspace=workspace)
 
     def __matmul__(self, B: Any) -> Any:
-        return self(B)
-
-    def _run_pair(self, b: int, c_: int, alpha: float, beta: float, stream: int | None) -> bool:
-        """Runs with two contiguous operands of all columns; False, and nothing is done, unless they are
-        aligned and apart."""
-        if (b | c_) & self._misaligned or -self._b_bytes < b - c_ < self._c_bytes:
-            return False
-        handle = self._handle  # kept until the run is done, whoever closes the plan meanwhile
-        if handle is None:
-            raise UsageError("the plan is closed")
-        calls = self._calls
-        try:
-            call = calls.pop()  # one that no other thread has
-        except IndexError:
-            call = _Call()
-        call.first.data, call.second.data = b, c_
-        try:
-            call.operands.alpha = alpha
-            call.operands.beta = beta
-        except (TypeError, ValueError):
-            raise ArgumentTypeError(f"alpha and beta must be numbers, got {alpha!r} and {beta!r}") from None
-        status = _run(handle, call.reference, stream, None)
-        calls.append(call)
-        if status:
-            c.check(status)
-        return True
+        C = self._multiply(B)
+        return self(B) if C is None else C
 
     # ---- SDDMM ----
 
@@ -475,13 +429,12 @@ class Plan:
         first = next((v for v in views if v is not None), None)
         if first is None:
             raise UsageError(f"{self.op}: {specs[0].name} is missing")
-        self._remember(first.framework)
         vectors = self.op == "spmm" and self.heads == 1 and len(first.shape) == 1
         n = self._columns(views, specs, vectors)
         handle_of_stream = self._stream(stream, first, [v for v in views if v is not None])
 
         placed: list[Placed] = []  # copies and new results live until the run is enqueued
-        call = _Call(len(specs))
+        call = Call(len(specs))
         for spec, view, operand in zip(specs, views, call.dense, strict=True):
             if view is None:
                 if spec.optional:
@@ -510,8 +463,10 @@ class Plan:
             operands.scaled = int(bool(scaled))
             kept = self._set_values(operands, values)
             room = self._workspace(workspace)
-            c.check(_run(handle, call.reference, handle_of_stream, None if room is None else byref(room)))
+            c.check(run(handle, call.reference, handle_of_stream, None if room is None else byref(room)))
             del kept
+            if self.op == "spmm" and self.heads == 1:
+                self._remember(*placed)
         return results[0] if len(results) == 1 else tuple(results)
 
     def _with_a_column(
@@ -530,10 +485,15 @@ class Plan:
             wide.append(column)
         return tuple(wide)
 
-    def _remember(self, framework: Framework) -> None:
-        """Prepares `__call__` for more operands of a framework."""
-        if framework is not self._fast[0] and self.op == "spmm" and self.heads == 1:
+    def _remember(self, operand: Placed, result: Placed) -> None:
+        """Prepares `__call__` for more operands of this framework and shape."""
+        framework, shape = operand.view.framework, operand.view.shape
+        if framework is not self._fast[0]:
             self._fast = (framework, *framework.fast_path(self._dense, self._result))
+        if framework is _arrays.NUMPY:
+            _, _, *dtypes, _, _ = self._fast
+            self._packed.set_dtypes(*dtypes)
+        self._packed.add(shape, result.view.shape)
 
     @staticmethod
     def _set_numbers(operands: c.Operands, alpha: float, beta: float, slope: float) -> None:

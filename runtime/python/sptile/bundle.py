@@ -18,6 +18,7 @@ from ._arrays import View
 from ._memory import tocsr
 from ._options import PRECISIONS, PlanSettings, name_of, plan_options, takes_plan_options, text
 from ._order import DeviceOrder, Order, sorted_entries
+from ._calls import Recent
 from ._plan import Plan
 from .errors import ArgumentTypeError, BadInputError, InternalError, UnsupportedError, UsageError
 
@@ -472,6 +473,7 @@ class Bundle:
         handle = _made(source, False)
         self._handles: dict[bool, MatrixHandle] | None = {False: handle}
         self._products: dict[tuple[str, str], dict[int, Plan]] = {}  # of `A @ B`, by type and device, then width
+        self._recent = Recent()
         info = _describe(handle)
         self.shape: tuple[int, int] = (info.rows, info.cols)
         self.nnz: int = info.nnz
@@ -556,6 +558,7 @@ class Bundle:
         """
         self._handles = None
         self._products = {}
+        self._recent = Recent()
 
     def __enter__(self) -> Bundle:
         return self
@@ -579,7 +582,10 @@ class Bundle:
     def __getstate__(self) -> dict[str, Any]:
         if self._handles is None:
             raise TypeError("cannot copy or pickle a closed Bundle")
-        return {**self.__dict__, "_products": {}}
+        return {**self.__dict__, "_products": {}, "_recent": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _recent=Recent())
 
     def __copy__(self) -> Bundle:
         return copying.deepcopy(self)
@@ -672,6 +678,9 @@ class Bundle:
 
     def __matmul__(self, B: Any) -> Any:
         """Computes ``A @ B`` with a plan for the width, type and device of B, which the bundle keeps."""
+        C = self._recent.multiply(B)
+        if C is not None:
+            return C
         from .products import multiply
 
         return multiply(self, B)

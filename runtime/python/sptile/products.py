@@ -88,7 +88,9 @@ def multiply(bundle: Bundle, B: Any) -> Any:
     found = fitting(plans, n)
     if found is None:
         found = plans[n] = bundle.plan(n, dtype=dtype, device=device)
-    return found(B)
+    C = found(B)
+    bundle._recent.remember(found, len(view.shape))
+    return C
 
 
 def fitting(plans: dict[int, Plan], n: int) -> Plan | None:
@@ -185,8 +187,8 @@ def aslinearoperator(A: Any, **options: Unpack[PlanSettings]) -> Any:
     Returns
     -------
     scipy.sparse.linalg.LinearOperator
-        Operator with `matvec`, `matmat`, `rmatvec` and `rmatmat`. Its attribute `bundle` is the bundle of A, and
-        `plans` is a dict of the plans in the type of the values, by width.
+        Operator whose `matvec`, `matmat`, `rmatvec` and `rmatmat` have an optional argument `out`. Its attribute
+        `bundle` is the bundle of A, and `plans` is a dict of the plans in the type of the values, by width.
 
     Raises
     ------
@@ -198,6 +200,9 @@ def aslinearoperator(A: Any, **options: Unpack[PlanSettings]) -> Any:
     The operator plans each width at first use. Results have the type that SciPy gives them: the common type of values
     and operand. Operands of the type of the values (float32 for a pattern) are multiplied directly, float64 and
     integer operands in float64 with converted values, complex operands by their real and imaginary parts.
+
+    `out` must have the shape and type of the result and must not overlap the operand. A real product with `out` allocates
+    nothing if the operand is C-contiguous and has the type of the result.
 
     Several threads may use one operator. It can be copied and pickled.
 

@@ -41,9 +41,17 @@ def cpu_batches(results):
     return table(head, lines)
 
 
-def cpu_lobpcg(results):
-    lines = [[row["product"], row["products_s"], row["total_s"]] for row in results.rows("cpu-lobpcg")]
-    return table(["product", "132 products, s", "total, s"], lines)
+def cpu_solvers(results):
+    rows = results.rows("cpu-solvers", threads=2)
+    lines = []
+    for name in distinct(rows, "solver"):
+        one, two = (values(results.rows("cpu-solvers", solver=name, threads=t), "speedup") for t in (1, 2))
+        shares = [100 * share for share in values(results.rows("cpu-solvers", solver=name, threads=2), "share")]
+        reached = f"{sum(speedup >= 1.5 for speedup in two)} of {len(two)}"
+        lines.append([f"`{name}`", f"{range_of(shares, 0)} %", spread(one), spread(two), reached])
+    head = ["solver", "products, share of the time", "1 thread", "2 threads", "1.5 times and more with 2"]
+    origin = "{processor}, {date}, commit {commit}:".format(**rows[0])
+    return origin + "\n\n" + table(head, lines)
 
 
 def matrix_market(results):
@@ -430,7 +438,7 @@ def training_chart(results):
 BLOCKS = {
     "cpu-formats": cpu_formats,
     "cpu-batches": cpu_batches,
-    "cpu-lobpcg": cpu_lobpcg,
+    "cpu-solvers": cpu_solvers,
     "matrix-market": matrix_market,
     "cpu-conversion": cpu_conversion,
     "reordering-headline": reordering_headline,

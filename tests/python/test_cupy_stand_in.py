@@ -15,7 +15,7 @@ import pytest
 import scipy.sparse as sp
 import sptile
 from conftest import random_csr, random_dense
-from sptile import _arrays, _plan
+from sptile import _arrays, _calls
 from sptile import _library as c
 from sptile.bundle import csr_memory
 
@@ -76,7 +76,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Runs]:
     cupy.arange = lambda count: Array(np.arange(count))  # type: ignore[attr-defined]
     cupy.asnumpy = lambda array: array.host.copy()  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "cupy", cupy)
-    found, run, view = Runs(), _plan._run, _arrays.view
+    found, run, view = Runs(), _calls.run, _arrays.view
 
     def on_the_host(handle: c_void_p, operands: Any, stream: int, workspace: Any) -> int:
         found.append(stream)
@@ -87,7 +87,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Runs]:
         found.looks += 1
         return view(array, name)
 
-    monkeypatch.setattr(_plan, "_run", on_the_host)
+    monkeypatch.setattr(_calls, "run", on_the_host)
     monkeypatch.setattr(_arrays, "view", counted)
     yield found
 

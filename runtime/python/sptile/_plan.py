@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _arrays
+from . import _arrays, _calls
 from . import _library as c
 from ._arrays import NO_FAST_PATH, View
-from ._calls import Call, PackedProducts, PlanHandle, run
+from ._calls import Call, PackedProducts, PlanHandle
 from ._operations import OPERATIONS, Operand
 from ._options import ORDERS, PRECISIONS, PlanSettings, name_of, named, plan_options
 from ._places import Placed, check_overlaps, place_of, torn_result
@@ -463,7 +463,7 @@ class Plan:
             operands.scaled = int(bool(scaled))
             kept = self._set_values(operands, values)
             room = self._workspace(workspace)
-            c.check(run(handle, call.reference, handle_of_stream, None if room is None else byref(room)))
+            c.check(_calls.run(handle, call.reference, handle_of_stream, None if room is None else byref(room)))
             del kept
             if self.op == "spmm" and self.heads == 1:
                 self._remember(*placed)

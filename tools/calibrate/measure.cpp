@@ -49,11 +49,11 @@ Result<formats::Csr> matrix_of(Session& session, const Subject& subject) {
 Result<std::unique_ptr<ProductBench>> open_bench(Session& session, runtime::Device device) {
   if (device == runtime::Device::cpu)
     return std::make_unique<HostBench>(
-        session,
-        HostBenchOptions{.threads = std::max(session.common.threads, 1),  // ratios hold for any number
-                         .check = CheckedRows::some,
-                         .trusted = true,
-                         .predict = false});
+        session, HostBenchOptions{
+                     .threads = std::max(session.common.threads, 1),  // other programs disturb one the least
+                     .check = CheckedRows::some,
+                     .trusted = true,
+                     .predict = false});
   return make_device_bench(session, {.predict = false, .time_planning = false});
 }
 

@@ -232,8 +232,7 @@ const Verb kCalibrate = {
     .name = "calibrate",
     .summary = "Fit the cost model of a device for --format auto",
     .details =
-        "Measures the kernels of a device on generated matrices and the given ones, with N = 32, 128 and "
-        "512. "
+        "Measures the kernels of a device on generated matrices and the given ones, with N = 1 to 512. "
         "Compares every result with the reference, fits the cost model and writes its constants to a "
         "profile. "
         "This takes several minutes on an otherwise idle machine.",

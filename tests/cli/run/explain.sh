@@ -25,7 +25,9 @@ SPTILE_PROFILE=profile.tsv sptile run a.h5 -n 4 --format csr,bmat --choose measu
 fastest=$(jq -r '.candidates | min_by(.measured_us) | .format' measured.json)
 [ "$(jq -r .format measured.json)" = "$fastest" ] || echo "not the fastest"
 sptile run a.h5 --op sddmm -n 4 --choose measured --explain --check | grep -c ' chosen$\|ok$'
-# Without a model of the CPU it is csr, or what there is.
-sptile run a.h5 -n 4 --json | json-has 'format="csr"' predicted_us=null
+# Without a model it is csr, or what there is; the built-in profile has one of every CPU.
+printf 'sptile-profile 1\ndevice cpu 0 test\n' > empty.tsv
+SPTILE_PROFILE=empty.tsv sptile run a.h5 -n 4 --json | json-has 'format="csr"' predicted_us=null
+[ "$(sptile run a.h5 -n 4 --json | jq '[.candidates[] | select(.predicted_us > 0)] | length')" = 3 ] || echo "not predicted"
 SPTILE_PROFILE=profile.tsv sptile run a.h5 -n 4 --format csr,bittcf --json | json-has 'format="csr"' predicted_us=20
 SPTILE_PROFILE=profile.tsv sptile run a.h5 -n 4 --format bittcf --json | json-has 'format="bittcf"' predicted_us=null

@@ -1,7 +1,8 @@
-# Which format was chosen, and why; without a profile what to run.
+# Which format was chosen, and why; without a model what to run.
 export XDG_CONFIG_HOME=$PWD
 sptile convert "$ROOT/data/examples/us_states.mtx" a.h5 -q --format bittcf,bmat
-sptile run a.h5 -n 4 | tail -1
+printf 'sptile-profile 1\ndevice cpu 0 test\n' > empty.tsv
+SPTILE_PROFILE=empty.tsv sptile run a.h5 -n 4 | tail -1
 {
   printf 'sptile-profile 1\ndevice cpu 0 test\n'
   for isa in generic avx2 avx512 neon sve; do
@@ -9,5 +10,5 @@ sptile run a.h5 -n 4 | tail -1
   done
 } > profile.tsv
 SPTILE_PROFILE=profile.tsv sptile run a.h5 -n 4 --json | jq -r .why | sed -E 's/(generic|avx2|avx512|neon|sve)/ISA/'
-sptile run a.h5 -n 4 --format csr,bmat --choose measured --json | jq -r .why | cut -d' ' -f1-3
+SPTILE_PROFILE=empty.tsv sptile run a.h5 -n 4 --format csr,bmat --choose measured --json | jq -r .why | cut -d' ' -f1-3
 sptile run a.h5 -n 4 --format csr --json | jq -c .why

@@ -109,6 +109,7 @@ TEST_CASE("measured choice: the plan that it gives is right") {
 }
 
 TEST_CASE("measured choice: every type, matrices without rows or entries") {
+  const ProfileFile profile("", kCpu);  // without a model, all are run
   Random random(5);
   for (const DType dtype : {DType::f32, DType::f64}) {
     const formats::Csr a = random_matrix(9, 7, 0.4, dtype, random);
@@ -131,6 +132,7 @@ TEST_CASE("measured choice: every type, matrices without rows or entries") {
 }
 
 TEST_CASE("measured choice: errors") {
+  const ProfileFile profile("", kCpu);
   ThreeFormats p;
   const auto code = [&](const PlanOptions& options) {
     const auto plan = runtime::plan_product(runtime::kSpmm, p.matrices, options);

@@ -62,7 +62,7 @@ ROOMS = {
 
 # files of the Python package that may take the address of an array: views of any framework, operands of operators, and
 # the arrays that a matrix of torch has made for itself
-ADDRESSES = ("_arrays.py", "torch/operands.py", "torch/handle.py")
+ADDRESSES = ("_arrays.py", "_calls.py", "torch/operands.py", "torch/handle.py")
 
 SOURCES = (".h", ".hpp", ".cpp", ".cu", ".cuh")
 

@@ -24,7 +24,7 @@ struct NarrowRun {
   const std::int32_t* col = nullptr;
   std::int64_t nnz = 0;                 ///< of all rows, at least 1
   const V* value = nullptr;             ///< not read for a pattern
-  const std::int32_t* order = nullptr;  ///< rows of C; null: as they stand
+  const std::int32_t* order = nullptr;  ///< rows of C; null: in order
   const D* b = nullptr;
   std::int64_t b_ld = 0;
   std::byte* c = nullptr;
@@ -36,7 +36,7 @@ struct NarrowRun {
 /// Entries of a row that are multiplied at a time, at most.
 inline constexpr int kMostStep = 8;
 
-/// How the entries of a step stand in vectors: kVectors of them, each with kLanes sums, N for each entry.
+/// The layout of a step: kVectors vectors of kWidth sums, N for each entry.
 template <class Acc, int N, int kStep>
 struct StepShape {
   static constexpr int kWhole = kStep * N;
@@ -44,7 +44,7 @@ struct StepShape {
   static constexpr int kMost = N == 1 && kVectorBytes > 32 ? kLanes<Acc> * 32 / kVectorBytes : kLanes<Acc>;
   static constexpr int kWidth = kMost < kWhole ? kMost : kWhole;
   static constexpr int kVectors = kWhole / kWidth;
-  static constexpr int kEntries = kWidth / N;  ///< of one vector; as many rows are finished at once
+  static constexpr int kEntries = kWidth / N;  ///< of one vector, and rows that are finished at once
 };
 
 /// One vector after the other.
@@ -147,7 +147,7 @@ template <class Acc, int N, class V, int... I>
   }
 }
 
-/// Lanes below a number: as many ones, then zeros.
+/// kLanes2 lanes of ones, then kLanes2 lanes of zeros.
 template <class Acc, int kLanes2>
 struct alignas(64) LaneMask {
   using Bits = std::conditional_t<sizeof(Acc) == sizeof(std::int32_t), std::int32_t, std::int64_t>;
@@ -228,7 +228,7 @@ template <class K, bool kWhole>
          rows * load_repeated<typename K::Acc, K::N>(value, std::make_integer_sequence<int, K::kWidth>());
 }
 
-/// Reads a step where the arrays have less than one left: their last entry stands for those behind it.
+/// Reads a step where the arrays have less than one left: the last entry is repeated.
 template <class K>
 [[gnu::noinline]] void read_last(const typename K::V* value, const std::int32_t* col, std::int64_t left,
                                  typename K::Step& step) {
@@ -267,7 +267,7 @@ template <class K>
     value = last.value;
     col = last.col;
   }
-  // Products of entries behind the last one do not count.
+  // Products of entries after the last one do not count.
   typename K::Sums total = {};
 #pragma GCC unroll 8
   for (int i = 0; i < K::kVectors; ++i) {
@@ -389,7 +389,8 @@ void multiply_narrow(const NarrowRun<typename K::V, typename K::D>& run) {
       rows[i] = sum_row<K>(value, b, ld, col, k, ends[i], nnz);
       k = ends[i];
     };
-    if constexpr (K::kReads == Reads::packed) {
+    if constexpr (K::kReads == Reads::packed &&
+                  std::is_same_v<typename K::V, Acc>) {  // else size counts more
 #pragma GCC unroll 8
       for (int i = 0; i < kRows; ++i) sum_next(i);
     } else {
@@ -403,7 +404,7 @@ void multiply_narrow(const NarrowRun<typename K::V, typename K::D>& run) {
 template <class V, class D>
 using NarrowFn = void (*)(const NarrowRun<V, D>&);
 
-/// The kernel for N columns, where a vector holds as many.
+/// The kernel for N columns; null if a vector has fewer lanes.
 template <class V, class D, class R, int N, int kStep, Reads kReads>
 constexpr NarrowFn<V, D> narrow_of(bool pattern) {
   if constexpr (N > kLanes<Accumulator<D>>)
@@ -431,7 +432,7 @@ NarrowFn<V, D> find_narrow(std::int64_t n, bool small, bool pattern) {
       return nullptr;
   }
 }
-/// From so many bytes of entries on they are asked for: some 10 times the second cache.
+/// Entries of at least this size are asked for: some 10 times the second cache.
 inline constexpr std::int64_t kFarEntryBytes = 12 << 20;
 
 template <class V, class D, class R>

@@ -1,4 +1,4 @@
-// Rows of csr, one behind the other, times a block of columns: what multiply_block does, for many rows in one
+// Rows of csr, one after the other, times a block of columns: what multiply_block does, for many rows in one
 // call, so that short rows cost little beside their entries. Values, B and C are of the sums' type. Rows of B
 // are asked for some entries ahead, past the ends of rows. Compiled once per instruction set.
 #pragma once
@@ -19,14 +19,14 @@ struct RowRun {
   std::int64_t nnz = 0;  ///< of all rows
   const D* value = nullptr;
   std::int64_t value_step = 1;          ///< 0: one value stands for all
-  const std::int32_t* order = nullptr;  ///< rows of C; null: as they stand
+  const std::int32_t* order = nullptr;  ///< rows of C; null: in order
   std::byte* c = nullptr;
   std::int64_t c_row_bytes = 0;
   std::int64_t first = 0, last = 0;
   bool streamed = false;  ///< C is written past the caches
 };
 
-/// A block of columns. Where the machine masks lanes, vectors stand in B as whole cache lines if rows of B
+/// A block of columns. Where the machine masks lanes, vectors are whole cache lines of B if rows of B
 /// are whole lines apart, and the first and the last have lanes outside. Elsewhere the last one overlaps the
 /// one before.
 template <class D>
@@ -113,13 +113,14 @@ template <class D, int L, int W>
   }
 }
 
-/// Products of few columns, which are up to so many vectors, have kChains sums of each column for rows with
-/// so many entries. It depends on the product, not on the block, so that bits do not depend on the cut.
+/// Products whose rows of B have at most kMostChainBytes form kChains sums of each column for rows of at
+/// least kLongRow entries. This depends on the product, not on the block, so that bits do not depend on the
+/// division.
 inline constexpr std::int64_t kMostChainBytes = 2 * kVectorBytes;
 inline constexpr int kMostVectorsWithChains = kMasksLanes ? 3 : 2, kChains = 4;
 inline constexpr std::int64_t kLongRow = 32;
 
-/// Adds entries in groups of kChains, as long as there are as many, and moves `col` and `value` behind them.
+/// Adds entries in groups of kChains and advances `col` and `value`; up to kChains - 1 entries remain.
 template <class D, int L, int W>
 [[gnu::always_inline]] inline void add_chains(const RunBlock<D>& block, const std::int32_t*& col,
                                               const std::int32_t* col_end, const D*& value,

@@ -44,7 +44,7 @@ class Estimate {
   [[nodiscard]] double steps_of_row() const {
     return static_cast<double>(steps_) / static_cast<double>(rows_);
   }
-  /// Of a matrix with so many rows.
+  /// For a matrix with this number of rows.
   [[nodiscard]] double time(std::int64_t rows) const {
     const auto sampled = static_cast<double>(rows_), turns = static_cast<double>(turns_);
     const bool remembered = turns * static_cast<double>(rows) / sampled < kRemembered;
@@ -66,7 +66,7 @@ void for_sample(std::int64_t rows, std::int64_t sample, const F& f) {
     for (std::int64_t row = first; row < std::min(rows, first + kStretch); ++row) f(row);
 }
 
-/// Whether reading what follows each other at once gains more than the branch costs that tells it.
+/// Whether loading runs of columns at once saves more than the branch that detects them costs.
 bool has_runs(const formats::CsrView& csr) {
   constexpr double kGain = 0.9;
   std::int64_t rows = 0, runs = 0, turns = 0;

@@ -14,9 +14,10 @@
  * access.
  *
  * Fork: a process that was forked after the library was loaded may use everything on the CPU, including
- * handles of its parent. Its runs start their own threads and compute the same bits; planning uses one thread,
- * because OpenMP threads remain with the parent. A CUDA plan of the parent returns SPTILE_DEVICE. CUDA works
- * in the child only if the parent has not used it. Processes started by exec or spawn have no such limits.
+ * handles of its parent. Its runs start their own threads and compute the same bits; planning uses one
+ * thread, because OpenMP threads remain with the parent. A CUDA plan of the parent returns SPTILE_DEVICE.
+ * CUDA works in the child only if the parent has not used it. Processes started by exec or spawn have no such
+ * limits.
  */
 #pragma once
 
@@ -310,16 +311,16 @@ typedef struct sptile_plan_options {
   int32_t dense;      /* sptile_dtype of the dense operands; SPTILE_NONE: f32 */
   int32_t device;     /* sptile_device */
   int32_t ordinal;    /* CUDA device number */
-  int32_t threads;    /* maximum number of CPU threads of a run. 0: SPTILE_THREADS if set, otherwise the minimum of
-                         OpenMP's threads, the available processors and the CPU quota of the control group */
-  int32_t nonfinite;  /* sptile_nonfinite */
-  int32_t precision;  /* sptile_precision: the minimum precision */
-  int32_t choice;     /* sptile_choice */
-  int32_t transpose;  /* != 0: use A^T instead of A; not for "sddmm" */
-  int32_t result; /* sptile_dtype of the result, which beta also scales in this type: SPTILE_F32 if `dense`
-                     has 16 bits; SPTILE_NONE: the type of the operands */
-  int32_t order;  /* sptile_order of results with one number per entry */
-  int32_t replan; /* != 0: ignore plans that 'sptile plan' stored in the bundle */
+  int32_t threads; /* maximum number of CPU threads of a run. 0: SPTILE_THREADS if set, otherwise the minimum
+                      of OpenMP's threads, the available processors and the CPU quota of the control group */
+  int32_t nonfinite; /* sptile_nonfinite */
+  int32_t precision; /* sptile_precision: the minimum precision */
+  int32_t choice;    /* sptile_choice */
+  int32_t transpose; /* != 0: use A^T instead of A; not for "sddmm" */
+  int32_t result;    /* sptile_dtype of the result, which beta also scales in this type: SPTILE_F32 if `dense`
+                        has 16 bits; SPTILE_NONE: the type of the operands */
+  int32_t order;     /* sptile_order of results with one number per entry */
+  int32_t replan;    /* != 0: ignore plans that 'sptile plan' stored in the bundle */
   int32_t reserved;
   void* stream;       /* cudaStream_t that converts arrays in device memory; NULL: the default stream */
   int64_t m;          /* number of columns of operands that have m columns; 0: n */

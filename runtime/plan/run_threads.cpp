@@ -9,8 +9,8 @@ namespace sptile::runtime {
 namespace {
 
 // Of an AMD EPYC (Zen 4), see docs/design/decisions/0032-threads.md.
-constexpr double kNonzero = 0.6;  // ns: its column, value and part in loops
-constexpr double kByte = 0.012;   // ns: one that is read and multiplied, or written
+constexpr double kNonzero = 0.35;  // ns: its column, value and part in loops
+constexpr double kByte = 0.012;    // ns: one that is read and multiplied, or written
 
 constexpr double kPerThread = 15e3;  // ns of work that are worth a thread
 constexpr double kUsually = 100e3;   // ns of work of which waking a worker in vain would be a small part

@@ -1,5 +1,5 @@
-// Prints C = A B for every stored format of a bundle that has a kernel for it. B has small integers: if A has them too, C is
-// exact, and the output is the same on every machine.
+// Prints C = A B for every stored format of a bundle that has a kernel for it. B has small integers: if A has
+// them too, C is exact, and the output is the same on every machine.
 //
 //   product BUNDLE
 #include <cstdio>

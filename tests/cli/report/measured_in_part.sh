@@ -5,7 +5,7 @@ jq -r '[.formats[].candidates[] | select(.measured_us != null) | .format] | uniq
 json-has not_reached=0 'advice.basis="measured"' < out.json
 jq -r '.commands[-1]' out.json | grep -o -- '--measure.*'
 sptile report "$in" -o b.html -n 8 --reorder identity --measure --seconds 0 --json > none.json
-json-has 'advice.basis="bytes"' < none.json
+json-has 'advice.basis="predicted"' < none.json
 jq '.not_reached > 8 and ([.formats[].candidates[].measured_us] | all(. == null))' none.json
 status=0; sptile report "$in" -o c.html --format bmap || status=$?
 [ ! -e c.html ]

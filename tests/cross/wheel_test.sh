@@ -18,6 +18,7 @@ case $(basename "$wheel") in
   *) fail "its tag is not py3-none-manylinux for aarch64: $wheel" ;;
 esac
 python3 -m zipfile -e "$wheel" site
+mv site/sptile-*.data/purelib/sptile site  # as an installer does
 
 # What every Linux with this glibc has; all others are in the wheel.
 system='lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s)\.so\.[0-9]+|ld-linux-aarch64\.so\.1|libz\.so\.1'
@@ -43,7 +44,9 @@ helper=$(find site -name sptile-hdf5)
 mv "$helper" "$helper.aarch64"
 printf '#!/bin/sh\nexec %s "%s" "$@"\n' "${emulate[*]}" "$PWD/$helper.aarch64" >"$helper"
 chmod +x "$helper" "$helper.aarch64"
-PYTHONPATH=site "${emulate[@]}" "$sysroot/usr/bin/python3.11" - "$sptile_root/data/examples/fem_plate.mtx" <<'END'
+# Debian selects a BLAS when its package is installed, not when it is unpacked.
+libraries=/usr/lib/aarch64-linux-gnu/blas:/usr/lib/aarch64-linux-gnu/lapack
+env -i HOME="$folder" PATH="$PATH" PYTHONPATH=site "${emulate[@]}" -E LD_LIBRARY_PATH="$libraries" "$sysroot/usr/bin/python3.11" - "$sptile_root/data/examples/fem_plate.mtx" <<'END'
 import platform
 import sys
 

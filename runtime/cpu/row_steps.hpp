@@ -8,8 +8,8 @@ namespace sptile::runtime {
 /// A matrix has one of these, so that the bits of a row do not depend on the division of work.
 struct RowSteps {
   bool small = false;     ///< steps of 4 nonzeros, not of 8
-  bool are_many = false;  ///< of 8, for most rows
-  bool runs = false;      ///< the columns of many of them follow each other
+  bool are_many = false;  ///< rows have several steps of 8 on average
+  bool runs = false;      ///< in many steps of 8, columns are consecutive
 };
 
 /// Chooses by counts over a sample of at most 65,536 rows.

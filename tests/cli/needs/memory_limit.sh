@@ -5,7 +5,8 @@ mkdir work && cd work
 sptile gen random --rows 3000 --cols 2000 --nnz 60000 -o a.mtx -q
 sptile convert a.mtx a.h5 -q
 limit=16  # MiB
-until ( ulimit -v $((limit << 10)); sptile --version ) > /dev/null 2>&1; do
+# The loader and the CUDA runtime crash where they lack a few KB before the program starts; the shell would report that.
+until { ( ulimit -v $((limit << 10)); sptile --version ); } > /dev/null 2>&1; do
   limit=$((limit + 4))
   [ $limit -lt 400 ] || { echo "the command cannot be loaded into 400 MiB" >&2; exit 77; }
 done

@@ -13,6 +13,7 @@ constexpr std::int64_t kFarSample = std::int64_t{1} << 21;
 /// Share of fetches that a cache of this many bytes does not have.
 double share_past(const FormatCounts& counts, double cache_bytes, double row_bytes, std::int64_t sample,
                   Misses misses) {
+  if (row_bytes == 0) return 0;  // the operation reads no rows of B
   if (misses != Misses::sampled) return misses == Misses::all ? 1 : 0;
   return miss_share(counts.lists, static_cast<std::int64_t>(std::max(cache_bytes / row_bytes, 1.0)), sample);
 }

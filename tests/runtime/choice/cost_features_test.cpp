@@ -7,6 +7,7 @@
 
 #include "formats/layout/csr.hpp"
 #include "runtime/operation/sddmm.hpp"
+#include "runtime/operation/softmax_rows.hpp"
 #include "runtime/operation/spmm.hpp"
 #include "tests/bundle_sample.hpp"
 
@@ -138,4 +139,12 @@ TEST_CASE("cost features: SDDMM reads X, writes a number for each entry and deco
   const std::vector<std::int32_t> columns(1001, 0);
   const formats::CsrView a{2, 1000, row_ptr, columns, {}};
   CHECK(feature(count(formats::as_format(a), 1 << 20, {128e3, 50e6}), "partial_mb") == 0);
+}
+
+TEST_CASE("cost features: an operation without rows of B gathers nothing") {
+  const BundleSample sample;
+  const CostFeatures f = runtime::cost_features(runtime::kSoftmaxRows, formats::as_format(sample.csr()),
+                                                {.n = 1, .m = 1}, DType::f32, {128e3, 50e6});
+  CHECK(feature(f, "gather_mb") == 0);
+  CHECK(feature(f, "far_mb") == 0);
 }

@@ -47,8 +47,7 @@ struct Caches {
 /// which cost O(units).
 enum class Misses { sampled, none, all };
 
-/// Counts what a product with so many columns of these types moves and does. No feature decreases from
-/// Misses::none to sampled to all.
+/// Returns the features of a product. None decreases from Misses::none to sampled to all.
 /// Kernels work on slices of kSliceBytes of the rows of B; what else they do, Operation::work says.
 CostFeatures cost_features(const Operation& op, const formats::FormatView& a, const RunSizes& sizes,
                            const DenseTypes& types, const Caches& caches, Misses misses = Misses::sampled);

@@ -17,6 +17,9 @@ inline constexpr std::int64_t kMostSplitColumns = 16;
 /// A matrix has fewer pieces.
 inline constexpr std::int64_t kMostPieces = 400;
 
+/// Type of the sums of a product with dense operands of this type.
+constexpr DType sum_type(DType operands) { return operands == DType::f64 ? DType::f64 : DType::f32; }
+
 /// A piece of a row: nonzeros [entries[0], entries[1]).
 struct RowPiece {
   std::int64_t row = 0;  ///< in the order of the format

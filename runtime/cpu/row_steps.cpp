@@ -66,7 +66,7 @@ void for_sample(std::int64_t rows, std::int64_t sample, const F& f) {
     for (std::int64_t row = first; row < std::min(rows, first + kStretch); ++row) f(row);
 }
 
-/// Whether loading runs of columns at once saves more than the branch that detects them costs.
+/// Returns true if loading runs of columns at once saves more than the branch that detects them costs.
 bool has_runs(const formats::CsrView& csr) {
   constexpr double kGain = 0.9;
   std::int64_t rows = 0, runs = 0, turns = 0;

@@ -32,7 +32,7 @@ void plan_rows(ProductPlan& plan) {
   if (plan.pieces.empty()) return;
   plan.other_chunks = without_rows(plan.chunks, plan.pieces);
   DenseTypes sums = types_of(plan.options);
-  sums.result = sums.operands == DType::f64 ? DType::f64 : DType::f32;
+  sums.result = sum_type(sums.operands);
   plan.sum_piece = find_function(*plan.kernel, plan.values, sums);
 }
 

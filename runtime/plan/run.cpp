@@ -143,7 +143,7 @@ Status check_operands(const ProductPlan& plan, const Operation& op, const Operan
   return {};
 }
 
-/// What chunks of one head read.
+/// Returns the task of one head.
 Task task_of(const ProductPlan& plan, const Operands& operands) noexcept {
   return {with_values(plan.matrix.format, operands.values),
           plan.matrix.row_order.empty() ? nullptr : plan.matrix.row_order.data(),
@@ -162,9 +162,8 @@ Task task_of(const ProductPlan& plan, const Operands& operands) noexcept {
 [[gnu::noinline]] void run_with_pieces(const ProductPlan& plan, const Task& task,
                                        const LoopThreads& threads) {
   PieceSums sums;
-  const DType result = types_of(plan.options).result;
-  const std::size_t piece_bytes =
-      static_cast<std::size_t>(task.n) * size_of(result == DType::f64 ? DType::f64 : DType::f32);
+  const DenseTypes types = types_of(plan.options);
+  const std::size_t piece_bytes = static_cast<std::size_t>(task.n) * size_of(sum_type(types.operands));
   const std::int64_t pieces = std::ssize(plan.pieces);
   thread_pool().run(threads, pieces + std::ssize(plan.other_chunks), [&](std::int64_t i) {
     const auto at = static_cast<std::size_t>(i < pieces ? i : i - pieces);
@@ -174,7 +173,7 @@ Task task_of(const ProductPlan& plan, const Operands& operands) noexcept {
     else
       plan.run_chunk(task, plan.other_chunks[at]);
   });
-  write_long_rows(task, result, plan.pieces, sums);
+  write_long_rows(task, types.result, plan.pieces, sums);
 }
 
 /// Runs the chunks of all heads in one loop, so that small heads run side by side.

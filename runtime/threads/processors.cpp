@@ -6,35 +6,21 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <fstream>
 #include <span>
 #include <string_view>
 
+#include "runtime/threads/system_file.hpp"
+
 namespace sptile::runtime {
 namespace {
 
 constexpr int kMostProcessors = CPU_SETSIZE;
 
-std::string first_line(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
-
-/// The number that a text starts with; none where it is negative.
-std::optional<std::int64_t> number(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || value < 0) return std::nullopt;
-  return value;
-}
-
 std::optional<double> ratio(std::string_view time, std::string_view period) {
-  const auto above = number(time), below = number(period);
+  const auto above = leading_number(time), below = leading_number(period);
   if (!above || !below || *below == 0) return std::nullopt;
   return static_cast<double>(*above) / static_cast<double>(*below);
 }
@@ -47,7 +33,7 @@ std::optional<double> unified_quota(const std::string& group) {
   return ratio(line, std::string_view(line).substr(blank + 1));
 }
 
-/// Version 1: the same numbers in two files; -1 where there is no limit.
+/// Version 1: the same numbers in two files; -1 means no limit.
 std::optional<double> cfs_quota(const std::string& group) {
   return ratio(first_line(group + "/cpu.cfs_quota_us"), first_line(group + "/cpu.cfs_period_us"));
 }

@@ -10,7 +10,7 @@ namespace sptile::runtime {
 
 /// Returns the processors' worth of time that control groups allow this process: the minimum over its group
 /// and all groups above it, of versions 1 and 2. Reads /proc/self/cgroup and /sys/fs/cgroup below `root`;
-/// none where there is no limit or no such file.
+/// none if there is no limit or no such file.
 std::optional<double> cgroup_quota(const std::string& root = "");
 
 /// Returns cgroup_quota() of the first call, rounded up; a number above any real one where there is none.

@@ -20,7 +20,7 @@ esac
 python3 -m zipfile -e "$wheel" site
 mv site/sptile-*.data/purelib/sptile site  # as an installer does
 
-# What every Linux with this glibc has; all others are in the wheel.
+# Libraries of every Linux with this glibc; the wheel has all others.
 system='lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s)\.so\.[0-9]+|ld-linux-aarch64\.so\.1|libz\.so\.1'
 count=0
 while read -r file; do

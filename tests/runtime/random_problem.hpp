@@ -138,6 +138,15 @@ struct Dense {
   }
 };
 
+/// SpMM kernels for a format that this machine can run, by instruction set.
+inline std::vector<runtime::Kernel> kernels_of(std::string_view format) {
+  std::vector<runtime::Kernel> rows;
+  for (const runtime::Kernel& kernel : runtime::kernels())
+    if (runtime::is_for(kernel, runtime::kSpmm, format, runtime::Device::cpu, {}) && available(kernel))
+      rows.push_back(kernel);
+  return rows;
+}
+
 /// The SpMM kernel for csr of the instruction set that tile formats have kernels for: the same bits.
 inline std::string_view csr_kernel_like_tiles() {
   const std::string_view isa = runtime::find_kernel(runtime::kSpmm, "bittcf", runtime::Device::cpu)->isa;

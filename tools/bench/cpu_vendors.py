@@ -51,7 +51,7 @@ ROUNDS = 3  # minimum number of samples
 
 @dataclass
 class Setup:
-    """What all cases share."""
+    """Settings of all cases."""
 
     timer: Timer
     build: Path

@@ -6,41 +6,27 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <set>
 #include <string_view>
 #include <utility>
 
 #include "runtime/threads/processors.hpp"
+#include "runtime/threads/system_file.hpp"
 
 namespace sptile::tools::doctor {
 namespace {
 
 namespace fs = std::filesystem;
+using runtime::first_line;
+using runtime::leading_number;
 
 constexpr int kMostCaches = 32, kMostProcessors = 1 << 16, kMostGroups = 64;
-
-// The first line of a small file; empty where there is none.
-std::string first_line(const fs::path& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
-
-// The number that a text starts with.
-std::optional<std::int64_t> number(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || value < 0) return std::nullopt;
-  return value;
-}
 
 // "32K", "16M", as /sys writes sizes.
 std::int64_t size_in_bytes(const std::string& text) {
   constexpr std::int64_t kMost = std::int64_t{1} << 40;
-  const std::int64_t value = std::min(number(text).value_or(0), kMost);
+  const std::int64_t value = std::min(leading_number(text).value_or(0), kMost);
   const char unit = text.empty() ? ' ' : text.back();
   return unit == 'K' ? value << 10 : unit == 'M' ? value << 20 : value;
 }
@@ -51,9 +37,9 @@ int count_in_set(std::string_view set) {
   while (!set.empty()) {
     const std::string_view range = set.substr(0, set.find(','));
     set.remove_prefix(std::min(range.size() + 1, set.size()));
-    const auto first = number(range);
+    const auto first = leading_number(range);
     const std::size_t dash = range.find('-');
-    const auto last = dash == std::string_view::npos ? first : number(range.substr(dash + 1));
+    const auto last = dash == std::string_view::npos ? first : leading_number(range.substr(dash + 1));
     if (first && last && *first <= *last && *last < kMostProcessors) count += *last - *first + 1;
   }
   return static_cast<int>(std::min<std::int64_t>(count, kMostProcessors));
@@ -63,7 +49,7 @@ std::vector<Cache> read_caches(const fs::path& processors) {
   std::vector<Cache> caches;
   for (int i = 0; i < kMostCaches; ++i) {
     const fs::path place = processors / "cpu0/cache" / fmt::format("index{}", i);
-    const auto level = number(first_line(place / "level"));
+    const auto level = leading_number(first_line(place / "level"));
     if (!level) break;
     caches.push_back({static_cast<int>(std::min<std::int64_t>(*level, 9)), first_line(place / "type"),
                       size_in_bytes(first_line(place / "size")),
@@ -77,8 +63,8 @@ void count_cores(const fs::path& processors, Processor& found) {
   std::set<std::pair<std::int64_t, std::int64_t>> cores;
   for (int i = 0; i < std::min(found.logical, kMostProcessors); ++i) {
     const fs::path topology = processors / fmt::format("cpu{}", i) / "topology";
-    const auto socket = number(first_line(topology / "physical_package_id"));
-    const auto core = number(first_line(topology / "core_id"));
+    const auto socket = leading_number(first_line(topology / "physical_package_id"));
+    const auto core = leading_number(first_line(topology / "core_id"));
     if (!socket || !core) continue;
     sockets.insert(*socket);
     cores.emplace(*socket, *core);
@@ -92,7 +78,7 @@ std::int64_t memory_line(const fs::path& root, std::string_view name) {
   for (std::string line; std::getline(file, line);) {
     if (!line.starts_with(name)) continue;
     const std::size_t digits = line.find_first_of("0123456789");
-    const auto kib = digits == std::string::npos ? std::nullopt : number(line.substr(digits));
+    const auto kib = digits == std::string::npos ? std::nullopt : leading_number(line.substr(digits));
     return std::min(kib.value_or(0), std::int64_t{1} << 50) << 10;
   }
   return 0;
@@ -118,8 +104,8 @@ void read_limits(const fs::path& root, Processor& found) {
   const auto take = [&](std::optional<std::int64_t> memory) {
     if (memory && *memory < found.memory_limit.value_or(found.memory)) found.memory_limit = memory;
   };
-  take(number(first_line(root / "sys/fs/cgroup/memory/memory.limit_in_bytes")));
-  for (const fs::path& group : control_groups(root)) take(number(first_line(group / "memory.max")));
+  take(leading_number(first_line(root / "sys/fs/cgroup/memory/memory.limit_in_bytes")));
+  for (const fs::path& group : control_groups(root)) take(leading_number(first_line(group / "memory.max")));
 }
 
 // NAME="value" of /etc/os-release.

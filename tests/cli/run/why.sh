@@ -1,4 +1,4 @@
-# Which format was chosen, and why; without a model what to run.
+# The chosen format and the reason; without a model, the command to run.
 export XDG_CONFIG_HOME=$PWD
 sptile convert "$ROOT/data/examples/us_states.mtx" a.h5 -q --format bittcf,bmat
 printf 'sptile-profile 1\ndevice cpu 0 test\n' > empty.tsv

@@ -20,14 +20,6 @@ using runtime::PlanOptions;
 
 namespace {
 
-std::vector<Kernel> csr_kernels() {
-  std::vector<Kernel> rows;
-  for (const Kernel& kernel : runtime::kernels())
-    if (runtime::is_for(kernel, runtime::kSpmm, "csr", runtime::Device::cpu, {}) && available(kernel))
-      rows.push_back(kernel);
-  return rows;
-}
-
 /// A matrix whose rows have these lengths, each with columns that follow each other up to some place and are
 /// scattered behind it.
 formats::Csr matrix_of_lengths(const std::vector<std::int64_t>& lengths, std::int64_t cols, DType dtype,
@@ -100,7 +92,7 @@ TEST_CASE("few columns: every kernel agrees with the reference, whatever the len
             CAPTURE(n);
             CAPTURE(pad);
             const Dense dense(a, n, pair.second, random, pad);
-            for (const Kernel& kernel : csr_kernels()) {
+            for (const Kernel& kernel : kernels_of("csr")) {
               CAPTURE(kernel.name);
               check_product(a, kernel, dense, 1, 0);
               check_product(a, kernel, dense, -0.5, 2);
@@ -118,7 +110,7 @@ TEST_CASE("few columns: rows of B that a row does not name have no part in it, w
       float* const row = dense.b.as<float>().data() + bad * n;
       const std::vector<float> before(row, row + n);
       std::fill_n(row, n, std::numeric_limits<float>::quiet_NaN());
-      for (const Kernel& kernel : csr_kernels()) {
+      for (const Kernel& kernel : kernels_of("csr")) {
         CAPTURE(kernel.name);
         const std::vector<std::byte> c = product(a, kernel, dense);
         for (std::int64_t r = 0; r < a.rows; ++r) {
@@ -144,7 +136,7 @@ TEST_CASE("few columns: gaps between rows of B and C, and the order of rows, do 
       for (std::int64_t r = 0; r < a.cols; ++r)
         std::memcpy(apart.b.as<float>().data() + r * apart.ldb, packed.b.as<float>().data() + r * n,
                     static_cast<std::size_t>(n) * sizeof(float));
-      for (const Kernel& kernel : csr_kernels()) {
+      for (const Kernel& kernel : kernels_of("csr")) {
         CAPTURE(kernel.name);
         const std::vector<std::byte> expected = product(a, kernel, packed), c = product(a, kernel, apart);
         for (std::int64_t r = 0; r < a.rows; ++r)
@@ -166,7 +158,7 @@ TEST_CASE(
     for (const std::int64_t n : {1, 3, 8, 16}) {
       CAPTURE(n);
       const Dense dense(a, n, type, random);
-      for (const Kernel& kernel : csr_kernels()) {
+      for (const Kernel& kernel : kernels_of("csr")) {
         CAPTURE(kernel.name);
         check_product(a, kernel, dense, 0.5, -1);
         const std::vector<std::byte> one = product(a, kernel, dense);

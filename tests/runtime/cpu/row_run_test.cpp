@@ -15,16 +15,6 @@ using runtime::PlanOptions;
 
 namespace {
 
-/// Kernels of SpMM for a format that this machine can run, by instruction set.
-std::vector<Kernel> kernels_of(std::string_view format) {
-  std::vector<Kernel> rows;
-  for (const Kernel& kernel : runtime::kernels())
-    if (kernel.op == &runtime::kSpmm && kernel.device == runtime::Device::cpu && kernel.format == format &&
-        available(kernel))
-      rows.push_back(kernel);
-  return rows;
-}
-
 constexpr std::size_t kLine = 64;
 
 /// A copy of bytes that starts so many bytes behind the start of a cache line, and room behind it.

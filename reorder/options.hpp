@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/progress.hpp"
+#include "formats/core/progress.hpp"
 
 namespace sptile::reorder {
 

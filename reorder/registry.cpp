@@ -6,19 +6,19 @@
 #include <iterator>
 #include <string>
 
-#include "reorder/affinity.hpp"
-#include "reorder/auto.hpp"
-#include "reorder/compacted.hpp"
-#include "reorder/degree.hpp"
-#include "reorder/identity.hpp"
-#include "reorder/loa.hpp"
-#include "reorder/lsh.hpp"
-#include "reorder/metis.hpp"
-#include "reorder/pack.hpp"
-#include "reorder/rabbit.hpp"
-#include "reorder/random.hpp"
-#include "reorder/rcm.hpp"
-#include "reorder/wjaccard.hpp"
+#include "reorder/methods/affinity.hpp"
+#include "reorder/methods/auto.hpp"
+#include "reorder/packing/compacted.hpp"
+#include "reorder/methods/degree.hpp"
+#include "reorder/methods/identity.hpp"
+#include "reorder/methods/loa.hpp"
+#include "reorder/methods/lsh.hpp"
+#include "reorder/methods/metis.hpp"
+#include "reorder/methods/pack.hpp"
+#include "reorder/methods/rabbit.hpp"
+#include "reorder/methods/random.hpp"
+#include "reorder/methods/rcm.hpp"
+#include "reorder/methods/wjaccard.hpp"
 
 namespace sptile::reorder {
 namespace {

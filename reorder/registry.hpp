@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/csr_view.hpp"
-#include "formats/error.hpp"
+#include "formats/core/csr_view.hpp"
+#include "formats/core/error.hpp"
 #include "reorder/options.hpp"
 
 namespace sptile::reorder {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "formats/io/bundle_writer.hpp"
+#include "formats/io/hdf5/bundle_writer.hpp"
 #include "formats/layout/bittcf.hpp"
 #include "formats/layout/bundle_layout.hpp"
 

@@ -116,7 +116,7 @@ def room_violations(root):
 
 EVERYWHERE = ("formats", "reorder", "runtime", "tools")
 # outside header -> the sources of these folders that may include it
-OWNERS = {re.compile(r"H5\w*\.h|hdf5\.h"): (r"formats/hdf5/.*", EVERYWHERE),
+OWNERS = {re.compile(r"H5\w*\.h|hdf5\.h"): (r"formats/hdf5_helper/.*", EVERYWHERE),
           re.compile(r"(oneapi/)?tbb/parallel_\w+\.h"): (r"formats/parallel_\w+\.hpp|tools/bench/.*", EVERYWHERE),
           re.compile(r"(oneapi/)?tbb/(?!blocked_range)"): (r"formats/(parallel_\w+|per_thread)\.hpp", ("formats", "reorder"))}
 
@@ -164,8 +164,8 @@ def addresses(root):
 WRITERS = (
     (re.compile(r"\b(f?puts|fwrite|v?f?printf|f?putc|putchar|perror)\(|std::(cout|cerr|clog)\b|fmt::print\b|"
                 r"\bSTD(OUT|ERR)_FILENO\b"),
-     {"tools/csv_log.cpp", "tools/output.cpp", "tools/signals.cpp"}, "writes to stdout or stderr; use write_text of tools/output.hpp"),
-    (re.compile(r"\.dump\("), {"tools/json_text.hpp"}, "makes text of JSON; use json_text of tools/json_text.hpp"),
+     {"tools/measure/csv_log.cpp", "tools/cli/output.cpp", "tools/cli/signals.cpp"}, "writes to stdout or stderr; use write_text of tools/cli/output.hpp"),
+    (re.compile(r"\.dump\("), {"tools/cli/json_text.hpp"}, "makes text of JSON; use json_text of tools/cli/json_text.hpp"),
 )
 
 

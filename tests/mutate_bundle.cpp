@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "formats/dtype.hpp"
+#include "formats/core/dtype.hpp"
 #include "tests/seal_bundle.hpp"
 
 namespace sptile {

@@ -12,14 +12,14 @@
 #include <system_error>
 #include <typeinfo>
 
-#include "formats/buffer.hpp"
-#include "formats/io/atomic_file.hpp"
+#include "formats/core/buffer.hpp"
+#include "formats/io/files/atomic_file.hpp"
 #include "runtime/threads/count.hpp"
-#include "tools/command_line.hpp"
-#include "tools/complaint.hpp"
-#include "tools/output.hpp"
-#include "tools/progress_bar.hpp"
-#include "tools/signals.hpp"
+#include "tools/cli/command_line.hpp"
+#include "tools/cli/complaint.hpp"
+#include "tools/cli/output.hpp"
+#include "tools/cli/progress_bar.hpp"
+#include "tools/cli/signals.hpp"
 
 namespace sptile::tools {
 namespace {

@@ -6,7 +6,7 @@
 #include "formats/convert/condense.hpp"
 #include "formats/convert/expand.hpp"
 #include "formats/layout/bmat.hpp"
-#include "formats/parallel_loop.hpp"
+#include "formats/core/parallel_loop.hpp"
 
 namespace sptile::formats {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "formats/convert/window_merger.hpp"
-#include "formats/parallel_loop.hpp"
-#include "formats/per_thread.hpp"
+#include "formats/core/parallel_loop.hpp"
+#include "formats/core/per_thread.hpp"
 
 namespace sptile::formats {
 namespace {

@@ -13,7 +13,7 @@
 #include "formats/convert/rs_tile.hpp"
 #include "formats/convert/tall.hpp"
 #include "formats/convert/tile_bits.hpp"
-#include "formats/value_types.hpp"
+#include "formats/core/value_types.hpp"
 
 namespace sptile::formats {
 namespace {

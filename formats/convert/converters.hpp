@@ -7,12 +7,12 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/buffer.hpp"
-#include "formats/csr.hpp"
-#include "formats/csr_view.hpp"
+#include "formats/core/buffer.hpp"
+#include "formats/core/csr.hpp"
+#include "formats/core/csr_view.hpp"
 #include "formats/layout/format_layout.hpp"
-#include "formats/parameters.hpp"
-#include "formats/progress.hpp"
+#include "formats/core/parameters.hpp"
+#include "formats/core/progress.hpp"
 
 namespace sptile::formats {
 

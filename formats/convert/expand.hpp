@@ -5,10 +5,10 @@
 #include <cstdint>
 
 #include "formats/convert/tile_bits.hpp"
-#include "formats/csr.hpp"
+#include "formats/core/csr.hpp"
 #include "formats/layout/format_layout.hpp"
-#include "formats/parallel_loop.hpp"
-#include "formats/value_types.hpp"
+#include "formats/core/parallel_loop.hpp"
+#include "formats/core/value_types.hpp"
 
 namespace sptile::formats {
 

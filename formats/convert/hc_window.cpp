@@ -9,8 +9,8 @@
 #include "formats/convert/expand.hpp"
 #include "formats/layout/hc_window.hpp"
 #include "formats/layout/invariants.hpp"
-#include "formats/parallel_loop.hpp"
-#include "formats/parallel_reduce.hpp"
+#include "formats/core/parallel_loop.hpp"
+#include "formats/core/parallel_reduce.hpp"
 
 namespace sptile::formats {
 namespace {

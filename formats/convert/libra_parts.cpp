@@ -3,9 +3,9 @@
 #include <bit>
 
 #include "formats/convert/condense.hpp"
-#include "formats/parallel_loop.hpp"
-#include "formats/per_thread.hpp"
-#include "formats/value_types.hpp"
+#include "formats/core/parallel_loop.hpp"
+#include "formats/core/per_thread.hpp"
+#include "formats/core/value_types.hpp"
 
 namespace sptile::formats {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "formats/convert/converters.hpp"
-#include "formats/row_order.hpp"
+#include "formats/core/row_order.hpp"
 
 namespace sptile::formats {
 

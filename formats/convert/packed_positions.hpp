@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "formats/buffer.hpp"
-#include "formats/csr.hpp"
+#include "formats/core/buffer.hpp"
+#include "formats/core/csr.hpp"
 #include "formats/layout/format_layout.hpp"
 
 namespace sptile::formats {

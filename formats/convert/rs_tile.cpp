@@ -6,7 +6,7 @@
 #include "formats/convert/rs_tile_partition.hpp"
 #include "formats/convert/rs_tile_split.hpp"
 #include "formats/layout/rs_tile.hpp"
-#include "formats/value_types.hpp"
+#include "formats/core/value_types.hpp"
 
 namespace sptile::formats {
 namespace {

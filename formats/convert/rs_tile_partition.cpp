@@ -4,7 +4,7 @@
 #include <cassert>
 
 #include "formats/convert/window_increments.hpp"
-#include "formats/parallel_loop.hpp"
+#include "formats/core/parallel_loop.hpp"
 
 namespace sptile::formats {
 namespace {

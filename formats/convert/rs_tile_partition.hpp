@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "formats/csr_view.hpp"
+#include "formats/core/csr_view.hpp"
 #include "formats/layout/rs_tile_rules.hpp"
-#include "formats/parameters.hpp"
+#include "formats/core/parameters.hpp"
 
 namespace sptile::formats {
 

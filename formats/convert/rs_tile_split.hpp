@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <span>
 
-#include "formats/buffer.hpp"
-#include "formats/parameters.hpp"
+#include "formats/core/buffer.hpp"
+#include "formats/core/parameters.hpp"
 
 namespace sptile::formats {
 

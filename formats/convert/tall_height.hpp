@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "formats/convert/tall_window.hpp"
-#include "formats/csr_view.hpp"
+#include "formats/core/csr_view.hpp"
 #include "formats/layout/tall_rules.hpp"
 
 namespace sptile::formats {

@@ -7,7 +7,7 @@
 #include "formats/convert/tile_bits.hpp"
 #include "formats/convert/window_merger.hpp"
 #include "formats/layout/tall.hpp"
-#include "formats/value_types.hpp"
+#include "formats/core/value_types.hpp"
 
 namespace sptile::formats {
 namespace {

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "formats/buffer.hpp"
-#include "formats/csr_view.hpp"
+#include "formats/core/buffer.hpp"
+#include "formats/core/csr_view.hpp"
 #include "formats/layout/tall_rules.hpp"
 
 namespace sptile::formats {

@@ -7,9 +7,9 @@
 #include <array>
 #include <new>
 
-#include "formats/compact_columns.hpp"
-#include "formats/parallel_loop.hpp"
-#include "formats/per_thread.hpp"
+#include "formats/core/compact_columns.hpp"
+#include "formats/core/parallel_loop.hpp"
+#include "formats/core/per_thread.hpp"
 
 namespace sptile::formats {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "formats/buffer.hpp"
-#include "formats/csr_view.hpp"
+#include "formats/core/buffer.hpp"
+#include "formats/core/csr_view.hpp"
 
 namespace sptile::formats {
 

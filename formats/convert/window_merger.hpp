@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "formats/csr_view.hpp"
+#include "formats/core/csr_view.hpp"
 
 namespace sptile::formats {
 

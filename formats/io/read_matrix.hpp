@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "formats/csr.hpp"
-#include "formats/error.hpp"
-#include "formats/nonempty_rows.hpp"
-#include "formats/value_loss.hpp"
+#include "formats/core/csr.hpp"
+#include "formats/core/error.hpp"
+#include "formats/core/nonempty_rows.hpp"
+#include "formats/core/value_loss.hpp"
 
 namespace sptile::formats {
 

@@ -1,7 +1,7 @@
 // CSR as a stored format: `row_ptr`, `col_idx`, `values`. In a bundle it is the binsparse group /csr.
 #pragma once
 
-#include "formats/csr_view.hpp"
+#include "formats/core/csr_view.hpp"
 #include "formats/layout/format_layout.hpp"
 
 namespace sptile::formats {

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <type_traits>
 
-#include "formats/array_view.hpp"
-#include "formats/error.hpp"
+#include "formats/core/array_view.hpp"
+#include "formats/core/error.hpp"
 
 namespace sptile::formats {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "formats/layout/hc_window.hpp"
-#include "formats/parameters.hpp"
+#include "formats/core/parameters.hpp"
 
 namespace sptile::formats {
 

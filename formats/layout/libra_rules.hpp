@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "formats/layout/libra.hpp"
-#include "formats/parameters.hpp"
+#include "formats/core/parameters.hpp"
 
 namespace sptile::formats {
 

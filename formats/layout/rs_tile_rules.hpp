@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-#include "formats/parameters.hpp"
+#include "formats/core/parameters.hpp"
 
 namespace sptile::formats {
 

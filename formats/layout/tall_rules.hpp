@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "formats/layout/tall.hpp"
-#include "formats/parameters.hpp"
+#include "formats/core/parameters.hpp"
 
 namespace sptile::formats {
 

@@ -4,7 +4,7 @@
 #include <cassert>
 #include <numeric>
 
-#include "formats/row_order.hpp"
+#include "formats/core/row_order.hpp"
 
 namespace sptile::reorder {
 

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "formats/csr_view.hpp"
-#include "formats/error.hpp"
+#include "formats/core/csr_view.hpp"
+#include "formats/core/error.hpp"
 
 namespace sptile::reorder {
 

@@ -8,8 +8,8 @@
 #include <tuple>
 #include <utility>
 
-#include "formats/io/available_memory.hpp"
-#include "reorder/metis_call.hpp"
+#include "formats/io/files/available_memory.hpp"
+#include "reorder/graph/metis_call.hpp"
 #include "reorder/partition/largest_send.hpp"
 
 namespace sptile::reorder {

@@ -4,8 +4,8 @@
 #include <cassert>
 #include <utility>
 
-#include "reorder/compacted.hpp"
-#include "reorder/pack.hpp"
+#include "reorder/packing/compacted.hpp"
+#include "reorder/methods/pack.hpp"
 #include "reorder/partition/k_way.hpp"
 #include "reorder/partition/largest_send.hpp"
 

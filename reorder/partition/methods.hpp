@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "formats/progress.hpp"
+#include "formats/core/progress.hpp"
 #include "reorder/partition/division.hpp"
 
 namespace sptile::reorder {

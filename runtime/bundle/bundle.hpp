@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "formats/csr_view.hpp"
-#include "formats/error.hpp"
+#include "formats/core/csr_view.hpp"
+#include "formats/core/error.hpp"
 #include "formats/layout/bundle_layout.hpp"
 #include "formats/layout/format_layout.hpp"
 #include "runtime/bundle/bundle_file.hpp"
-#include "runtime/stored_plan.hpp"
+#include "runtime/core/stored_plan.hpp"
 
 namespace sptile::runtime {
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/array_view.hpp"
-#include "formats/error.hpp"
+#include "formats/core/array_view.hpp"
+#include "formats/core/error.hpp"
 #include "formats/layout/bundle_layout.hpp"
 #include "runtime/bundle/file_bytes.hpp"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "runtime/bundle/bundle.hpp"
-#include "runtime/matrix.hpp"
+#include "runtime/core/matrix.hpp"
 
 namespace sptile::runtime {
 

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string>
 
-#include "formats/dtype.hpp"
+#include "formats/core/dtype.hpp"
 
 namespace sptile::runtime {
 namespace {

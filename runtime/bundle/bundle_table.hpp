@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/error.hpp"
+#include "formats/core/error.hpp"
 #include "formats/layout/bundle_layout.hpp"
 #include "runtime/bundle/file_bytes.hpp"
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "formats/error.hpp"
+#include "formats/core/error.hpp"
 
 namespace sptile::runtime {
 

@@ -7,12 +7,12 @@
 #include <cstring>
 #include <string>
 
-#include "formats/dtype.hpp"
-#include "formats/error.hpp"
+#include "formats/core/dtype.hpp"
+#include "formats/core/error.hpp"
 #include "runtime/handle/plan.hpp"
 #include "runtime/operation/operation.hpp"
-#include "runtime/options.hpp"
-#include "runtime/sptile.h"
+#include "runtime/core/options.hpp"
+#include "runtime/include/sptile.h"
 
 namespace sptile::runtime {
 

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "formats/printable.hpp"
+#include "formats/core/printable.hpp"
 
 namespace sptile::runtime {
 namespace {

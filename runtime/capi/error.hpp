@@ -4,8 +4,8 @@
 #include <new>
 #include <string_view>
 
-#include "formats/error.hpp"
-#include "runtime/sptile.h"
+#include "formats/core/error.hpp"
+#include "runtime/include/sptile.h"
 
 namespace sptile::runtime {
 

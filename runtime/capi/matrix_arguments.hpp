@@ -3,10 +3,10 @@
 
 #include <string>
 
-#include "formats/csr_view.hpp"
+#include "formats/core/csr_view.hpp"
 #include "runtime/handle/matrix.hpp"
-#include "runtime/options.hpp"
-#include "runtime/sptile.h"
+#include "runtime/core/options.hpp"
+#include "runtime/include/sptile.h"
 
 namespace sptile::runtime {
 

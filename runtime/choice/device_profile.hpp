@@ -15,9 +15,9 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/error.hpp"
+#include "formats/core/error.hpp"
 #include "runtime/choice/cost_features.hpp"
-#include "runtime/options.hpp"
+#include "runtime/core/options.hpp"
 
 namespace sptile::runtime {
 

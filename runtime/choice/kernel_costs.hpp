@@ -5,7 +5,7 @@
 
 #include "runtime/choice/device_profile.hpp"
 #include "runtime/cuda/device_kernel.hpp"
-#include "runtime/kernel.hpp"
+#include "runtime/core/kernel.hpp"
 
 namespace sptile::runtime {
 

@@ -10,7 +10,7 @@
 
 #include "runtime/choice/cost_features.hpp"
 #include "runtime/kernels/kernels.hpp"
-#include "runtime/matrix.hpp"
+#include "runtime/core/matrix.hpp"
 
 namespace sptile::runtime {
 

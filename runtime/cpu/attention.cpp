@@ -5,10 +5,10 @@
 #include <cstring>
 #include <limits>
 
-#include "runtime/attention_operands.hpp"
+#include "runtime/core/attention_operands.hpp"
 #include "runtime/cpu/csr_rows.hpp"
 #include "runtime/cpu/row_math.hpp"
-#include "runtime/score.hpp"
+#include "runtime/core/score.hpp"
 
 namespace sptile::runtime {
 namespace {

@@ -3,11 +3,11 @@
 
 #include <string_view>
 
-#include "formats/dtype.hpp"
+#include "formats/core/dtype.hpp"
 #include "formats/layout/format_layout.hpp"
 #include "runtime/cpu/chunk.hpp"
 #include "runtime/cpu/row_steps.hpp"
-#include "runtime/operands.hpp"
+#include "runtime/core/operands.hpp"
 #include "runtime/operation/operation.hpp"
 
 namespace sptile::runtime {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "runtime/cpu/cpu_kernels.hpp"
-#include "runtime/kernel.hpp"
+#include "runtime/core/kernel.hpp"
 
 namespace sptile::runtime {
 

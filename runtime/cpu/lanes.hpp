@@ -11,7 +11,7 @@
 #include <arm_neon.h>
 #endif
 
-#include "formats/half.hpp"
+#include "formats/core/half.hpp"
 
 namespace sptile::runtime::SPTILE_ISA {
 
@@ -100,7 +100,7 @@ template <int L>
   return select((bits & 0x7fffffffu) > 0x7f800000u, (bits >> 16) | 0x40u, rounded);
 }
 
-/// Same steps as to_half in formats/half.hpp, branches turned into selections.
+/// Same steps as to_half in formats/core/half.hpp, branches turned into selections.
 template <int L>
 [[gnu::always_inline]] inline U32<L> narrow(F32<L> x, Half) {
   const auto bits = bits_as<U32<L>>(x);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "formats/half.hpp"
+#include "formats/core/half.hpp"
 #include "formats/layout/csr.hpp"
 #include "runtime/operation/spmm.hpp"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "formats/csr_view.hpp"
+#include "formats/core/csr_view.hpp"
 #include "runtime/cpu/chunk.hpp"
 #include "runtime/cpu/cpu_kernels.hpp"
 

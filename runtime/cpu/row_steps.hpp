@@ -1,7 +1,7 @@
 // How kernels for few columns walk the rows of a csr matrix.
 #pragma once
 
-#include "formats/csr_view.hpp"
+#include "formats/core/csr_view.hpp"
 
 namespace sptile::runtime {
 

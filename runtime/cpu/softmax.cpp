@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "runtime/attention_operands.hpp"
+#include "runtime/core/attention_operands.hpp"
 #include "runtime/cpu/csr_rows.hpp"
 #include "runtime/cpu/row_math.hpp"
 

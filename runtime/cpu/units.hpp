@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "formats/error.hpp"
+#include "formats/core/error.hpp"
 #include "formats/layout/format_layout.hpp"
 #include "runtime/cpu/chunk.hpp"
 

@@ -6,10 +6,10 @@
 #include <span>
 #include <vector>
 
-#include "formats/array_view.hpp"
-#include "formats/error.hpp"
+#include "formats/core/array_view.hpp"
+#include "formats/core/error.hpp"
 #include "runtime/cuda/device_kernel.hpp"
-#include "runtime/matrix.hpp"
+#include "runtime/core/matrix.hpp"
 #include "runtime/operation/operation.hpp"
 
 namespace sptile::runtime::cuda {

@@ -8,10 +8,10 @@
 #include <span>
 #include <vector>
 
-#include "formats/csr_view.hpp"
-#include "formats/error.hpp"
+#include "formats/core/csr_view.hpp"
+#include "formats/core/error.hpp"
 #include "formats/layout/format_layout.hpp"
-#include "formats/parameters.hpp"
+#include "formats/core/parameters.hpp"
 
 namespace sptile::runtime::cuda {
 

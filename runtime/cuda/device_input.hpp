@@ -11,11 +11,11 @@
 #include <optional>
 #include <span>
 
-#include "formats/array_view.hpp"
-#include "formats/error.hpp"
+#include "formats/core/array_view.hpp"
+#include "formats/core/error.hpp"
 #include "formats/layout/csr.hpp"
 #include "formats/layout/format_layout.hpp"
-#include "runtime/batch.hpp"
+#include "runtime/core/batch.hpp"
 #include "runtime/cuda/device_format.hpp"
 
 namespace sptile::runtime::cuda {

@@ -11,13 +11,13 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/dtype.hpp"
-#include "formats/error.hpp"
+#include "formats/core/dtype.hpp"
+#include "formats/core/error.hpp"
 #include "formats/layout/format_layout.hpp"
 #include "runtime/cuda/schedule.hpp"
-#include "runtime/operands.hpp"
-#include "runtime/options.hpp"
-#include "runtime/stored_plan.hpp"
+#include "runtime/core/operands.hpp"
+#include "runtime/core/options.hpp"
+#include "runtime/core/stored_plan.hpp"
 
 namespace sptile::runtime::cuda {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "formats/error.hpp"
+#include "formats/core/error.hpp"
 #include "formats/layout/format_layout.hpp"
 
 namespace sptile::runtime::cuda {

@@ -1,7 +1,7 @@
 // What is said where there are no kernels.
 #pragma once
 
-#include "formats/error.hpp"
+#include "formats/core/error.hpp"
 
 namespace sptile::runtime::cuda {
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/error.hpp"
+#include "formats/core/error.hpp"
 #include "runtime/cuda/device_kernel.hpp"
 #include "runtime/cuda/schedule.hpp"
 

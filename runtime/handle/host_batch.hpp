@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "runtime/batch.hpp"
+#include "runtime/core/batch.hpp"
 #include "runtime/handle/matrix.hpp"
 
 namespace sptile::runtime {

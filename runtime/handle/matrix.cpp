@@ -9,7 +9,7 @@
 #include "runtime/cuda/backend.hpp"
 #include "runtime/plan/from_device.hpp"
 #include "runtime/threads/count.hpp"
-#include "runtime/transpose.hpp"
+#include "runtime/core/transpose.hpp"
 
 namespace sptile::runtime {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "formats/error.hpp"
+#include "formats/core/error.hpp"
 #include "runtime/cuda/device_kernel.hpp"
-#include "runtime/kernel.hpp"
+#include "runtime/core/kernel.hpp"
 
 namespace sptile::runtime {
 

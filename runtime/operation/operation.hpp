@@ -6,10 +6,10 @@
 #include <span>
 #include <string_view>
 
-#include "formats/csr_view.hpp"
-#include "formats/error.hpp"
-#include "runtime/operands.hpp"
-#include "runtime/options.hpp"
+#include "formats/core/csr_view.hpp"
+#include "formats/core/error.hpp"
+#include "runtime/core/operands.hpp"
+#include "runtime/core/options.hpp"
 #include "runtime/reference/number.hpp"
 
 namespace sptile::runtime {

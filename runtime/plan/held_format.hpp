@@ -10,11 +10,11 @@
 #include <optional>
 #include <vector>
 
-#include "formats/error.hpp"
+#include "formats/core/error.hpp"
 #include "formats/layout/bundle_layout.hpp"
 #include "runtime/cuda/device_format.hpp"
-#include "runtime/matrix.hpp"
-#include "runtime/options.hpp"
+#include "runtime/core/matrix.hpp"
+#include "runtime/core/options.hpp"
 
 namespace sptile::runtime {
 

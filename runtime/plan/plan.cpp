@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string>
 
-#include "formats/fork.hpp"
+#include "formats/core/fork.hpp"
 #include "runtime/kernels/kernels.hpp"
 #include "runtime/plan/product_plan.hpp"
 #include "runtime/threads/count.hpp"

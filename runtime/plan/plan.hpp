@@ -7,12 +7,12 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/array_view.hpp"
-#include "formats/error.hpp"
-#include "runtime/matrix.hpp"
-#include "runtime/operands.hpp"
+#include "formats/core/array_view.hpp"
+#include "formats/core/error.hpp"
+#include "runtime/core/matrix.hpp"
+#include "runtime/core/operands.hpp"
 #include "runtime/operation/operation.hpp"
-#include "runtime/options.hpp"
+#include "runtime/core/options.hpp"
 
 namespace sptile::runtime {
 

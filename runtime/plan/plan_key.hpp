@@ -4,7 +4,7 @@
 #include <string>
 
 #include "runtime/kernels/kernels.hpp"
-#include "runtime/matrix.hpp"
+#include "runtime/core/matrix.hpp"
 
 namespace sptile::runtime {
 

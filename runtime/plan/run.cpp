@@ -3,10 +3,10 @@
 #include <cmath>
 #include <string>
 
-#include "formats/fork.hpp"
+#include "formats/core/fork.hpp"
 #include "runtime/plan/product_plan.hpp"
 #include "runtime/plan/run_threads.hpp"
-#include "runtime/run_values.hpp"
+#include "runtime/core/run_values.hpp"
 #include "runtime/threads/pool.hpp"
 
 namespace sptile::runtime {

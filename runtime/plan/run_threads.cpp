@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "formats/dtype.hpp"
+#include "formats/core/dtype.hpp"
 
 namespace sptile::runtime {
 namespace {

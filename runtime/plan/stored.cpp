@@ -3,7 +3,7 @@
 #include <charconv>
 
 #include "formats/layout/bundle_layout.hpp"
-#include "runtime/attributes.hpp"
+#include "runtime/core/attributes.hpp"
 #include "runtime/plan/plan_key.hpp"
 #include "runtime/plan/stored_division.hpp"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "runtime/kernels/kernels.hpp"
-#include "runtime/matrix.hpp"
+#include "runtime/core/matrix.hpp"
 #include "runtime/operation/operation.hpp"
 
 namespace sptile::runtime {

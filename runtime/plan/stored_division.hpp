@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "formats/error.hpp"
+#include "formats/core/error.hpp"
 #include "formats/layout/format_layout.hpp"
 #include "runtime/cpu/units.hpp"
 #include "runtime/operation/operation.hpp"
-#include "runtime/stored_plan.hpp"
+#include "runtime/core/stored_plan.hpp"
 
 namespace sptile::runtime {
 

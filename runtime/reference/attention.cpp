@@ -6,7 +6,7 @@
 
 #include "runtime/reference/element.hpp"
 #include "runtime/reference/weights.hpp"
-#include "runtime/score.hpp"
+#include "runtime/core/score.hpp"
 
 namespace sptile::runtime {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <span>
 
-#include "formats/csr_view.hpp"
-#include "runtime/attention_operands.hpp"
-#include "runtime/operands.hpp"
+#include "formats/core/csr_view.hpp"
+#include "runtime/core/attention_operands.hpp"
+#include "runtime/core/operands.hpp"
 #include "runtime/reference/number.hpp"
 
 namespace sptile::runtime {

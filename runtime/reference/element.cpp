@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "formats/half.hpp"
+#include "formats/core/half.hpp"
 
 namespace sptile::runtime {
 namespace {

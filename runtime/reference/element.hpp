@@ -3,10 +3,10 @@
 
 #include <cstdint>
 
-#include "formats/dtype.hpp"
-#include "formats/half.hpp"
-#include "formats/no_value_type.hpp"
-#include "runtime/operands.hpp"
+#include "formats/core/dtype.hpp"
+#include "formats/core/half.hpp"
+#include "formats/core/no_value_type.hpp"
+#include "runtime/core/operands.hpp"
 
 namespace sptile::runtime {
 

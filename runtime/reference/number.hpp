@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "formats/dtype.hpp"
+#include "formats/core/dtype.hpp"
 
 namespace sptile::runtime {
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "runtime/attention_operands.hpp"
+#include "runtime/core/attention_operands.hpp"
 #include "runtime/reference/element.hpp"
 #include "runtime/reference/weights.hpp"
 

@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "formats/csr_view.hpp"
-#include "runtime/operands.hpp"
+#include "formats/core/csr_view.hpp"
+#include "runtime/core/operands.hpp"
 #include "runtime/reference/number.hpp"
 
 namespace sptile::runtime {

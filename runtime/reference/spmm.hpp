@@ -1,8 +1,8 @@
 // The serial, obvious SpMM that every kernel is compared with.
 #pragma once
 
-#include "formats/csr_view.hpp"
-#include "runtime/operands.hpp"
+#include "formats/core/csr_view.hpp"
+#include "runtime/core/operands.hpp"
 #include "runtime/reference/number.hpp"
 
 namespace sptile::runtime {

@@ -3,8 +3,8 @@
 
 #include <string_view>
 
-#include "formats/error.hpp"
-#include "formats/fork.hpp"
+#include "formats/core/error.hpp"
+#include "formats/core/fork.hpp"
 
 namespace sptile::runtime {
 

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "runtime/sptile.hpp"
+#include "runtime/include/sptile.hpp"
 
 namespace {
 

@@ -37,7 +37,7 @@ def script(block, number, build, root, work):
     if block.language == "sh":
         return block.text
     (work / f"block{number}.cpp").write_text(block.text)
-    return (f"c++ -std=c++20 block{number}.cpp -I{root}/runtime -L{build}/runtime -l:libsptile.so.0 "
+    return (f"c++ -std=c++20 block{number}.cpp -I{root}/runtime/include -L{build}/runtime -l:libsptile.so.0 "
             f"-Wl,-rpath,{build}/runtime -o block{number}\n./block{number}\n")
 
 
@@ -84,7 +84,7 @@ def check_fragments(found, root):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "fragments.cpp"
         path.write_text("".join(source))
-        run(["c++", "-std=c++20", "-fsyntax-only", "-w", f"-I{root}/runtime", f"-I{root}/tools/capi", f"-I{HERE}", path])
+        run(["c++", "-std=c++20", "-fsyntax-only", "-w", f"-I{root}/runtime/include", f"-I{root}/tools/capi", f"-I{HERE}", path])
     return len(fragments)
 
 

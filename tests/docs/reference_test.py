@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 
-HEADERS = ("runtime/sptile.h", "tools/capi/sptile_tools.h", "runtime/sptile.hpp")
+HEADERS = ("runtime/include/sptile.h", "tools/capi/sptile_tools.h", "runtime/include/sptile.hpp")
 # Members whose name and type say what they return.
 PLAIN_MEMBERS = re.compile(r"\w+::(rows|cols|n|nnz|id|rank|parts|entries|symmetric|needed|old_ids|halo_ids|\w+_offset|send_rows|Part)$")
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "formats/convert/converters.hpp"
-#include "formats/io/matrix_market.hpp"
+#include "formats/io/matrix_market/matrix_market.hpp"
 #include "formats/layout/registry.hpp"
 
 using namespace sptile;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "formats/csr.hpp"
+#include "formats/core/csr.hpp"
 
 namespace sptile::tests {
 

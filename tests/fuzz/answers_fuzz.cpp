@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string>
 
-#include "formats/io/hdf5_message.hpp"
+#include "formats/io/hdf5/hdf5_message.hpp"
 #include "tests/fuzz/read_fuzzed.hpp"
 
 using namespace sptile;

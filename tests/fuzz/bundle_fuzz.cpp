@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "formats/convert/packed_positions.hpp"
-#include "formats/io/matrix_market.hpp"
+#include "formats/io/matrix_market/matrix_market.hpp"
 #include "formats/layout/csr.hpp"
 #include "runtime/bundle/bundle_matrix.hpp"
 #include "runtime/plan/sddmm.hpp"

@@ -8,13 +8,13 @@
 #include <numeric>
 
 #include "formats/convert/converters.hpp"
-#include "formats/csr.hpp"
-#include "formats/io/bundle_writer.hpp"
-#include "formats/io/matrix_market.hpp"
+#include "formats/core/csr.hpp"
+#include "formats/io/hdf5/bundle_writer.hpp"
+#include "formats/io/matrix_market/matrix_market.hpp"
 #include "formats/layout/csr.hpp"
 #include "runtime/bundle/bundle.hpp"
-#include "runtime/symmetry.hpp"
-#include "runtime/transpose.hpp"
+#include "runtime/core/symmetry.hpp"
+#include "runtime/core/transpose.hpp"
 #include "tests/fuzz/folded_bundle.hpp"
 #include "tests/temporary_folder.hpp"
 

@@ -14,9 +14,9 @@
 #include <string_view>
 #include <utility>
 
-#include "formats/hdf5/call.hpp"
-#include "formats/hdf5/driver.hpp"
-#include "formats/io/hdf5_file.hpp"
+#include "formats/hdf5_helper/call.hpp"
+#include "formats/hdf5_helper/driver.hpp"
+#include "formats/io/hdf5/hdf5_file.hpp"
 #include "tests/fuzz/read_fuzzed.hpp"
 
 using namespace sptile;

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "formats/buffer.hpp"
+#include "formats/core/buffer.hpp"
 #include "formats/layout/bundle_layout.hpp"
 #include "tests/seal_bundle.hpp"
 

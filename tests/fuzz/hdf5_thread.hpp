@@ -8,8 +8,8 @@
 #include <functional>
 #include <thread>
 
-#include "formats/hdf5/serve.hpp"
-#include "formats/io/hdf5_helper.hpp"
+#include "formats/hdf5_helper/serve.hpp"
+#include "formats/io/hdf5/hdf5_helper.hpp"
 
 namespace sptile {
 

@@ -6,8 +6,8 @@
 #include <new>
 #include <string_view>
 
-#include "formats/io/available_memory.hpp"
-#include "formats/io/npz.hpp"
+#include "formats/io/files/available_memory.hpp"
+#include "formats/io/npz/npz.hpp"
 #include "formats/layout/csr.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

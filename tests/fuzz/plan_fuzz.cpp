@@ -12,12 +12,12 @@
 
 #include "formats/convert/converters.hpp"
 #include "formats/layout/bundle_layout.hpp"
-#include "runtime/cuda/csr/csr.hpp"
+#include "runtime/cuda/families/csr/csr.hpp"
 #include "runtime/cuda/papers/acc/acc.hpp"
 #include "runtime/cuda/papers/rsh/rsh.hpp"
-#include "runtime/cuda/sddmm/sddmm.hpp"
-#include "runtime/cuda/tall/tall.hpp"
-#include "runtime/cuda/tile/tile.hpp"
+#include "runtime/cuda/families/sddmm/sddmm.hpp"
+#include "runtime/cuda/families/tall/tall.hpp"
+#include "runtime/cuda/families/tile/tile.hpp"
 #include "runtime/plan/stored.hpp"
 #include "tests/runtime/random_problem.hpp"
 

@@ -4,5 +4,5 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 #pragma GCC diagnostic ignored "-Wconversion"
-#include "runtime/cuda/sddmm/tile8.cu"
+#include "runtime/cuda/families/sddmm/tile8.cu"
 #pragma GCC diagnostic pop

@@ -4,5 +4,5 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 #pragma GCC diagnostic ignored "-Wconversion"
-#include "runtime/cuda/tall/tall.cu"
+#include "runtime/cuda/families/tall/tall.cu"
 #pragma GCC diagnostic pop

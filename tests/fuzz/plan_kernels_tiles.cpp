@@ -4,8 +4,8 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 #pragma GCC diagnostic ignored "-Wconversion"
-#include "runtime/cuda/csr/csr.cu"
+#include "runtime/cuda/families/csr/csr.cu"
 #include "runtime/cuda/papers/acc/acc.cu"
 #include "runtime/cuda/papers/rsh/rsh.cu"
-#include "runtime/cuda/tile/tile8.cu"
+#include "runtime/cuda/families/tile/tile8.cu"
 #pragma GCC diagnostic pop

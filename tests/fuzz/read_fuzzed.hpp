@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <utility>
 
-#include "formats/io/available_memory.hpp"
-#include "formats/io/hdf5_matrix.hpp"
+#include "formats/io/files/available_memory.hpp"
+#include "formats/io/hdf5/hdf5_matrix.hpp"
 #include "formats/layout/csr.hpp"
 #include "tests/fuzz/hdf5_thread.hpp"
 

@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "formats/io/matrix_market_reader.hpp"
-#include "formats/io/text_stream.hpp"
+#include "formats/io/matrix_market/matrix_market_reader.hpp"
+#include "formats/io/stream/text_stream.hpp"
 #include "formats/layout/csr.hpp"
 
 using namespace sptile::formats;

@@ -3,7 +3,7 @@
 #include <tuple>
 
 #include "formats/convert/packed_positions.hpp"
-#include "runtime/attention_operands.hpp"
+#include "runtime/core/attention_operands.hpp"
 #include "runtime/operation/attention.hpp"
 #include "runtime/operation/attention_gradient.hpp"
 #include "runtime/operation/attention_gradient_t.hpp"

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "formats/layout/registry.hpp"
-#include "formats/random.hpp"
+#include "formats/core/random.hpp"
 #include "tests/gpu/device_problem.hpp"
 
 using namespace sptile;

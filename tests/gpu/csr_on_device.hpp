@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "formats/csr.hpp"
+#include "formats/core/csr.hpp"
 #include "runtime/cuda/device_format.hpp"
 #include "tests/gpu/device_problem.hpp"
 

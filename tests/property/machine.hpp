@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/options.hpp"
+#include "runtime/core/options.hpp"
 
 namespace sptile::test {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "formats/error.hpp"
+#include "formats/core/error.hpp"
 #include "runtime/operation/operation.hpp"
 #include "runtime/plan/plan.hpp"
 #include "tests/property/instance.hpp"

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/kernel.hpp"
+#include "runtime/core/kernel.hpp"
 #include "tests/property/machine.hpp"
 #include "tests/property/options.hpp"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "runtime/operation/operation.hpp"
-#include "runtime/options.hpp"
+#include "runtime/core/options.hpp"
 
 namespace sptile::test {
 

@@ -40,7 +40,7 @@ def test_structs_have_the_layout_of_the_header(tmp_path: Path) -> None:
     lines = [f'printf("%s=%lld\\n", "{fact}", (long long)({fact}));' for fact in expected]
     source = tmp_path / "facts.c"
     source.write_text('#include <stdio.h>\n#include "sptile_tools.h"\nint main(void) {\n' + "\n".join(lines) + "\nreturn 0;}\n")
-    folders = ["-I", str(HEADER.parent), "-I", str(ROOT / "runtime")]
+    folders = ["-I", str(HEADER.parent), "-I", str(ROOT / "runtime/include")]
     subprocess.run([compiler, *folders, source, "-o", tmp_path / "facts"], check=True)
     output = subprocess.run([tmp_path / "facts"], check=True, capture_output=True, text=True).stdout
     assert {name: int(value) for name, value in (line.rsplit("=", 1) for line in output.splitlines())} == expected

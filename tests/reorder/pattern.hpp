@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "formats/csr_view.hpp"
-#include "formats/random.hpp"
+#include "formats/core/csr_view.hpp"
+#include "formats/core/random.hpp"
 
 namespace sptile::tests {
 

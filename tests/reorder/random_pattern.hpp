@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "formats/csr_view.hpp"
+#include "formats/core/csr_view.hpp"
 
 namespace sptile::reorder {
 

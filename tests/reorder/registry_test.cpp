@@ -8,10 +8,10 @@
 #include <set>
 #include <string>
 
-#include "formats/csr.hpp"
-#include "formats/random.hpp"
-#include "reorder/locality.hpp"
-#include "reorder/quality.hpp"
+#include "formats/core/csr.hpp"
+#include "formats/core/random.hpp"
+#include "reorder/quality/locality.hpp"
+#include "reorder/quality/quality.hpp"
 
 using namespace sptile;
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "formats/csr.hpp"
-#include "formats/random.hpp"
+#include "formats/core/csr.hpp"
+#include "formats/core/random.hpp"
 
 namespace sptile::reorder {
 

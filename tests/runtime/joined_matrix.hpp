@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "runtime/batch.hpp"
+#include "runtime/core/batch.hpp"
 #include "tests/runtime/random_problem.hpp"
 
 namespace sptile::test {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "formats/convert/converters.hpp"
-#include "formats/csr.hpp"
+#include "formats/core/csr.hpp"
 #include "formats/layout/csr.hpp"
 #include "runtime/kernels/kernels.hpp"
 #include "runtime/operation/spmm.hpp"

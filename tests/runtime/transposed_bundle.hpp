@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/io/bundle_writer.hpp"
+#include "formats/io/hdf5/bundle_writer.hpp"
 #include "formats/layout/registry.hpp"
-#include "formats/row_order.hpp"
-#include "runtime/transpose.hpp"
+#include "formats/core/row_order.hpp"
+#include "runtime/core/transpose.hpp"
 #include "tests/bundle_sample.hpp"
 #include "tests/runtime/random_problem.hpp"
 #include "tests/temporary_folder.hpp"

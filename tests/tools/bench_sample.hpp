@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "tools/bench_rows.hpp"
-#include "tools/json.hpp"
+#include "tools/measure/bench_rows.hpp"
+#include "tools/cli/json.hpp"
 
 namespace sptile::tools::test {
 

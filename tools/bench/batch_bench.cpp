@@ -22,8 +22,8 @@
 
 #include "tools/bench/batch/place.hpp"
 #include "tools/bench/batch/problem.hpp"
-#include "tools/csv_log.hpp"
-#include "tools/stopwatch.hpp"
+#include "tools/measure/csv_log.hpp"
+#include "tools/pipeline/stopwatch.hpp"
 
 namespace {
 

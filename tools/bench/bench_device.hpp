@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "formats/error.hpp"
-#include "tools/stopwatch.hpp"
+#include "formats/core/error.hpp"
+#include "tools/pipeline/stopwatch.hpp"
 
 namespace sptile::tools {
 

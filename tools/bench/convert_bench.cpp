@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "formats/convert/converters.hpp"
-#include "formats/io/matrix_market.hpp"
-#include "tools/stopwatch.hpp"
+#include "formats/io/matrix_market/matrix_market.hpp"
+#include "tools/pipeline/stopwatch.hpp"
 
 namespace {
 

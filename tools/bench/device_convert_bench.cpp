@@ -1,7 +1,7 @@
 // Times the conversion from CSR to every format on CUDA device 0, beside the CPU with all its threads: CSV on
 // stdout, one row per matrix and format.
 //   device_convert_bench [--keep] ROUNDS VALUES MATRIX...
-// VALUES is f32, f16, f64 or pattern. Matrices are bundles, raw CSR files (see formats/io/raw_csr.hpp) or
+// VALUES is f32, f16, f64 or pattern. Matrices are bundles, raw CSR files (see formats/io/binary/raw_csr.hpp) or
 // Matrix Market files. `first_seconds` is the first conversion, `device_seconds` the median of those behind
 // it, both with everything but the copy of the CSR matrix to the device: checks, memory, conversion, and the
 // return of the matrix that was made before. `same` says whether both gave the same bytes. --keep: the
@@ -18,12 +18,12 @@
 #include <vector>
 
 #include "formats/convert/converters.hpp"
-#include "formats/dtype_names.hpp"
+#include "formats/core/dtype_names.hpp"
 #include "formats/layout/registry.hpp"
 #include "tools/bench/bench_device.hpp"
 #include "tools/bench/bench_input.hpp"
-#include "tools/device_conversion.hpp"
-#include "tools/stopwatch.hpp"
+#include "tools/pipeline/device_conversion.hpp"
+#include "tools/pipeline/stopwatch.hpp"
 
 namespace {
 

@@ -21,7 +21,7 @@
 
 #include "tools/bench/layers/fusion.hpp"
 #include "tools/bench/layers/sides.hpp"
-#include "tools/csv_log.hpp"
+#include "tools/measure/csv_log.hpp"
 
 namespace {
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <string_view>
 
-#include "formats/dtype_names.hpp"
-#include "formats/io/matrix_market.hpp"
+#include "formats/core/dtype_names.hpp"
+#include "formats/io/matrix_market/matrix_market.hpp"
 
 namespace {
 

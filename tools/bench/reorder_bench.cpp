@@ -13,11 +13,11 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/csr.hpp"
-#include "formats/io/matrix_market.hpp"
-#include "reorder/quality.hpp"
+#include "formats/core/csr.hpp"
+#include "formats/io/matrix_market/matrix_market.hpp"
+#include "reorder/quality/quality.hpp"
 #include "reorder/registry.hpp"
-#include "tools/stopwatch.hpp"
+#include "tools/pipeline/stopwatch.hpp"
 
 namespace {
 

@@ -8,10 +8,10 @@
 #include "formats/convert/converters.hpp"
 #include "formats/convert/packed_positions.hpp"
 #include "formats/layout/csr.hpp"
-#include "formats/row_order.hpp"
+#include "formats/core/row_order.hpp"
 #include "runtime/plan/stored.hpp"
-#include "runtime/symmetry.hpp"
-#include "runtime/transpose.hpp"
+#include "runtime/core/symmetry.hpp"
+#include "runtime/core/transpose.hpp"
 
 namespace sptile::tools {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "formats/progress.hpp"
+#include "formats/core/progress.hpp"
 #include "runtime/bundle/bundle.hpp"
 
 namespace sptile::tools {

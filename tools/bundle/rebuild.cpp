@@ -1,7 +1,7 @@
 #include "tools/bundle/rebuild.hpp"
 
 #include "formats/convert/converters.hpp"
-#include "formats/row_order.hpp"
+#include "formats/core/row_order.hpp"
 
 namespace sptile::tools {
 

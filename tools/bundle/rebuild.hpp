@@ -1,7 +1,7 @@
 // What `export` takes out of a bundle.
 #pragma once
 
-#include "formats/csr.hpp"
+#include "formats/core/csr.hpp"
 #include "formats/layout/format_layout.hpp"
 #include "runtime/bundle/bundle.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "formats/io/atomic_file.hpp"
+#include "formats/io/files/atomic_file.hpp"
 #include "runtime/choice/device_profile.hpp"
 
 namespace sptile::tools {

@@ -11,7 +11,7 @@
 #include "runtime/cuda/papers/libra_streams/libra_streams.hpp"
 #include "runtime/cuda/papers/libra_streams/schedule.hpp"
 #include "runtime/plan/product_plan.hpp"
-#include "tools/operations.hpp"
+#include "tools/measure/operations.hpp"
 
 namespace sptile::tools {
 namespace {

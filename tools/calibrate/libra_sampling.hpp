@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "formats/buffer.hpp"
+#include "formats/core/buffer.hpp"
 #include "formats/convert/converters.hpp"
 #include "tools/calibrate/sampling.hpp"
 

@@ -10,11 +10,11 @@
 #include "tools/calibrate/suite.hpp"
 #include "tools/calibrate/window_matrices.hpp"
 #include "tools/cuda/device_bench.hpp"
-#include "tools/host_bench.hpp"
-#include "tools/input.hpp"
-#include "tools/random_operands.hpp"
-#include "tools/stopwatch.hpp"
-#include "tools/units.hpp"
+#include "tools/measure/host_bench.hpp"
+#include "tools/pipeline/input.hpp"
+#include "tools/measure/random_operands.hpp"
+#include "tools/pipeline/stopwatch.hpp"
+#include "tools/pipeline/units.hpp"
 
 namespace sptile::tools {
 namespace {

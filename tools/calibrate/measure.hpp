@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "runtime/operation/operation.hpp"
-#include "runtime/options.hpp"
+#include "runtime/core/options.hpp"
 #include "tools/calibrate/sampling.hpp"
-#include "tools/input_options.hpp"
-#include "tools/verb.hpp"
+#include "tools/cli/input_options.hpp"
+#include "tools/cli/verb.hpp"
 
 namespace sptile::tools {
 

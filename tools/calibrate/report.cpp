@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "tools/json.hpp"
-#include "tools/table.hpp"
+#include "tools/cli/json.hpp"
+#include "tools/cli/table.hpp"
 
 namespace sptile::tools {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "tools/calibrate/fit.hpp"
 #include "tools/calibrate/selector.hpp"
-#include "tools/result.hpp"
+#include "tools/cli/result.hpp"
 
 namespace sptile::tools {
 

@@ -7,10 +7,10 @@
 
 #include "formats/convert/converters.hpp"
 #include "formats/convert/packed_positions.hpp"
-#include "formats/csr.hpp"
+#include "formats/core/csr.hpp"
 #include "runtime/choice/prediction.hpp"
 #include "tools/calibrate/libra_sampling.hpp"
-#include "tools/operations.hpp"
+#include "tools/measure/operations.hpp"
 
 namespace sptile::tools {
 namespace {

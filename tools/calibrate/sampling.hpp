@@ -8,13 +8,13 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/csr_view.hpp"
+#include "formats/core/csr_view.hpp"
 #include "runtime/cuda/papers/libra_streams/balance.hpp"
 #include "tools/calibrate/fit.hpp"
 #include "tools/calibrate/selector.hpp"
 #include "tools/calibrate/threshold.hpp"
-#include "tools/product_bench.hpp"
-#include "tools/verb.hpp"
+#include "tools/measure/product_bench.hpp"
+#include "tools/cli/verb.hpp"
 
 namespace sptile::tools {
 

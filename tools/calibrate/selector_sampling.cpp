@@ -7,7 +7,7 @@
 #include "formats/convert/hc_window.hpp"
 #include "runtime/operation/spmm.hpp"
 #include "tools/calibrate/window_matrices.hpp"
-#include "tools/random_operands.hpp"
+#include "tools/measure/random_operands.hpp"
 
 namespace sptile::tools {
 namespace {

@@ -5,8 +5,8 @@
 #include <span>
 #include <string>
 
-#include "formats/csr.hpp"
-#include "formats/error.hpp"
+#include "formats/core/csr.hpp"
+#include "formats/core/error.hpp"
 
 namespace sptile::tools {
 

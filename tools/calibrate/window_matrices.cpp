@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "formats/random.hpp"
+#include "formats/core/random.hpp"
 
 namespace sptile::tools {
 namespace {

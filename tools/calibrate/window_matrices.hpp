@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "formats/csr.hpp"
+#include "formats/core/csr.hpp"
 #include "tools/calibrate/selector.hpp"
 
 namespace sptile::tools {

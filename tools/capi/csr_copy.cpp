@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-#include "formats/io/numbers.hpp"
+#include "formats/io/text/numbers.hpp"
 #include "formats/layout/csr.hpp"
 #include "runtime/capi/arguments.hpp"
 #include "runtime/capi/error.hpp"

@@ -1,8 +1,8 @@
 // CSR arrays of a caller, copied and checked.
 #pragma once
 
-#include "formats/error.hpp"
-#include "formats/io/entries_to_csr.hpp"
+#include "formats/core/error.hpp"
+#include "formats/io/entries/entries_to_csr.hpp"
 #include "tools/capi/sptile_tools.h"
 
 namespace sptile::tools {

@@ -14,8 +14,8 @@
 #include <thread>
 #include <typeinfo>
 
-#include "formats/buffer.hpp"
-#include "formats/fork.hpp"
+#include "formats/core/buffer.hpp"
+#include "formats/core/fork.hpp"
 #include "runtime/capi/error.hpp"
 
 namespace sptile::tools {
@@ -34,7 +34,7 @@ class Threads {
     const int most = forks() > 0 ? 1 : wanted;
     if (most == 0) return;
     omp_set_num_threads(most);
-    // After a fork oneTBB is not called, see formats/parallel_loop.hpp.
+    // After a fork oneTBB is not called, see formats/core/parallel_loop.hpp.
     if (forks() == 0)
       limit_.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(most));
   }

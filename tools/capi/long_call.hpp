@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "formats/error.hpp"
-#include "formats/printable.hpp"
+#include "formats/core/error.hpp"
+#include "formats/core/printable.hpp"
 #include "tools/capi/sptile_tools.h"
-#include "tools/work.hpp"
+#include "tools/pipeline/work.hpp"
 
 namespace sptile::tools {
 

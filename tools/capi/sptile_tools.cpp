@@ -11,18 +11,18 @@
 #include <numeric>
 #include <vector>
 
-#include "formats/io/sha256.hpp"
+#include "formats/io/stream/sha256.hpp"
 #include "formats/layout/csr.hpp"
 #include "runtime/capi/arguments.hpp"
 #include "runtime/capi/error.hpp"
-#include "runtime/symmetry.hpp"
+#include "runtime/core/symmetry.hpp"
 #include "tools/capi/csr_copy.hpp"
 #include "tools/capi/long_call.hpp"
-#include "tools/conversion.hpp"
-#include "tools/input.hpp"
-#include "tools/names.hpp"
-#include "tools/order.hpp"
-#include "tools/order_quality.hpp"
+#include "tools/pipeline/conversion.hpp"
+#include "tools/pipeline/input.hpp"
+#include "tools/pipeline/names.hpp"
+#include "tools/pipeline/order.hpp"
+#include "tools/pipeline/order_quality.hpp"
 
 struct sptile_tools_matrix {
   std::shared_ptr<const sptile::tools::LoadedMatrix> loaded;

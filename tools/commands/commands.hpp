@@ -1,7 +1,7 @@
 // The verbs, one file each.
 #pragma once
 
-#include "tools/verb.hpp"
+#include "tools/cli/verb.hpp"
 
 namespace sptile::tools {
 

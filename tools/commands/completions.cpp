@@ -1,9 +1,9 @@
 #include <memory>
 
 #include "tools/commands/commands.hpp"
-#include "tools/completions/completions.hpp"
-#include "tools/json.hpp"
-#include "tools/names.hpp"
+#include "tools/cli/completions/completions.hpp"
+#include "tools/cli/json.hpp"
+#include "tools/pipeline/names.hpp"
 
 namespace sptile::tools {
 namespace {

@@ -5,17 +5,17 @@
 
 #include "formats/layout/registry.hpp"
 #include "tools/commands/commands.hpp"
-#include "tools/conversion.hpp"
-#include "tools/devices.hpp"
-#include "tools/input.hpp"
-#include "tools/input_options.hpp"
-#include "tools/json.hpp"
-#include "tools/matrix_kinds.hpp"
-#include "tools/names.hpp"
-#include "tools/order_choice.hpp"
-#include "tools/order_options.hpp"
-#include "tools/table.hpp"
-#include "tools/units.hpp"
+#include "tools/pipeline/conversion.hpp"
+#include "tools/pipeline/devices.hpp"
+#include "tools/pipeline/input.hpp"
+#include "tools/cli/input_options.hpp"
+#include "tools/cli/json.hpp"
+#include "tools/pipeline/matrix_kinds.hpp"
+#include "tools/pipeline/names.hpp"
+#include "tools/stats/order_choice.hpp"
+#include "tools/cli/order_options.hpp"
+#include "tools/cli/table.hpp"
+#include "tools/pipeline/units.hpp"
 
 namespace sptile::tools {
 namespace {

@@ -3,16 +3,16 @@
 
 #include <algorithm>
 
-#include "formats/io/hdf5_version.hpp"
+#include "formats/io/hdf5/hdf5_version.hpp"
 #include "formats/layout/registry.hpp"
 #include "runtime/operation/operation.hpp"
 #include "tools/commands/commands.hpp"
-#include "tools/devices.hpp"
+#include "tools/pipeline/devices.hpp"
 #include "tools/doctor/diagnosis.hpp"
-#include "tools/json.hpp"
-#include "tools/table.hpp"
-#include "tools/units.hpp"
-#include "tools/version.hpp"
+#include "tools/cli/json.hpp"
+#include "tools/cli/table.hpp"
+#include "tools/pipeline/units.hpp"
+#include "tools/cli/version.hpp"
 
 namespace sptile::tools {
 namespace {

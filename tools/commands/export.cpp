@@ -2,12 +2,12 @@
 
 #include "tools/bundle/rebuild.hpp"
 #include "tools/commands/commands.hpp"
-#include "tools/input.hpp"
-#include "tools/json.hpp"
-#include "tools/matrix_kinds.hpp"
-#include "tools/names.hpp"
-#include "tools/stopwatch.hpp"
-#include "tools/units.hpp"
+#include "tools/pipeline/input.hpp"
+#include "tools/cli/json.hpp"
+#include "tools/pipeline/matrix_kinds.hpp"
+#include "tools/pipeline/names.hpp"
+#include "tools/pipeline/stopwatch.hpp"
+#include "tools/pipeline/units.hpp"
 
 namespace sptile::tools {
 namespace {

@@ -4,16 +4,16 @@
 #include <optional>
 #include <vector>
 
-#include "formats/io/bundle_writer.hpp"
-#include "formats/io/matrix_market.hpp"
-#include "runtime/symmetry.hpp"
+#include "formats/io/hdf5/bundle_writer.hpp"
+#include "formats/io/matrix_market/matrix_market.hpp"
+#include "runtime/core/symmetry.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/gen/data_set.hpp"
 #include "tools/gen/generator.hpp"
-#include "tools/json.hpp"
-#include "tools/output_name.hpp"
-#include "tools/stopwatch.hpp"
-#include "tools/units.hpp"
+#include "tools/cli/json.hpp"
+#include "tools/pipeline/output_name.hpp"
+#include "tools/pipeline/stopwatch.hpp"
+#include "tools/pipeline/units.hpp"
 
 namespace sptile::tools {
 namespace {

@@ -4,11 +4,11 @@
 
 #include "runtime/bundle/bundle.hpp"
 #include "tools/commands/commands.hpp"
-#include "tools/input.hpp"
-#include "tools/json.hpp"
-#include "tools/stored_plans.hpp"
-#include "tools/table.hpp"
-#include "tools/units.hpp"
+#include "tools/pipeline/input.hpp"
+#include "tools/cli/json.hpp"
+#include "tools/bundle/stored_plans.hpp"
+#include "tools/cli/table.hpp"
+#include "tools/pipeline/units.hpp"
 
 namespace sptile::tools {
 namespace {

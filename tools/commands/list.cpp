@@ -7,10 +7,10 @@
 #include "runtime/kernels/kernels.hpp"
 #include "runtime/operation/operation.hpp"
 #include "tools/commands/commands.hpp"
-#include "tools/devices.hpp"
-#include "tools/json.hpp"
-#include "tools/names.hpp"
-#include "tools/table.hpp"
+#include "tools/pipeline/devices.hpp"
+#include "tools/cli/json.hpp"
+#include "tools/pipeline/names.hpp"
+#include "tools/cli/table.hpp"
 
 namespace sptile::tools {
 namespace {

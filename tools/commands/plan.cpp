@@ -2,22 +2,22 @@
 
 #include <algorithm>
 
-#include "formats/io/bundle_writer.hpp"
+#include "formats/io/hdf5/bundle_writer.hpp"
 #include "runtime/bundle/bundle.hpp"
 #include "runtime/choice/kernel_costs.hpp"
 #include "runtime/plan/choice.hpp"
 #include "runtime/plan/product_plan.hpp"
 #include "runtime/plan/stored.hpp"
 #include "tools/commands/commands.hpp"
-#include "tools/devices.hpp"
-#include "tools/input.hpp"
-#include "tools/json.hpp"
-#include "tools/names.hpp"
-#include "tools/operations.hpp"
-#include "tools/product_request.hpp"
-#include "tools/stopwatch.hpp"
-#include "tools/stored_plans.hpp"
-#include "tools/units.hpp"
+#include "tools/pipeline/devices.hpp"
+#include "tools/pipeline/input.hpp"
+#include "tools/cli/json.hpp"
+#include "tools/pipeline/names.hpp"
+#include "tools/measure/operations.hpp"
+#include "tools/measure/product_request.hpp"
+#include "tools/pipeline/stopwatch.hpp"
+#include "tools/bundle/stored_plans.hpp"
+#include "tools/pipeline/units.hpp"
 
 namespace sptile::tools {
 namespace {

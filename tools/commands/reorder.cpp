@@ -3,21 +3,21 @@
 #include <memory>
 #include <optional>
 
-#include "formats/csr.hpp"
-#include "formats/io/output_bytes.hpp"
-#include "formats/io/print_number.hpp"
+#include "formats/core/csr.hpp"
+#include "formats/io/stream/output_bytes.hpp"
+#include "formats/io/text/print_number.hpp"
 #include "tools/commands/commands.hpp"
-#include "tools/conversion.hpp"
-#include "tools/input.hpp"
-#include "tools/input_options.hpp"
-#include "tools/json.hpp"
-#include "tools/matrix_kinds.hpp"
-#include "tools/order_choice.hpp"
-#include "tools/order_options.hpp"
-#include "tools/output_name.hpp"
-#include "tools/quality_report.hpp"
-#include "tools/stopwatch.hpp"
-#include "tools/units.hpp"
+#include "tools/pipeline/conversion.hpp"
+#include "tools/pipeline/input.hpp"
+#include "tools/cli/input_options.hpp"
+#include "tools/cli/json.hpp"
+#include "tools/pipeline/matrix_kinds.hpp"
+#include "tools/stats/order_choice.hpp"
+#include "tools/cli/order_options.hpp"
+#include "tools/pipeline/output_name.hpp"
+#include "tools/stats/quality_report.hpp"
+#include "tools/pipeline/stopwatch.hpp"
+#include "tools/pipeline/units.hpp"
 
 namespace sptile::tools {
 namespace {

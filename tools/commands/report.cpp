@@ -2,15 +2,15 @@
 
 #include <memory>
 
-#include "formats/io/output_bytes.hpp"
+#include "formats/io/stream/output_bytes.hpp"
 #include "tools/commands/commands.hpp"
-#include "tools/input.hpp"
-#include "tools/json.hpp"
-#include "tools/matrix_kinds.hpp"
-#include "tools/names.hpp"
-#include "tools/operations.hpp"
-#include "tools/order_options.hpp"
-#include "tools/output_name.hpp"
+#include "tools/pipeline/input.hpp"
+#include "tools/cli/json.hpp"
+#include "tools/pipeline/matrix_kinds.hpp"
+#include "tools/pipeline/names.hpp"
+#include "tools/measure/operations.hpp"
+#include "tools/cli/order_options.hpp"
+#include "tools/pipeline/output_name.hpp"
 #include "tools/report/gather.hpp"
 #include "tools/report/page.hpp"
 #include "tools/report/recommend.hpp"

@@ -3,15 +3,15 @@
 #include <memory>
 #include <vector>
 
-#include "formats/io/output_bytes.hpp"
+#include "formats/io/stream/output_bytes.hpp"
 #include "tools/commands/commands.hpp"
-#include "tools/input.hpp"
-#include "tools/input_options.hpp"
-#include "tools/json.hpp"
-#include "tools/matrix_kinds.hpp"
-#include "tools/order_options.hpp"
-#include "tools/output_name.hpp"
-#include "tools/result.hpp"
+#include "tools/pipeline/input.hpp"
+#include "tools/cli/input_options.hpp"
+#include "tools/cli/json.hpp"
+#include "tools/pipeline/matrix_kinds.hpp"
+#include "tools/cli/order_options.hpp"
+#include "tools/pipeline/output_name.hpp"
+#include "tools/cli/result.hpp"
 #include "tools/spy/figure.hpp"
 #include "tools/spy/png.hpp"
 #include "tools/spy/raster.hpp"

@@ -2,21 +2,21 @@
 
 #include <vector>
 
-#include "formats/io/available_memory.hpp"
-#include "runtime/symmetry.hpp"
+#include "formats/io/files/available_memory.hpp"
+#include "runtime/core/symmetry.hpp"
 #include "tools/commands/commands.hpp"
-#include "tools/core_shares.hpp"
-#include "tools/format_sizes.hpp"
-#include "tools/hypersparse.hpp"
-#include "tools/input.hpp"
-#include "tools/input_options.hpp"
-#include "tools/json.hpp"
-#include "tools/line_lengths.hpp"
-#include "tools/matrix_kinds.hpp"
-#include "tools/order_options.hpp"
-#include "tools/quality_report.hpp"
-#include "tools/table.hpp"
-#include "tools/units.hpp"
+#include "tools/stats/core_shares.hpp"
+#include "tools/stats/format_sizes.hpp"
+#include "tools/stats/hypersparse.hpp"
+#include "tools/pipeline/input.hpp"
+#include "tools/cli/input_options.hpp"
+#include "tools/cli/json.hpp"
+#include "tools/stats/line_lengths.hpp"
+#include "tools/pipeline/matrix_kinds.hpp"
+#include "tools/cli/order_options.hpp"
+#include "tools/stats/quality_report.hpp"
+#include "tools/cli/table.hpp"
+#include "tools/pipeline/units.hpp"
 
 namespace sptile::tools {
 namespace {

@@ -8,12 +8,12 @@
 
 #include "runtime/bundle/bundle.hpp"
 #include "tools/bundle/checks.hpp"
-#include "tools/colour.hpp"
+#include "tools/cli/colour.hpp"
 #include "tools/commands/commands.hpp"
-#include "tools/input.hpp"
-#include "tools/input_options.hpp"
-#include "tools/json.hpp"
-#include "tools/matrix_difference.hpp"
+#include "tools/pipeline/input.hpp"
+#include "tools/cli/input_options.hpp"
+#include "tools/cli/json.hpp"
+#include "tools/stats/matrix_difference.hpp"
 #include "tools/partition/check.hpp"
 
 namespace sptile::tools {

@@ -6,7 +6,7 @@
 #include "runtime/cuda/device/check.hpp"
 #include "tools/cuda/device_math.hpp"
 #include "tools/cuda/launch_timer.hpp"
-#include "tools/time_summary.hpp"
+#include "tools/measure/time_summary.hpp"
 
 namespace sptile::tools::cuda {
 namespace {

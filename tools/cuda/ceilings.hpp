@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/cuda/device_kernel.hpp"
-#include "tools/roofline.hpp"
+#include "tools/measure/roofline.hpp"
 
 namespace sptile::tools::cuda {
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "formats/no_value_type.hpp"
+#include "formats/core/no_value_type.hpp"
 #include "runtime/cuda/device/device_buffer.hpp"
 #include "runtime/operation/sddmm.hpp"
 #include "runtime/operation/spmm.hpp"

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/error.hpp"
+#include "formats/core/error.hpp"
 #include "tools/cuda/device_math.hpp"
 #include "tools/cuda/launch_timer.hpp"
 

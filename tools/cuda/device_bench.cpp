@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "formats/no_value_type.hpp"
+#include "formats/core/no_value_type.hpp"
 #include "runtime/cuda/backend.hpp"
 #include "runtime/cuda/device/check.hpp"
 #include "runtime/plan/choice.hpp"
@@ -14,10 +14,10 @@
 #include "tools/cuda/cusparse.hpp"
 #include "tools/cuda/device_product.hpp"
 #include "tools/cuda/launch_timer.hpp"
-#include "tools/devices.hpp"
-#include "tools/input.hpp"
-#include "tools/operations.hpp"
-#include "tools/stopwatch.hpp"
+#include "tools/pipeline/devices.hpp"
+#include "tools/pipeline/input.hpp"
+#include "tools/measure/operations.hpp"
+#include "tools/pipeline/stopwatch.hpp"
 
 namespace sptile::tools {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <memory>
 
-#include "tools/product_bench.hpp"
-#include "tools/verb.hpp"
+#include "tools/measure/product_bench.hpp"
+#include "tools/cli/verb.hpp"
 
 namespace sptile::tools {
 

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "runtime/attention_operands.hpp"
+#include "runtime/core/attention_operands.hpp"
 #include "runtime/operation/attention.hpp"
 #include "runtime/operation/sddmm.hpp"
 #include "runtime/operation/softmax_rows.hpp"
@@ -34,7 +34,7 @@ __device__ double widen(double x) { return x; }
 __device__ double widen(__half x) { return __half2float(x); }
 __device__ double widen(__nv_bfloat16 x) { return __bfloat162float(x); }
 
-// The finaliser of SplitMix64; see formats/random.hpp.
+// The finaliser of SplitMix64; see formats/core/random.hpp.
 __device__ std::uint64_t mix(std::uint64_t x) {
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
   x = (x ^ x >> 27) * 0x94d049bb133111ebull;

@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "formats/dtype.hpp"
-#include "runtime/operands.hpp"
+#include "formats/core/dtype.hpp"
+#include "runtime/core/operands.hpp"
 
 namespace sptile::runtime {
 struct Operation;

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "formats/csr.hpp"
+#include "formats/core/csr.hpp"
 #include "runtime/cuda/device/check.hpp"
 #include "runtime/cuda/device/gather.hpp"
 #include "runtime/cuda/device/upload.hpp"
-#include "tools/operations.hpp"
+#include "tools/measure/operations.hpp"
 
 namespace sptile::tools::cuda {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 
-#include "formats/csr_view.hpp"
+#include "formats/core/csr_view.hpp"
 #include "runtime/cuda/device/device_buffer.hpp"
 #include "runtime/operation/operation.hpp"
 #include "tools/cuda/device_math.hpp"

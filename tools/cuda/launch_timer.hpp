@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "formats/error.hpp"
+#include "formats/core/error.hpp"
 #include "runtime/cuda/device/device_buffer.hpp"
 
 namespace sptile::tools::cuda {

@@ -8,7 +8,7 @@
 
 #include "runtime/cpu/isa.hpp"
 #include "runtime/threads/count.hpp"
-#include "tools/devices.hpp"
+#include "tools/pipeline/devices.hpp"
 
 namespace sptile::tools::doctor {
 namespace {

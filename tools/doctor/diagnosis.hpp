@@ -12,7 +12,7 @@
 #include "tools/doctor/processor.hpp"
 #include "tools/doctor/trial.hpp"
 #include "tools/doctor/variables.hpp"
-#include "tools/verb.hpp"
+#include "tools/cli/verb.hpp"
 
 namespace sptile::tools::doctor {
 

@@ -4,8 +4,8 @@
 
 #include <type_traits>
 
-#include "formats/io/install_place.hpp"
-#include "runtime/sptile.h"
+#include "formats/io/files/install_place.hpp"
+#include "runtime/include/sptile.h"
 
 namespace sptile::tools::doctor {
 namespace {

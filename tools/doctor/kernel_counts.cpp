@@ -7,7 +7,7 @@
 #include "formats/layout/registry.hpp"
 #include "runtime/cuda/backend.hpp"
 #include "runtime/operation/operation.hpp"
-#include "tools/devices.hpp"
+#include "tools/pipeline/devices.hpp"
 
 namespace sptile::tools::doctor {
 namespace {

@@ -6,7 +6,7 @@
 #include "formats/layout/csr.hpp"
 #include "runtime/kernels/kernels.hpp"
 #include "runtime/operation/operation.hpp"
-#include "tools/host_bench.hpp"
+#include "tools/measure/host_bench.hpp"
 
 namespace sptile::tools::doctor {
 namespace {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "formats/csr.hpp"
-#include "runtime/options.hpp"
-#include "tools/verb.hpp"
+#include "formats/core/csr.hpp"
+#include "runtime/core/options.hpp"
+#include "tools/cli/verb.hpp"
 
 namespace sptile::tools::doctor {
 

@@ -9,7 +9,7 @@
 
 #include "runtime/choice/device_profile.hpp"
 #include "runtime/threads/count.hpp"
-#include "tools/names.hpp"
+#include "tools/pipeline/names.hpp"
 
 namespace sptile::tools::doctor {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "formats/io/available_memory.hpp"
-#include "formats/parallel_sort.hpp"
+#include "formats/io/files/available_memory.hpp"
+#include "formats/core/parallel_sort.hpp"
 
 namespace sptile::tools::gen {
 

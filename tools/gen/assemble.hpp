@@ -8,9 +8,9 @@
 #include <numeric>
 #include <span>
 
-#include "formats/csr.hpp"
-#include "formats/parallel_loop.hpp"
-#include "formats/progress.hpp"
+#include "formats/core/csr.hpp"
+#include "formats/core/parallel_loop.hpp"
+#include "formats/core/progress.hpp"
 
 namespace sptile::tools::gen {
 

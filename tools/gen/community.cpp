@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "formats/random.hpp"
+#include "formats/core/random.hpp"
 #include "tools/gen/assemble.hpp"
 #include "tools/gen/kinds.hpp"
 

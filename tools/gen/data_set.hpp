@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "formats/io/output_bytes.hpp"
+#include "formats/io/stream/output_bytes.hpp"
 #include "tools/gen/node_data.hpp"
 
 namespace sptile::tools::gen {

@@ -2,8 +2,8 @@
 #include <cassert>
 #include <vector>
 
-#include "formats/parallel_loop.hpp"
-#include "formats/random.hpp"
+#include "formats/core/parallel_loop.hpp"
+#include "formats/core/random.hpp"
 #include "tools/gen/assemble.hpp"
 #include "tools/gen/generator.hpp"
 

@@ -5,10 +5,10 @@
 #include <span>
 #include <string_view>
 
-#include "formats/csr.hpp"
-#include "formats/error.hpp"
-#include "formats/parameters.hpp"
-#include "formats/progress.hpp"
+#include "formats/core/csr.hpp"
+#include "formats/core/error.hpp"
+#include "formats/core/parameters.hpp"
+#include "formats/core/progress.hpp"
 #include "tools/gen/node_data.hpp"
 
 namespace sptile::tools::gen {

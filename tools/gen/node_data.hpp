@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "formats/csr.hpp"
-#include "formats/io/output_bytes.hpp"
+#include "formats/core/csr.hpp"
+#include "formats/io/stream/output_bytes.hpp"
 
 namespace sptile::tools::gen {
 

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <vector>
 
-#include "formats/random.hpp"
+#include "formats/core/random.hpp"
 #include "tools/gen/assemble.hpp"
 #include "tools/gen/kinds.hpp"
 

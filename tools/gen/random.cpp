@@ -1,4 +1,4 @@
-#include "formats/random.hpp"
+#include "formats/core/random.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "formats/random.hpp"
+#include "formats/core/random.hpp"
 #include "tools/gen/assemble.hpp"
 #include "tools/gen/kinds.hpp"
 

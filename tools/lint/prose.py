@@ -46,7 +46,7 @@ PATTERN = re.compile("|".join(f"(?P<p{i}>{pattern})" for i, pattern in enumerate
 ADVICE = list(PATTERNS.values())
 
 CPP = (".h", ".hpp", ".cpp", ".cu", ".cuh", ".c")
-PUBLIC_HEADERS = ("runtime/sptile.h", "runtime/sptile.hpp", "runtime/sptile_dist.hpp", "runtime/sptile_dist/*.hpp",
+PUBLIC_HEADERS = ("runtime/include/sptile.h", "runtime/include/sptile.hpp", "runtime/include/sptile_dist.hpp", "runtime/include/sptile_dist/*.hpp",
                   "tools/capi/sptile_tools.h")
 SOURCES = ("formats", "reorder", "runtime", "tools")
 CPP_TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|R"([^(\s]*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|' r"'(?:\\.|[^'\\\n])+'", re.DOTALL)

@@ -3,9 +3,9 @@
 #include <charconv>
 #include <utility>
 
-#include "formats/io/quote.hpp"
-#include "formats/io/text_lines.hpp"
-#include "formats/io/words.hpp"
+#include "formats/io/text/quote.hpp"
+#include "formats/io/text/text_lines.hpp"
+#include "formats/io/text/words.hpp"
 
 namespace sptile::tools {
 

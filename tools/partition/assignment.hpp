@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "formats/error.hpp"
+#include "formats/core/error.hpp"
 
 namespace sptile::tools {
 

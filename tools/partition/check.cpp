@@ -8,9 +8,9 @@
 #include <iterator>
 #include <numeric>
 
-#include "formats/parallel_loop.hpp"
-#include "formats/parallel_reduce.hpp"
-#include "formats/value_types.hpp"
+#include "formats/core/parallel_loop.hpp"
+#include "formats/core/parallel_reduce.hpp"
+#include "formats/core/value_types.hpp"
 #include "reorder/partition/division.hpp"
 #include "tools/partition/names.hpp"
 #include "tools/partition/write.hpp"

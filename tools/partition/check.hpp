@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "formats/csr.hpp"
-#include "formats/progress.hpp"
+#include "formats/core/csr.hpp"
+#include "formats/core/progress.hpp"
 #include "runtime/bundle/part.hpp"
 #include "tools/bundle/checks.hpp"
 #include "tools/partition/description.hpp"

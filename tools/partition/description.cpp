@@ -7,10 +7,10 @@
 #include <cerrno>
 #include <nlohmann/json.hpp>
 
-#include "formats/io/input_bytes.hpp"
-#include "formats/io/system_error.hpp"
+#include "formats/io/stream/input_bytes.hpp"
+#include "formats/io/files/system_error.hpp"
 #include "reorder/partition/division.hpp"
-#include "tools/json_text.hpp"
+#include "tools/cli/json_text.hpp"
 #include "tools/partition/limited_json.hpp"
 #include "tools/partition/names.hpp"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "formats/dtype.hpp"
-#include "formats/error.hpp"
+#include "formats/core/dtype.hpp"
+#include "formats/core/error.hpp"
 #include "tools/partition/survey.hpp"
 
 namespace sptile::tools {

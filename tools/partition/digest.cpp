@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "formats/layout/bundle_layout.hpp"
-#include "formats/random.hpp"
+#include "formats/core/random.hpp"
 
 namespace sptile::tools {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <cstring>
 
-#include "formats/parallel_loop.hpp"
-#include "formats/value_types.hpp"
+#include "formats/core/parallel_loop.hpp"
+#include "formats/core/value_types.hpp"
 
 namespace sptile::tools {
 namespace {

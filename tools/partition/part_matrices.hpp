@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "formats/csr.hpp"
+#include "formats/core/csr.hpp"
 #include "reorder/partition/division.hpp"
 #include "tools/partition/survey.hpp"
 

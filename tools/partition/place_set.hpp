@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "formats/buffer.hpp"
+#include "formats/core/buffer.hpp"
 
 namespace sptile::tools {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "formats/csr_view.hpp"
+#include "formats/core/csr_view.hpp"
 
 namespace sptile::tools {
 

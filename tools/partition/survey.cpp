@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-#include "formats/parallel_reduce.hpp"
+#include "formats/core/parallel_reduce.hpp"
 
 namespace sptile::tools {
 namespace {

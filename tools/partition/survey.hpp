@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "formats/error.hpp"
-#include "formats/progress.hpp"
+#include "formats/core/error.hpp"
+#include "formats/core/progress.hpp"
 #include "reorder/partition/division.hpp"
 #include "tools/partition/digest.hpp"
 #include "tools/partition/place_set.hpp"

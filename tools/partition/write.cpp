@@ -3,8 +3,8 @@
 #include <array>
 #include <utility>
 
-#include "formats/io/atomic_file.hpp"
-#include "formats/io/bundle_writer.hpp"
+#include "formats/io/files/atomic_file.hpp"
+#include "formats/io/hdf5/bundle_writer.hpp"
 #include "formats/layout/csr.hpp"
 #include "formats/layout/part_layout.hpp"
 #include "tools/partition/names.hpp"

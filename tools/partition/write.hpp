@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "formats/io/atomic_folder.hpp"
+#include "formats/io/files/atomic_folder.hpp"
 #include "tools/partition/description.hpp"
 
 namespace sptile::tools {

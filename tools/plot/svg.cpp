@@ -4,7 +4,7 @@
 
 #include <cassert>
 
-#include "formats/printable.hpp"
+#include "formats/core/printable.hpp"
 
 namespace sptile::plot {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "reorder/quality.hpp"
+#include "reorder/quality/quality.hpp"
 #include "tools/plot/svg.hpp"
 #include "tools/report/text.hpp"
 

@@ -6,19 +6,19 @@
 #include <memory>
 
 #include "formats/convert/packed_positions.hpp"
-#include "formats/io/available_memory.hpp"
-#include "reorder/quality.hpp"
+#include "formats/io/files/available_memory.hpp"
+#include "reorder/quality/quality.hpp"
 #include "runtime/operation/operation.hpp"
-#include "runtime/symmetry.hpp"
+#include "runtime/core/symmetry.hpp"
 #include "tools/cuda/device_bench.hpp"
-#include "tools/devices.hpp"
-#include "tools/host_bench.hpp"
-#include "tools/host_copy.hpp"
-#include "tools/input.hpp"
-#include "tools/operations.hpp"
+#include "tools/pipeline/devices.hpp"
+#include "tools/measure/host_bench.hpp"
+#include "tools/measure/host_copy.hpp"
+#include "tools/pipeline/input.hpp"
+#include "tools/measure/operations.hpp"
 #include "tools/report/recommend.hpp"
-#include "tools/roofline.hpp"
-#include "tools/stopwatch.hpp"
+#include "tools/measure/roofline.hpp"
+#include "tools/pipeline/stopwatch.hpp"
 
 namespace sptile::tools::report {
 namespace {

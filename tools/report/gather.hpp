@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "tools/input_options.hpp"
-#include "tools/order.hpp"
-#include "tools/product_request.hpp"
+#include "tools/cli/input_options.hpp"
+#include "tools/pipeline/order.hpp"
+#include "tools/measure/product_request.hpp"
 #include "tools/report/report.hpp"
 
 namespace sptile::tools::report {

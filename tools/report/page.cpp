@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "tools/plot/svg.hpp"
-#include "tools/version.hpp"
+#include "tools/cli/version.hpp"
 
 namespace sptile::tools::report {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "formats/error.hpp"
+#include "formats/core/error.hpp"
 #include "tools/report/report.hpp"
 
 namespace sptile::tools::report {

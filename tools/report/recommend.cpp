@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "tools/report/text.hpp"
-#include "tools/units.hpp"
+#include "tools/pipeline/units.hpp"
 
 namespace sptile::tools::report {
 namespace {

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "runtime/choice/prediction.hpp"
-#include "tools/format_sizes.hpp"
-#include "tools/line_lengths.hpp"
-#include "tools/order_quality.hpp"
-#include "tools/result.hpp"
+#include "tools/stats/format_sizes.hpp"
+#include "tools/stats/line_lengths.hpp"
+#include "tools/pipeline/order_quality.hpp"
+#include "tools/cli/result.hpp"
 #include "tools/spy/figure.hpp"
 
 namespace sptile::tools::report {

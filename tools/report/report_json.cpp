@@ -1,7 +1,7 @@
-#include "tools/candidates.hpp"
-#include "tools/input.hpp"
-#include "tools/json.hpp"
-#include "tools/quality_report.hpp"
+#include "tools/measure/candidates.hpp"
+#include "tools/pipeline/input.hpp"
+#include "tools/cli/json.hpp"
+#include "tools/stats/quality_report.hpp"
 #include "tools/report/recommend.hpp"
 #include "tools/report/report.hpp"
 

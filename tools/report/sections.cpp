@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "reorder/quality.hpp"
-#include "tools/input.hpp"
+#include "reorder/quality/quality.hpp"
+#include "tools/pipeline/input.hpp"
 #include "tools/plot/svg.hpp"
 #include "tools/report/charts.hpp"
 #include "tools/report/page.hpp"
 #include "tools/report/recommend.hpp"
 #include "tools/report/text.hpp"
-#include "tools/units.hpp"
+#include "tools/pipeline/units.hpp"
 
 namespace sptile::tools::report {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "tools/shell_words.hpp"
+#include "tools/pipeline/shell_words.hpp"
 
 namespace sptile::tools::report {
 

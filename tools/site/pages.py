@@ -63,8 +63,8 @@ MENU = [
 # Pages that site.sh generates, and the sources that pages link to in their place.
 GENERATED = {
     "reference/commands.md": ("tools/commands",),
-    "reference/c.md": ("runtime/sptile.h", "tools/capi/sptile_tools.h"),
-    "reference/cpp.md": ("runtime/sptile.hpp",),
+    "reference/c.md": ("runtime/include/sptile.h", "tools/capi/sptile_tools.h"),
+    "reference/cpp.md": ("runtime/include/sptile.hpp",),
 }
 UNSEARCHED = ("design/decisions/", "changelog.md")
 # Pages that should be found before others with the same words.

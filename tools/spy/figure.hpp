@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "formats/error.hpp"
+#include "formats/core/error.hpp"
 #include "tools/spy/raster.hpp"
 
 namespace sptile::tools::spy {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "formats/error.hpp"
+#include "formats/core/error.hpp"
 #include "tools/spy/raster.hpp"
 
 namespace sptile::tools::spy {

@@ -4,7 +4,7 @@
 #include <cassert>
 #include <cmath>
 
-#include "formats/parallel_loop.hpp"
+#include "formats/core/parallel_loop.hpp"
 
 namespace sptile::tools::spy {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "formats/dtype.hpp"
+#include "formats/core/dtype.hpp"
 #include "runtime/cuda/device/qualifiers.hpp"
 
 namespace sptile::runtime::cuda {

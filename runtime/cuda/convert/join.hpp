@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/batch.hpp"
+#include "runtime/core/batch.hpp"
 #include "runtime/cuda/convert/entries.hpp"
 
 namespace sptile::runtime::cuda {

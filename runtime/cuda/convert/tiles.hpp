@@ -2,7 +2,7 @@
 // 8 per tile), in which mask a row of a tile has its bits (places), and in the order of a tile's values.
 #pragma once
 
-#include "formats/no_value_type.hpp"
+#include "formats/core/no_value_type.hpp"
 #include "runtime/cuda/convert/columns.hpp"
 
 namespace sptile::runtime::cuda {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "formats/half.hpp"
-#include "formats/no_value_type.hpp"
+#include "formats/core/half.hpp"
+#include "formats/core/no_value_type.hpp"
 #include "runtime/cuda/device/qualifiers.hpp"
 
 namespace sptile::runtime::cuda {

@@ -3,7 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "formats/error.hpp"
+#include "formats/core/error.hpp"
 #include "runtime/cuda/device_kernel.hpp"
 
 namespace sptile::runtime::cuda {

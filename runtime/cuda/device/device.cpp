@@ -2,7 +2,7 @@
 #include <mutex>
 #include <string>
 
-#include "formats/fork.hpp"
+#include "formats/core/fork.hpp"
 #include "runtime/cuda/backend.hpp"
 #include "runtime/cuda/device/check.hpp"
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "formats/error.hpp"
+#include "formats/core/error.hpp"
 
 namespace sptile::runtime::cuda {
 

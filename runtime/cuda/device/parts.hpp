@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "formats/array_view.hpp"
+#include "formats/core/array_view.hpp"
 #include "runtime/cuda/device/upload.hpp"
 
 namespace sptile::runtime::cuda {

@@ -11,7 +11,7 @@
 #include "runtime/cuda/device/parts.hpp"
 #include "runtime/cuda/device/upload_format.hpp"
 #include "runtime/cuda/format_check.hpp"
-#include "runtime/run_values.hpp"
+#include "runtime/core/run_values.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "formats/half.hpp"
+#include "formats/core/half.hpp"
 
 namespace sptile::runtime::cuda {
 

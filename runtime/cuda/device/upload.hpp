@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "formats/error.hpp"
+#include "formats/core/error.hpp"
 
 namespace sptile::runtime::cuda {
 

@@ -3,10 +3,10 @@
 
 #include <memory>
 
-#include "formats/error.hpp"
+#include "formats/core/error.hpp"
 #include "runtime/cuda/device/upload.hpp"
 #include "runtime/cuda/device_format.hpp"
-#include "runtime/matrix.hpp"
+#include "runtime/core/matrix.hpp"
 
 namespace sptile::runtime::cuda {
 

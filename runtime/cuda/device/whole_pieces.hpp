@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "formats/layout/format_layout.hpp"
-#include "runtime/operands.hpp"
+#include "runtime/core/operands.hpp"
 
 namespace sptile::runtime::cuda {
 

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "runtime/kernel.hpp"
+#include "runtime/core/kernel.hpp"
 
 namespace sptile::runtime::cuda {
 

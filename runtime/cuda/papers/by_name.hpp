@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "runtime/cuda/built.hpp"
-#include "runtime/kernel.hpp"
+#include "runtime/core/kernel.hpp"
 #include "runtime/operation/spmm.hpp"
 
 namespace sptile::runtime::cuda {

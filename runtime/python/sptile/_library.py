@@ -1,4 +1,4 @@
-"""Finds and loads libsptile, and mirrors runtime/sptile.h: enums as ints, structs, signatures.
+"""Finds and loads libsptile, and mirrors runtime/include/sptile.h: enums as ints, structs, signatures.
 
 Names are those of the header without `SPTILE_` or `sptile_`; the header documents the fields. `lib` is the
 library; `check` turns a status into an exception.

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "formats/buffer.hpp"
-#include "formats/io/hdf5_file.hpp"
+#include "formats/core/buffer.hpp"
+#include "formats/io/hdf5/hdf5_file.hpp"
 
 namespace sptile {
 

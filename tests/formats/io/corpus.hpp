@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "formats/io/matrix_market_reader.hpp"
+#include "formats/io/matrix_market/matrix_market_reader.hpp"
 
 namespace sptile {
 

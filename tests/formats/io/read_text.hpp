@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "formats/io/matrix_market_reader.hpp"
+#include "formats/io/matrix_market/matrix_market_reader.hpp"
 
 namespace sptile::formats {
 

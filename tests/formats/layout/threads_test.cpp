@@ -5,7 +5,7 @@
 #include <random>
 
 #include "formats/convert/converters.hpp"
-#include "formats/csr.hpp"
+#include "formats/core/csr.hpp"
 #include "formats/layout/format_layout.hpp"
 
 using namespace sptile;

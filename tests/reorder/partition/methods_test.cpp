@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "formats/csr.hpp"
+#include "formats/core/csr.hpp"
 #include "reorder/partition/k_way.hpp"
 #include "reorder/partition/largest_send.hpp"
 #include "tests/reorder/pattern.hpp"

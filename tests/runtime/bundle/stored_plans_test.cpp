@@ -10,7 +10,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "formats/io/bundle_writer.hpp"
+#include "formats/io/hdf5/bundle_writer.hpp"
 #include "formats/layout/bundle_layout.hpp"
 #include "runtime/bundle/bundle_matrix.hpp"
 #include "tests/runtime/random_problem.hpp"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <functional>
 
-#include "runtime/attention_operands.hpp"
+#include "runtime/core/attention_operands.hpp"
 #include "runtime/kernels/kernels.hpp"
 #include "runtime/operation/attention.hpp"
 #include "runtime/operation/attention_gradient.hpp"

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-#include "formats/half.hpp"
+#include "formats/core/half.hpp"
 #include "runtime/cpu/long_rows.hpp"
 #include "runtime/cpu/row_steps.hpp"
 #include "runtime/plan/product_plan.hpp"

@@ -6,7 +6,7 @@
 
 #include "runtime/cuda/device/bulk_copy.cuh"
 #include "runtime/cuda/device/warpgroup.cuh"
-#include "runtime/cuda/tile/pipe.cuh"
+#include "runtime/cuda/families/tile/pipe.cuh"
 #include "tests/runtime/cuda/emulated_device.hpp"
 
 namespace sptile::test {

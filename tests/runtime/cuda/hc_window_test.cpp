@@ -7,8 +7,8 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 #pragma GCC diagnostic ignored "-Wconversion"
-#include "runtime/cuda/csr/csr.cu"
-#include "runtime/cuda/tile/tile16.cu"
+#include "runtime/cuda/families/csr/csr.cu"
+#include "runtime/cuda/families/tile/tile16.cu"
 #pragma GCC diagnostic pop
 
 #include "formats/convert/hc_window.hpp"

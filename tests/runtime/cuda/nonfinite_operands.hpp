@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-#include "formats/csr.hpp"
+#include "formats/core/csr.hpp"
 #include "runtime/cuda/device_kernel.hpp"
 #include "runtime/reference/element.hpp"
 

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "formats/layout/bundle_layout.hpp"
-#include "runtime/attributes.hpp"
-#include "runtime/cuda/sddmm/schedule.hpp"
+#include "runtime/core/attributes.hpp"
+#include "runtime/cuda/families/sddmm/schedule.hpp"
 #include "runtime/operation/sddmm.hpp"
 #include "runtime/operation/spmm.hpp"
 #include "runtime/plan/plan_key.hpp"

@@ -5,7 +5,7 @@
 #include <functional>
 #include <utility>
 
-#include "formats/io/bundle_writer.hpp"
+#include "formats/io/hdf5/bundle_writer.hpp"
 #include "tests/bundle_image.hpp"
 #include "tests/runtime/transposed_bundle.hpp"
 #include "tests/seal_bundle.hpp"

@@ -12,7 +12,7 @@
 #include "runtime/operation/sddmm.hpp"
 #include "runtime/operation/spmm.hpp"
 #include "tests/runtime/random_problem.hpp"
-#include "tools/operations.hpp"
+#include "tools/measure/operations.hpp"
 
 using namespace sptile;
 using namespace sptile::tools;

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "formats/io/matrix_market_reader.hpp"
+#include "formats/io/matrix_market/matrix_market_reader.hpp"
 #include "sptile_tools.h"
 #include "tests/temporary_folder.hpp"
 #include "tests/tools/partition/written_partition.hpp"

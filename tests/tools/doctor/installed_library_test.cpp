@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "formats/io/install_place.hpp"
+#include "formats/io/files/install_place.hpp"
 #include "runtime/cuda/backend.hpp"
 
 using namespace sptile;

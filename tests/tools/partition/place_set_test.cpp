@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "formats/random.hpp"
+#include "formats/core/random.hpp"
 
 using namespace sptile;
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "formats/csr.hpp"
-#include "formats/random.hpp"
+#include "formats/core/csr.hpp"
+#include "formats/core/random.hpp"
 #include "reorder/partition/division.hpp"
 #include "tests/bundle_image.hpp"
 #include "tests/bundle_sample.hpp"

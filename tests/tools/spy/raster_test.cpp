@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "formats/random.hpp"
+#include "formats/core/random.hpp"
 #include "tests/reorder/random_pattern.hpp"
 
 using namespace sptile;

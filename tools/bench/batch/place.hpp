@@ -6,8 +6,8 @@
 #include <memory>
 #include <optional>
 
-#include "formats/error.hpp"
-#include "runtime/sptile.hpp"
+#include "formats/core/error.hpp"
+#include "runtime/include/sptile.hpp"
 
 namespace sptile::tools::batch {
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "runtime/sptile.hpp"
+#include "runtime/include/sptile.hpp"
 #include "tools/bench/bench_device.hpp"
 #include "tools/bench/layers/math.hpp"
 #include "tools/bench/layers/timing.hpp"

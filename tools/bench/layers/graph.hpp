@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/sptile.hpp"
+#include "runtime/include/sptile.hpp"
 #include "tools/bench/bench_device.hpp"
 #include "tools/bench/layers/math.hpp"
 #include "tools/bench/layers/vendor.hpp"

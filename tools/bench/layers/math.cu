@@ -49,7 +49,7 @@ __device__ T warp_max(T x) {
   return x;
 }
 
-// The finaliser of SplitMix64; see formats/random.hpp.
+// The finaliser of SplitMix64; see formats/core/random.hpp.
 __device__ std::uint64_t mix(std::uint64_t x) {
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
   x = (x ^ x >> 27) * 0x94d049bb133111ebull;

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "formats/error.hpp"
+#include "formats/core/error.hpp"
 #include "tools/bench/layers/timing.hpp"
 
 namespace sptile::tools::layers {

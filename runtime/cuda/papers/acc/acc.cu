@@ -4,9 +4,9 @@
 #include "runtime/cuda/papers/acc/acc.hpp"
 
 #include "runtime/cuda/papers/acc/balance.hpp"
-#include "runtime/cuda/tile/divided.cuh"
-#include "runtime/cuda/tile/tile.hpp"
-#include "runtime/cuda/tile/tile8.cuh"
+#include "runtime/cuda/families/tile/divided.cuh"
+#include "runtime/cuda/families/tile/tile.hpp"
+#include "runtime/cuda/families/tile/tile8.cuh"
 
 namespace sptile::runtime::cuda {
 namespace {

@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <span>
 
-#include "runtime/cuda/tile/division.hpp"
+#include "runtime/cuda/families/tile/division.hpp"
 
 namespace sptile::runtime::cuda {
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "runtime/cuda/device/bulk_copy.cuh"
-#include "runtime/cuda/tile/lanes.hpp"
-#include "runtime/cuda/tile/math.cuh"
+#include "runtime/cuda/families/tile/lanes.hpp"
+#include "runtime/cuda/families/tile/math.cuh"
 
 namespace sptile::runtime::cuda {
 

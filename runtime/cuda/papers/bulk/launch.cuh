@@ -4,7 +4,7 @@
 #include "runtime/cuda/papers/bulk/consumer.cuh"
 #include "runtime/cuda/papers/bulk/decoder.cuh"
 #include "runtime/cuda/papers/bulk/producer.cuh"
-#include "runtime/cuda/tile/launch.cuh"
+#include "runtime/cuda/families/tile/launch.cuh"
 
 namespace sptile::runtime::cuda {
 

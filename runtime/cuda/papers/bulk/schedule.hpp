@@ -17,7 +17,7 @@
 #include "formats/layout/bmat.hpp"
 #include "runtime/cuda/device_kernel.hpp"
 #include "runtime/cuda/papers/bulk/shape.hpp"
-#include "runtime/cuda/tile/schedule.hpp"
+#include "runtime/cuda/families/tile/schedule.hpp"
 
 namespace sptile::runtime::cuda {
 

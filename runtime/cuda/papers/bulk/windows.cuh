@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "runtime/cuda/tile/task.cuh"
+#include "runtime/cuda/families/tile/task.cuh"
 
 namespace sptile::runtime::cuda {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "runtime/cuda/papers/hygnn/task.cuh"
-#include "runtime/cuda/tile/lanes.hpp"
+#include "runtime/cuda/families/tile/lanes.hpp"
 
 namespace sptile::runtime::cuda {
 

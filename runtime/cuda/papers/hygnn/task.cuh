@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "runtime/cuda/tile/memory.cuh"
+#include "runtime/cuda/families/tile/memory.cuh"
 
 namespace sptile::runtime::cuda {
 

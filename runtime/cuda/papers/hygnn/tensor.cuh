@@ -6,7 +6,7 @@
 
 #include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/papers/hygnn/task.cuh"
-#include "runtime/cuda/tile/lanes.hpp"
+#include "runtime/cuda/families/tile/lanes.hpp"
 
 namespace sptile::runtime::cuda {
 

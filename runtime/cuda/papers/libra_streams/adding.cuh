@@ -1,9 +1,9 @@
 // Adding to rows of C that others add to at the same time.
 #pragma once
 
-#include "runtime/cuda/csr/body.cuh"
+#include "runtime/cuda/families/csr/body.cuh"
 #include "runtime/cuda/papers/libra_streams/schedule.hpp"
-#include "runtime/cuda/tile/direct.cuh"
+#include "runtime/cuda/families/tile/direct.cuh"
 
 namespace sptile::runtime::cuda {
 

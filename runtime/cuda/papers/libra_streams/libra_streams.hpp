@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "runtime/cuda/device_kernel.hpp"
-#include "runtime/kernel.hpp"
+#include "runtime/core/kernel.hpp"
 
 namespace sptile::runtime::cuda {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "runtime/cuda/papers/libra_streams/balance.hpp"
-#include "runtime/cuda/tile/hybrid_schedule.hpp"
+#include "runtime/cuda/families/tile/hybrid_schedule.hpp"
 
 namespace sptile::runtime::cuda {
 

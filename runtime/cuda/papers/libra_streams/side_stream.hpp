@@ -6,7 +6,7 @@
 #include <memory>
 #include <mutex>
 
-#include "formats/error.hpp"
+#include "formats/core/error.hpp"
 
 namespace sptile::runtime::cuda {
 

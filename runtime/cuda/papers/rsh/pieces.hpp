@@ -2,7 +2,7 @@
 // matrix was converted, for every device and every number of columns. Plain C++.
 #pragma once
 
-#include "runtime/cuda/tile/division.hpp"
+#include "runtime/cuda/families/tile/division.hpp"
 
 namespace sptile::runtime::cuda {
 

@@ -2,9 +2,9 @@
 #include "runtime/cuda/papers/rsh/rsh.hpp"
 
 #include "runtime/cuda/papers/rsh/pieces.hpp"
-#include "runtime/cuda/tile/divided.cuh"
-#include "runtime/cuda/tile/tile.hpp"
-#include "runtime/cuda/tile/tile8.cuh"
+#include "runtime/cuda/families/tile/divided.cuh"
+#include "runtime/cuda/families/tile/tile.hpp"
+#include "runtime/cuda/families/tile/tile8.cuh"
 
 namespace sptile::runtime::cuda {
 namespace {

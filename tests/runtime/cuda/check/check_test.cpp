@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-#include "formats/random.hpp"
+#include "formats/core/random.hpp"
 #include "runtime/cuda/check/format_checks.hpp"
 #include "tests/runtime/cuda/convert/convert_cases.hpp"
 #include "tests/runtime/cuda/convert/counting_run.hpp"

@@ -7,7 +7,7 @@
 
 #include "formats/layout/hc_rules.hpp"
 #include "formats/layout/registry.hpp"
-#include "formats/value_types.hpp"
+#include "formats/core/value_types.hpp"
 #include "runtime/cuda/convert/entries.hpp"
 #include "tests/runtime/cuda/convert/convert_cases.hpp"
 #include "tests/runtime/cuda/convert/counting_run.hpp"

@@ -8,7 +8,7 @@
 #include <functional>
 #include <vector>
 
-#include "formats/random.hpp"
+#include "formats/core/random.hpp"
 #include "runtime/cuda/device/parts.hpp"
 
 using namespace sptile;

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/cuda/tile/schedule.hpp"
+#include "runtime/cuda/families/tile/schedule.hpp"
 #include "tests/runtime/cuda/emulated_block.hpp"
 #include "tests/runtime/cuda/emulated_product.hpp"
 

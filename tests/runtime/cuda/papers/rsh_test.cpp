@@ -7,7 +7,7 @@
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 #pragma GCC diagnostic ignored "-Wconversion"
 #include "runtime/cuda/papers/rsh/rsh.cu"
-#include "runtime/cuda/tile/tile8.cu"
+#include "runtime/cuda/families/tile/tile8.cu"
 #pragma GCC diagnostic pop
 
 #include "tests/runtime/cuda/papers/divided_product.hpp"

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "formats/half.hpp"
+#include "formats/core/half.hpp"
 
 struct __nv_bfloat16 {
   std::uint16_t bits;  // no initialiser: like CUDA's own, this is a trivial type

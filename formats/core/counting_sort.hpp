@@ -1,0 +1,46 @@
+// Stable parallel counting sort: what turns coordinates into rows and rows into columns.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "formats/core/buffer.hpp"
+#include "formats/core/parallel_loop.hpp"
+
+namespace sptile::formats {
+
+/// Suggests into how many parts `items` should be cut: one per thread, but few enough that the counters (one
+/// per part and key) stay small beside the items.
+inline int sort_parts(std::int64_t items, std::int64_t keys) {
+  constexpr std::int64_t kFewest = 1 << 14;  // items that are worth a task
+  const std::int64_t affordable = items / std::max(4 * keys, kFewest);
+  return static_cast<int>(std::clamp<std::int64_t>(affordable, 1, parallel::most_threads()));
+}
+
+/// Turns counts into starting positions: counts[part][key] becomes the position of the part's first item with
+/// that key, when items are ordered by key, then by part. Returns keys + 1 positions: where each key starts.
+Buffer<std::int64_t> start_positions(std::vector<Buffer<std::int64_t>>& counts, std::int64_t keys);
+
+/// Places items by key, keeping the order of items with equal keys; the same result for any number of parts.
+/// visit(part, sink) calls sink(key, item...) for each item of a part in order; it runs twice.
+/// place(position, item...) stores one item. Returns keys + 1 positions. O(items + keys * parts) time, 8
+/// bytes per key and part.
+template <class Visit, class Place>
+Buffer<std::int64_t> counting_sort(std::int64_t keys, int parts, const Visit& visit, const Place& place) {
+  std::vector<Buffer<std::int64_t>> next(static_cast<std::size_t>(parts));
+  parallel::loop(0, parts, [&](int part) {
+    Buffer<std::int64_t> count(keys);
+    std::fill(count.begin(), count.end(), 0);
+    visit(part, [&](std::int64_t key, auto&&...) { ++count[key]; });
+    next[static_cast<std::size_t>(part)] = std::move(count);
+  });
+  Buffer<std::int64_t> starts = start_positions(next, keys);
+  parallel::loop(0, parts, [&](int part) {
+    Buffer<std::int64_t>& position = next[static_cast<std::size_t>(part)];
+    visit(part, [&](std::int64_t key, auto&&... item) { place(position[key]++, item...); });
+  });
+  return starts;
+}
+
+}  // namespace sptile::formats

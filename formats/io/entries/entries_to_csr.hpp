@@ -1,0 +1,29 @@
+// The last step of reading: parsed entries become a CSR matrix.
+#pragma once
+
+#include <optional>
+
+#include "formats/core/csr.hpp"
+#include "formats/core/error.hpp"
+#include "formats/io/entries/entry_store.hpp"
+#include "formats/core/narrow_values.hpp"
+#include "formats/core/nonempty_rows.hpp"
+
+namespace sptile::formats {
+
+struct AssembledCsr {
+  Csr csr;
+  std::int64_t duplicates = 0;                ///< entries that were summed into another one
+  ValueLoss loss;                             ///< of the sums
+  bool integers = false;                      ///< the values are integers, or counts
+  std::optional<NonemptyRows> nonempty = {};  ///< which rows `csr` has, where it does not have all
+};
+
+/// Expands the symmetry, orders entries by row and column and sums duplicates; the sums, also the counts of a
+/// pattern, have the type `dtype`. `sorted`: the rows of the entries never decrease; then nothing is moved.
+/// Empties the store. Errc::io when the row pointers do not fit in memory. With `compress_rows`, a matrix
+/// that is mostly_empty keeps only its rows with entries.
+Result<AssembledCsr> entries_to_csr(const MtxHeader& header, EntryStore& store, bool sorted, DType dtype,
+                                    std::int64_t memory_limit, bool compress_rows = false);
+
+}  // namespace sptile::formats

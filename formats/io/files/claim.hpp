@@ -1,0 +1,27 @@
+// Arrays of readers, whose lengths come from files: compared with the memory that is free before they are
+// allocated.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "formats/core/buffer.hpp"
+
+namespace sptile::formats {
+
+/// Throws OutOfMemory, "WHAT need N MiB of memory; ...", where `count` elements of `bytes_each` bytes are
+/// more than the free memory. Less than 1 MiB is not looked at.
+void claim_memory(std::int64_t count, std::int64_t bytes_each, std::string_view what = "its arrays");
+
+/// Allocates an array of `count` elements after claim_memory.
+template <class T>
+Buffer<T> claim(std::int64_t count, std::string_view what = "its arrays") {
+  claim_memory(count, sizeof(T), what);
+  return Buffer<T>(count);
+}
+inline Array claim(DType dtype, std::int64_t count, std::string_view what = "its arrays") {
+  claim_memory(count, static_cast<std::int64_t>(size_of(dtype)), what);
+  return {dtype, count};
+}
+
+}  // namespace sptile::formats

@@ -1,0 +1,18 @@
+// Turns errno into an Error.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "formats/core/error.hpp"
+
+namespace sptile::formats {
+
+/// Makes an Errc::io failure "WHAT: REASON" about `path` from an errno value; call it before errno changes.
+[[nodiscard]] inline tl::unexpected<Error> system_failure(int errnum, std::string_view what,
+                                                          std::string path) {
+  return fail(Errc::io, std::string(what) + ": " + std::generic_category().message(errnum), std::move(path));
+}
+
+}  // namespace sptile::formats

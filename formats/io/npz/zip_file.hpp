@@ -1,0 +1,81 @@
+// Zip archives, read by member and written in one go.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/core/error.hpp"
+#include "formats/io/files/atomic_file.hpp"
+
+namespace sptile::formats {
+
+/// The first bytes of an archive with members, and of one without.
+inline constexpr std::string_view kZipMagic = "PK\x03\x04", kEmptyZipMagic = "PK\x05\x06";
+
+/// An archive open for reading, one member at a time. Errors are Errc::bad_input with file and member.
+class ZipReader {
+ public:
+  static Result<ZipReader> open(const std::string& path);
+  /// Reads a file that is open as `fd`, which it closes.
+  static Result<ZipReader> open(int fd, std::string name);
+  /// Reads from memory, which must outlive the object.
+  static Result<ZipReader> from_memory(std::string_view bytes, std::string name);
+
+  /// Names of the members, of at most kMostNames.
+  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+  [[nodiscard]] bool has(std::string_view member) const;
+
+  /// Goes to the start of a member. Refuses encrypted ones, those that are neither stored nor deflated, and
+  /// those whose promised size their compressed bytes could not make: nothing can be larger than size().
+  Status select(const std::string& member);
+  [[nodiscard]] std::int64_t size() const { return size_; }  ///< bytes of the member, unpacked
+  /// Reads all of `out`; errors where the member ends before that or is damaged.
+  Status read(std::span<char> out);
+  /// Ends a member: what was read to its end has the right checksum.
+  Status finish();
+
+  [[nodiscard]] std::string where() const { return name_ + ":" + member_; }  ///< for messages
+
+  static constexpr std::size_t kMostNames = 64;
+
+ private:
+  static Result<ZipReader> open_stream(std::FILE* file, std::string name);
+  struct Close {
+    void operator()(void* archive) const;
+  };
+  std::unique_ptr<void, Close> archive_;
+  std::int64_t archive_bytes_ = 0;
+  std::string name_, member_;
+  std::vector<std::string> names_;
+  std::int64_t size_ = 0;
+};
+
+/// An archive under construction, deflated and without times: the same members give the same bytes.
+class ZipWriter {
+ public:
+  /// As AtomicFile::create.
+  static Result<ZipWriter> create(const std::string& path, Placing placing);
+  /// Starts a member of `bytes` bytes.
+  Status add(const std::string& member, std::int64_t bytes);
+  Status write(std::string_view bytes);
+  /// Makes the file durable and visible.
+  Status commit();
+
+ private:
+  ZipWriter() = default;
+  Status finish_member();
+  struct Close {
+    void operator()(void* archive) const;
+  };
+  std::string path_;
+  std::unique_ptr<AtomicFile> file_;
+  std::unique_ptr<void, Close> archive_;
+  bool in_member_ = false;
+};
+
+}  // namespace sptile::formats

@@ -1,0 +1,137 @@
+#include "reorder/packing/candidates.hpp"
+
+#include <algorithm>
+
+namespace sptile::reorder {
+namespace {
+
+constexpr std::size_t kBlock = 64;  // slots whose densities are computed at once
+
+/// Calls take(slot, density) for slots from `begin` on whose density(slot) is above `least`, in order; `take`
+/// raises it. Blocks are computed by vector instructions, and few of them have anything to take.
+template <class Density, class Take>
+void for_each_above(const float& least, std::size_t begin, std::size_t end, const Density& density,
+                    const Take& take) {
+  float block[kBlock];
+  for (; begin < end; begin += kBlock) {
+    const std::size_t count = std::min(end - begin, kBlock);
+    const float before = least;
+    std::int32_t any = 0;
+    for (std::size_t k = 0; k < count; ++k) {
+      block[k] = density(begin + k);
+      any |= static_cast<std::int32_t>(block[k] > before);
+    }
+    if (any == 0) continue;
+    for (std::size_t k = 0; k < count; ++k)
+      if (block[k] > least) [[unlikely]]
+        take(begin + k, block[k]);
+  }
+}
+
+}  // namespace
+
+Candidates::Candidates(std::int64_t rows) : slot_(static_cast<std::size_t>(rows), kUnseen) {
+  for (auto* const by_slot : {&row_, &size_, &missing_}) by_slot->resize(kBlock);
+  empty_slot(kUnseen);
+  empty_slot(kGone);
+}
+
+void Candidates::empty_slot(std::int32_t slot) {
+  const auto s = static_cast<std::size_t>(slot);
+  row_[s] = kNoRow, size_[s] = 0, missing_[s] = kTooMany;
+}
+
+void Candidates::clear() {
+  for (std::int32_t slot = kFirst; slot < used_; ++slot)
+    if (const std::int32_t row = row_[static_cast<std::size_t>(slot)]; row != kNoRow)
+      slot_[static_cast<std::size_t>(row)] = kUnseen;
+  std::fill(missing_.begin() + kFirst, missing_.begin() + used_, 0);
+  used_ = kFirst;
+}
+
+std::int64_t Candidates::share(std::span<const std::int32_t> rows, std::span<const std::int32_t> size) {
+  if (const std::size_t room = static_cast<std::size_t>(used_) + rows.size() + 1; room > row_.size())
+    for (auto* const by_slot : {&row_, &size_, &missing_}) by_slot->resize(2 * room);
+  std::int32_t next = used_;
+  for (const std::int32_t row : rows) {
+    const std::int32_t had = slot_[static_cast<std::size_t>(row)];
+    const std::int32_t slot = had == kUnseen ? next : had;
+    slot_[static_cast<std::size_t>(row)] = slot;
+    row_[static_cast<std::size_t>(next)] = row;
+    next += had == kUnseen;
+    --missing_[static_cast<std::size_t>(slot)];
+  }
+  missing_[kGone] = kTooMany;
+  std::int64_t met = 0;
+  for (; used_ < next; ++used_) {
+    const auto s = static_cast<std::size_t>(used_);
+    const std::int32_t row = row_[s], entries = size[static_cast<std::size_t>(row)];
+    const bool free = entries > 0;
+    slot_[static_cast<std::size_t>(row)] = free ? used_ : kGone;
+    row_[s] = free ? row : kNoRow;
+    size_[s] = entries;
+    missing_[s] += free ? entries : kTooMany;
+    met += free;
+  }
+  return met;
+}
+
+void Candidates::remove(std::int32_t row) {
+  std::int32_t& slot = slot_[static_cast<std::size_t>(row)];
+  empty_slot(slot);
+  slot = kGone;
+}
+
+std::int32_t Candidates::densest(std::int64_t entries, std::int64_t columns, bool whole_blocks) const {
+  // 32-bit numbers throughout: only the comparison matters, and a window that passes 2^31 columns does not
+  // exist.
+  const auto have = static_cast<float>(entries);
+  const auto distinct = static_cast<std::int32_t>(std::min<std::int64_t>(columns, kTooMany));
+  const std::int32_t up = whole_blocks ? 7 : 0;
+  float most = 0;
+  std::size_t found = kUnseen;
+  for_each_above(
+      most, kFirst, static_cast<std::size_t>(used_),
+      [&, size = size_.data(), missing = missing_.data()](std::size_t s) {
+        return (have + static_cast<float>(size[s])) / static_cast<float>((distinct + missing[s] + up) & ~up);
+      },
+      [&](std::size_t s, float density) { most = density, found = s; });
+  return row_[found];
+}
+
+void Candidates::promising(std::size_t most, std::int64_t entries, std::int64_t columns, float per_shared,
+                           std::vector<std::int32_t>& rows) {
+  best_.assign(most, {0, kUnseen});
+  const auto have = static_cast<float>(entries), distinct = static_cast<float>(columns);
+  for_each_above(
+      best_.back().density, kFirst, static_cast<std::size_t>(used_),
+      [=, size = size_.data(), missing = missing_.data()](std::size_t s) {
+        const auto all = static_cast<float>(size[s]);
+        const float shared = static_cast<float>(size[s] - missing[s]) * per_shared;
+        return (have + all) / (distinct + all - std::min(shared, all));
+      },
+      [&](std::size_t s, float density) {
+        if (row_[s] != kNoRow) insert({density, static_cast<std::int32_t>(s)});
+      });
+  rows.clear();
+  for (const Ranked& ranked : best_)
+    if (ranked.slot != kUnseen) rows.push_back(row_[static_cast<std::size_t>(ranked.slot)]);
+}
+
+/// Puts it behind all that are as good; the last one goes.
+void Candidates::insert(Ranked ranked) {
+  std::size_t place = best_.size() - 1;
+  for (; place > 0 && best_[place - 1].density < ranked.density; --place) best_[place] = best_[place - 1];
+  best_[place] = ranked;
+}
+
+std::int32_t Candidates::most_shared() const {
+  const auto slots = static_cast<std::size_t>(used_);
+  std::int32_t most = 0;
+  for (std::size_t i = 0; i < slots; ++i) most = std::max(most, size_[i] - missing_[i]);
+  std::size_t i = 0;
+  while (most > 0 && size_[i] - missing_[i] != most) ++i;
+  return row_[i];
+}
+
+}  // namespace sptile::reorder

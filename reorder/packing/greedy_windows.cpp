@@ -1,0 +1,353 @@
+#include "reorder/packing/greedy_windows.hpp"
+
+#include <tbb/blocked_range.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "formats/core/parallel_loop.hpp"
+#include "formats/core/per_thread.hpp"
+#include "reorder/packing/candidates.hpp"
+#include "reorder/packing/row_pool.hpp"
+
+namespace sptile::reorder {
+namespace {
+
+constexpr std::int64_t kMostChains = 16;
+constexpr std::int64_t kRounds = 256;      // that would pack all rows
+constexpr std::int64_t kChainWindows = 4;  // that a chain proposes in a round at least
+constexpr std::int64_t kChainRows = 1024, kChainEntries = 1 << 15;  // what a chain is worth having for
+constexpr std::int64_t kPurge = 4;                                  // once one in so many rows has gone
+
+// What a window may look up, for each of its rows: kSpare whatever its size, GreedyOptions::lookups for each
+// of the first kFirstEntries entries of its first row, an eighth of that for each further one. A row met for
+// the first time counts kMet times more: it has to be ranked, too. A window that goes on with the rows met by
+// the one before may look up kGoingOn of it.
+constexpr std::int64_t kSpare = 256, kFirstEntries = 256, kMet = 2;
+constexpr double kGoingOn = 0.35;
+
+/// Rows that are not in an accepted window yet, and the lists of the columns reduced to them now and then.
+struct FreeRows {
+  std::vector<std::int32_t> size;  // entries of a row, 0 once it is placed
+  std::vector<std::int32_t> rows;  // free ones at the last purge, in base order
+  ColumnLists lists;
+  formats::Buffer<std::int32_t> list_size;  // of each column, since the last purge
+  std::int64_t entries = 0;                 // of the rows in `rows`
+};
+
+FreeRows all_free(const ColumnSets& sets) {
+  FreeRows free;
+  free.size.assign(sets.size.begin(), sets.size.end());
+  free.rows.resize(static_cast<std::size_t>(sets.items));
+  std::iota(free.rows.begin(), free.rows.end(), 0);
+  free.lists = lists_of_columns(sets);
+  free.list_size = formats::Buffer<std::int32_t>(sets.cols);
+  for (std::int64_t c = 0; c < sets.cols; ++c)
+    free.list_size[c] = static_cast<std::int32_t>(free.lists.first[c + 1] - free.lists.first[c]);
+  free.entries = free.lists.items.size();
+  return free;
+}
+
+/// Drops placed rows everywhere. Done each time that a share of the rows has gone, so all purges together
+/// cost a few times as much as the first.
+void purge(FreeRows& free, const ColumnSets& sets) {
+  const auto is_free = [&](std::int32_t row) { return free.size[static_cast<std::size_t>(row)] != 0; };
+  parallel::loop(tbb::blocked_range<std::int64_t>(0, sets.cols, 4096), [&](const auto& range) {
+    for (std::int64_t c = range.begin(); c < range.end(); ++c) {
+      std::int32_t* const list = free.lists.items.data() + free.lists.first[c];
+      std::int32_t kept = 0;
+      for (std::int32_t i = 0; i < free.list_size[c];
+           ++i) {  // no branches: which rows are gone nobody can guess
+        list[kept] = list[i];
+        kept += is_free(list[i]);
+      }
+      free.list_size[c] = kept;
+    }
+  });
+  std::erase_if(free.rows, [&](std::int32_t row) { return !is_free(row); });
+  free.entries = 0;
+  for (const std::int32_t row : free.rows) free.entries += free.size[static_cast<std::size_t>(row)];
+}
+
+/// One sequence of windows, each beginning where the one before left off.
+struct Chain {
+  std::size_t place = 0;               // in FreeRows::rows: everything cyclically before it is taken
+  std::int32_t next = -1;              // row to start the next window with; -1: the one at `place`
+  std::vector<std::int32_t> proposed;  // whole windows of this round
+  std::vector<std::int32_t> packed;    // accepted windows
+};
+
+/// Grows windows; one per thread. Between two runs no row that may still be free is gone.
+class Packer {
+ public:
+  Packer(const ColumnSets& sets, const FreeRows& free, const GreedyOptions& options)
+      : sets_(sets), free_(free), options_(options), candidates_(sets.items), pool_(sets.cols) {}
+
+  /// Proposes windows until they hold that many rows or entries, or nothing is free.
+  void run(Chain& chain, std::int64_t most_rows, std::int64_t most_entries) {
+    chain.proposed.clear();
+    may_go_on_ = false;
+    for (std::int64_t entries = 0;
+         entries < most_entries && static_cast<std::int64_t>(chain.proposed.size()) < most_rows;
+         entries += entries_)
+      if (cancelled(options_.progress) || !grow_window(chain)) break;
+    for (const std::int32_t row : chain.proposed) candidates_.restore(row);
+  }
+
+  [[nodiscard]] const GreedyWork& work() const { return work_; }
+
+ private:
+  static constexpr int kRowsPerPool = 16;  // that a pool gives before it is filled again
+
+  /// A column that the last row brought, and how many rows its list has.
+  struct Fresh {
+    std::int32_t rows, column;
+  };
+
+  bool is_free(std::int32_t row) const {
+    return !candidates_.is_gone(row) && free_.size[static_cast<std::size_t>(row)] != 0;
+  }
+
+  /// The next free row of the base order, or -1; cyclic, so that a chain whose stretch is used up goes on.
+  std::int32_t next_in_base(Chain& chain) const {
+    for (std::size_t step = 0; step < free_.rows.size(); ++step) {
+      if (chain.place >= free_.rows.size()) chain.place = 0;
+      const std::int32_t row = free_.rows[chain.place];
+      if (is_free(row)) return row;
+      ++chain.place;
+    }
+    return -1;
+  }
+
+  bool grow_window(Chain& chain) {
+    const std::int32_t in_base = next_in_base(chain);
+    if (in_base < 0) return false;
+    const bool has_next = chain.next >= 0 && is_free(chain.next);
+    const bool goes_on = may_go_on_ && has_next;
+    const std::int32_t first = has_next ? chain.next : in_base;
+    if (!goes_on) candidates_.clear(), counted_ = 0;
+    pool_.start_window();
+    entries_ = columns_ = 0;
+    near_ = in_base;
+    lookups_left_ = pool_entries_ = lookups_for(sets_.size[first]);
+    if (goes_on) lookups_left_ = static_cast<std::int64_t>(kGoingOn * static_cast<double>(lookups_left_));
+    const int left = grow_by_lists(first, chain);
+    if (left > 0) grow_from_pools(left, chain);
+    may_go_on_ = left > 0 && !goes_on;
+    chain.next = left > 0 ? pool_.most_shared() : candidates_.most_shared();
+    return true;
+  }
+
+  [[nodiscard]] std::int64_t lookups_for(std::int64_t entries) const {
+    const std::int64_t further = std::max<std::int64_t>(0, entries - kFirstEntries);
+    return options_.window_rows *
+           (kSpare + (entries - further) * options_.lookups + further * std::max(1, options_.lookups / 8));
+  }
+
+  /// Takes rows as long as the lists of all their columns can be looked up; returns how many are still to
+  /// come.
+  int grow_by_lists(std::int32_t row, Chain& chain) {
+    for (int left = options_.window_rows - 1; row >= 0; --left) {
+      take(row, chain);
+      if (left == 0) break;
+      add_columns(row);
+      if (!look_up()) return left;
+      row = candidates_.densest(entries_, columns_, left <= 1);
+      if (row < 0) row = next_in_base(chain);
+    }
+    return 0;
+  }
+
+  /// Takes `left` rows, always the best of the most promising ones.
+  void grow_from_pools(int left, Chain& chain) {
+    for (int from_pool = kRowsPerPool; left > 0; --left, ++from_pool) {
+      if (from_pool == kRowsPerPool) fill_pool(), from_pool = 0;
+      std::int32_t row = pool_.take_densest(entries_, columns_, left <= 1);
+      if (row < 0) {
+        fill_pool(), from_pool = 0;
+        row = pool_.take_densest(entries_, columns_, left <= 1);
+      }
+      if (row < 0) row = next_in_base(chain);
+      if (row < 0) return;
+      take(row, chain);
+      if (left > 1) add_columns(row);
+    }
+  }
+
+  /// The pool has at most as many entries as look-ups were allowed, beyond its first row.
+  void fill_pool() {
+    const float per_counted =
+        static_cast<float>(columns_) / static_cast<float>(std::max<std::int64_t>(1, counted_));
+    candidates_.promising(RowPool::kMost, entries_, columns_, per_counted, promising_);
+    pool_.clear();
+    std::int64_t entries = 0;
+    for (const std::int32_t row : promising_) {
+      entries += sets_.size[row];
+      if (row != promising_.front() && entries > pool_entries_) break;
+      pool_.add(row, sets_.of(row));
+      work_.pooled += sets_.size[row];
+    }
+  }
+
+  void take(std::int32_t row, Chain& chain) {
+    candidates_.remove(row);
+    chain.proposed.push_back(row);
+    entries_ += sets_.size[row];
+  }
+
+  void add_columns(std::int32_t row) {
+    const auto columns = sets_.of(row);
+    fresh_.resize(columns.size());
+    std::size_t fresh = 0;
+    for (const std::int32_t column : columns) {
+      fresh_[fresh].column = column;
+      fresh += pool_.enter(column);
+    }
+    fresh_.resize(fresh);
+    columns_ += static_cast<std::int64_t>(fresh);
+  }
+
+  /// Counts the fresh columns for the rows in their lists. Where that takes more look-ups than are left,
+  /// short lists come first: they cost least and say most. False when some had to be left out.
+  bool look_up() {
+    for (const Fresh& fresh : fresh_) {
+      __builtin_prefetch(&free_.lists.first[fresh.column]);
+      __builtin_prefetch(&free_.list_size[fresh.column]);
+    }
+    std::int64_t wanted = 0;
+    for (Fresh& fresh : fresh_) {
+      fresh.rows = free_.list_size[fresh.column];
+      wanted += std::min(fresh.rows, options_.longest_list);
+      __builtin_prefetch(free_.lists.items.data() + free_.lists.first[fresh.column]);
+    }
+    const bool all = wanted <= lookups_left_;
+    if (!all)
+      std::sort(fresh_.begin(), fresh_.end(), [](const Fresh& x, const Fresh& y) {
+        return x.rows != y.rows ? x.rows < y.rows : x.column < y.column;
+      });
+    for (const Fresh& fresh : fresh_) {
+      const auto rows = static_cast<std::int32_t>(
+          std::min<std::int64_t>(std::min(fresh.rows, options_.longest_list), lookups_left_));
+      if (rows <= 0) break;
+      lookups_left_ -= rows + kMet * candidates_.share(near_part(fresh.column, rows), free_.size);
+      work_.lookups += rows;
+      ++counted_;
+    }
+    return all;
+  }
+
+  /// The list of a column, or of a longer one the `most` rows from near_ on.
+  std::span<const std::int32_t> near_part(std::int32_t column, std::int32_t most) const {
+    const std::int32_t* begin = free_.lists.items.data() + free_.lists.first[column];
+    const std::int32_t* const end = begin + free_.list_size[column];
+    if (end - begin > most) begin = std::min(std::lower_bound(begin, end, near_), end - most);
+    return {begin, std::min(end, begin + most)};
+  }
+
+  const ColumnSets& sets_;
+  const FreeRows& free_;
+  const GreedyOptions& options_;
+  Candidates candidates_;
+  RowPool pool_;
+  std::vector<Fresh> fresh_;             // columns that the last row brought
+  std::vector<std::int32_t> promising_;  // rows
+  std::int32_t near_ = 0;
+  bool may_go_on_ = false;                  // the last window left rows that are worth a second one
+  std::int64_t entries_ = 0, columns_ = 0;  // of the window
+  std::int64_t counted_ = 0;                // columns that the candidates were looked up by
+  std::int64_t lookups_left_ = 0, pool_entries_ = 0;
+  GreedyWork work_;
+};
+
+/// Places the chains at equal distances, in entries, along the free rows.
+void spread_chains(std::vector<Chain>& chains, std::size_t active, const FreeRows& free,
+                   const ColumnSets& sets) {
+  if (chains.size() < active) chains.resize(active);
+  std::int64_t before = 0;
+  std::size_t chain = 0;
+  for (std::size_t i = 0; i < free.rows.size() && chain < active; ++i) {
+    if (before >= free.entries / static_cast<std::int64_t>(active) * static_cast<std::int64_t>(chain))
+      chains[chain++].place = i;
+    before += sets.size[free.rows[i]];
+  }
+}
+
+/// Accepts the windows whose rows are all still free; returns the rows placed.
+std::int64_t accept(std::vector<Chain>& chains, std::size_t running, FreeRows& free, int window_rows,
+                    bool keep_short) {
+  const auto height = static_cast<std::size_t>(window_rows);
+  std::int64_t rows = 0;
+  for (std::size_t c = 0; c < running; ++c) {
+    Chain& chain = chains[c];
+    for (std::size_t w = 0; w < chain.proposed.size(); w += height) {
+      const auto begin = chain.proposed.begin() + static_cast<std::ptrdiff_t>(w);
+      const auto end = begin + static_cast<std::ptrdiff_t>(std::min(height, chain.proposed.size() - w));
+      const bool short_window = end - begin < static_cast<std::ptrdiff_t>(height);
+      if ((short_window && !keep_short) || std::any_of(begin, end, [&](std::int32_t row) {
+            return free.size[static_cast<std::size_t>(row)] == 0;
+          }))
+        continue;
+      for (auto row = begin; row != end; ++row) free.size[static_cast<std::size_t>(*row)] = 0;
+      chain.packed.insert(chain.packed.end(), begin, end);
+      rows += end - begin;
+    }
+  }
+  return rows;
+}
+
+std::size_t chains_for(const FreeRows& free, int window_rows) {
+  const auto rows = static_cast<std::int64_t>(free.rows.size());
+  const std::int64_t worth = std::max(kChainRows, std::int64_t{32} * window_rows);
+  return static_cast<std::size_t>(
+      std::clamp(std::min(rows / worth, free.entries / kChainEntries), std::int64_t{1}, kMostChains));
+}
+
+}  // namespace
+
+Result<std::vector<std::int32_t>> pack_greedily(const ColumnSets& sets, const GreedyOptions& options,
+                                                GreedyWork* work) {
+  begin(options.progress, "pack windows", sets.items);
+  FreeRows free = all_free(sets);
+  const std::int64_t few = free.entries / 64;
+  parallel::PerThread<Packer> packers([&] { return Packer(sets, free, options); });
+  std::vector<Chain> chains;
+  while (!free.rows.empty()) {
+    const std::size_t active = chains_for(free, options.window_rows);
+    const bool last = active == 1 && free.entries <= few;
+    // Few rows per round and chain, so that chains seldom want the same ones.
+    const std::int64_t share = active > 1 ? kRounds * static_cast<std::int64_t>(active) : last ? 1 : 2;
+    const auto rows_free = static_cast<std::int64_t>(free.rows.size());
+    const std::int64_t most_rows = std::max(rows_free / share + 1, kChainWindows * options.window_rows);
+    spread_chains(chains, active, free, sets);
+    const std::int64_t goal = last ? rows_free : (rows_free + kPurge - 1) / kPurge;
+    std::size_t running = active;
+    for (std::int64_t placed = 0; placed < goal;) {
+      parallel::loop(
+          std::size_t{0}, running,
+          [&](std::size_t c) { packers.local().run(chains[c], most_rows, free.entries / share + 1); },
+          tbb::simple_partitioner());
+      if (cancelled(options.progress)) return fail(Errc::io, "cancelled");
+      std::int64_t proposed = 0;
+      for (std::size_t c = 0; c < running; ++c)
+        proposed += static_cast<std::int64_t>(chains[c].proposed.size());
+      const std::int64_t rows = accept(chains, running, free, options.window_rows, active == 1);
+      // Rows with hubs are wanted by all chains: then fewer of them run, and little is done in vain.
+      running =
+          8 * rows < 7 * proposed ? std::max<std::size_t>(1, running / 2) : std::min(active, 2 * running);
+      placed += rows;
+      advance(options.progress, rows);
+    }
+    purge(free, sets);
+  }
+  if (work != nullptr)
+    for (const Packer& packer : packers) *work = *work + packer.work();
+  // A window that stayed short is in the first chain, which therefore comes last.
+  std::vector<std::int32_t> order;
+  order.reserve(static_cast<std::size_t>(sets.items));
+  for (std::size_t c = chains.size(); c-- > 0;)
+    order.insert(order.end(), chains[c].packed.begin(), chains[c].packed.end());
+  return order;
+}
+
+}  // namespace sptile::reorder

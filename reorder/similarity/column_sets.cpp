@@ -1,0 +1,128 @@
+#include "reorder/similarity/column_sets.hpp"
+
+#include <tbb/blocked_range.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "formats/core/counting_sort.hpp"
+#include "formats/core/parallel_loop.hpp"
+
+namespace sptile::reorder {
+namespace {
+
+constexpr std::int64_t kGrain = 1024;  // items a task takes
+
+template <class F>
+void for_each_item(std::int64_t items, const F& f) {
+  parallel::loop(tbb::blocked_range<std::int64_t>(0, items, kGrain), [&](const auto& range) {
+    for (std::int64_t i = range.begin(); i < range.end(); ++i) f(i);
+  });
+}
+
+/// Room for sets of at most `bound(item)` columns each, which own their columns.
+template <class Bound>
+ColumnSets make_room(std::int64_t items, std::int64_t cols, const Bound& bound) {
+  ColumnSets sets{items,   cols, formats::Buffer<std::int64_t>(items), formats::Buffer<std::int32_t>(items),
+                  nullptr, {}};
+  std::int64_t total = 0;
+  for (std::int64_t i = 0; i < items; ++i) {
+    sets.first[i] = total;
+    total += bound(i);
+  }
+  sets.storage = formats::Buffer<std::int32_t>(total);
+  sets.columns = sets.storage.data();
+  return sets;
+}
+
+/// Keeps one of each run of equal values of an ascending list; returns how many are left.
+std::int32_t keep_distinct(std::span<std::int32_t> list) {
+  return static_cast<std::int32_t>(std::unique(list.begin(), list.end()) - list.begin());
+}
+
+}  // namespace
+
+ColumnSets sets_of_rows(const formats::CsrView& a, std::span<const std::int32_t> order) {
+  const auto items = static_cast<std::int64_t>(order.size());
+  ColumnSets sets{items,
+                  a.cols,
+                  formats::Buffer<std::int64_t>(items),
+                  formats::Buffer<std::int32_t>(items),
+                  a.col_idx.data(),
+                  {}};
+  for_each_item(items, [&](std::int64_t i) {
+    const std::int32_t row = order[static_cast<std::size_t>(i)];
+    sets.first[i] = a.row_ptr[static_cast<std::size_t>(row)];
+    sets.size[i] = static_cast<std::int32_t>(a.row_nnz(row));
+  });
+  return sets;
+}
+
+ColumnSets sets_of_windows(const formats::CsrView& a, std::span<const std::int32_t> order, int height) {
+  const std::int64_t items = static_cast<std::int64_t>(order.size()) / height;
+  const auto rows_of = [&](std::int64_t item) {
+    return order.subspan(static_cast<std::size_t>(item * height), static_cast<std::size_t>(height));
+  };
+  ColumnSets sets = make_room(items, a.cols, [&](std::int64_t item) {
+    std::int64_t sum = 0;
+    for (const std::int32_t row : rows_of(item)) sum += a.row_nnz(row);
+    return sum;
+  });
+  for_each_item(items, [&](std::int64_t item) {
+    std::int32_t* const begin = sets.storage.data() + sets.first[item];
+    std::int32_t* end = begin;
+    std::vector<std::int32_t*> runs = {begin};
+    for (const std::int32_t row : rows_of(item)) {
+      end = std::copy_n(a.col_idx.data() + a.row_ptr[static_cast<std::size_t>(row)], a.row_nnz(row), end);
+      runs.push_back(end);
+    }
+    // Rows are sorted already: merging neighbours, then neighbours of those, beats sorting.
+    const std::size_t rows = runs.size() - 1;
+    for (std::size_t width = 1; width < rows; width *= 2)
+      for (std::size_t r = 0; r + width < rows; r += 2 * width)
+        std::inplace_merge(runs[r], runs[r + width], runs[std::min(rows, r + 2 * width)]);
+    sets.size[item] = keep_distinct({begin, static_cast<std::size_t>(end - begin)});
+  });
+  return sets;
+}
+
+ColumnSets unite_pairs(const ColumnSets& sets, std::span<const std::int32_t> pairs) {
+  const auto half = [&](std::int64_t item, std::int64_t which) {
+    return pairs[static_cast<std::size_t>(2 * item + which)];
+  };
+  ColumnSets united = make_room(
+      static_cast<std::int64_t>(pairs.size() / 2), sets.cols,
+      [&](std::int64_t item) { return std::int64_t{sets.size[half(item, 0)]} + sets.size[half(item, 1)]; });
+  for_each_item(united.items, [&](std::int64_t item) {
+    const auto x = sets.of(half(item, 0)), y = sets.of(half(item, 1));
+    std::int32_t* const begin = united.storage.data() + united.first[item];
+    united.size[item] =
+        static_cast<std::int32_t>(std::set_union(x.begin(), x.end(), y.begin(), y.end(), begin) - begin);
+  });
+  return united;
+}
+
+ColumnLists lists_of_columns(const ColumnSets& sets) {
+  // Parts of about as many entries each; what a part gives does not depend on where it was cut.
+  std::vector<std::int64_t> before(static_cast<std::size_t>(sets.items) + 1, 0);
+  for (std::int64_t i = 0; i < sets.items; ++i)
+    before[static_cast<std::size_t>(i) + 1] = before[static_cast<std::size_t>(i)] + sets.size[i];
+  const std::int64_t entries = before.back();
+  const std::int64_t affordable = entries / std::max<std::int64_t>(sets.cols, 1 << 14);
+  const auto parts = static_cast<int>(std::clamp<std::int64_t>(affordable, 1, parallel::most_threads()));
+  const auto start = [&](int part) {
+    return std::lower_bound(before.begin(), before.end(), entries / parts * part) - before.begin();
+  };
+  ColumnLists lists{{}, formats::Buffer<std::int32_t>(entries)};
+  lists.first = formats::counting_sort(
+      sets.cols, parts,
+      [&](int part, auto&& sink) {
+        const std::int64_t end = part + 1 == parts ? sets.items : start(part + 1);
+        for (std::int64_t i = part == 0 ? 0 : start(part); i < end; ++i)
+          for (const std::int32_t column : sets.of(i)) sink(column, static_cast<std::int32_t>(i));
+      },
+      [&](std::int64_t position, std::int32_t item) { lists.items[position] = item; });
+  return lists;
+}
+
+}  // namespace sptile::reorder

@@ -1,0 +1,30 @@
+// Softmax of rows, attention and its gradients, all heads in one launch: over the rows of csr on CUDA cores,
+// attention over tiles of bmat on tensor cores, too.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "runtime/cuda/families/attention/schedule.hpp"
+#include "runtime/cuda/device_kernel.hpp"
+#include "runtime/core/kernel.hpp"
+
+namespace sptile::runtime::cuda {
+
+inline constexpr std::string_view kCsrSoftmax = "cuda.csr.softmax_rows";
+inline constexpr std::string_view kCsrSoftmaxGradient = "cuda.csr.softmax_rows_gradient";
+inline constexpr std::string_view kCsrAttention = "cuda.csr.attention";
+inline constexpr std::string_view kCsrAttentionGradient = "cuda.csr.attention_gradient";
+inline constexpr std::string_view kCsrAttentionGradientT = "cuda.csr.attention_gradient_t";
+inline constexpr std::string_view kBmatAttention = "cuda.bmat.attention";
+
+std::span<const Kernel> attention_kernel_rows();
+
+std::span<const DeviceKernel> softmax_kernels();
+std::span<const DeviceKernel> softmax_gradient_kernels();
+std::span<const DeviceKernel> attention_kernels();
+std::span<const DeviceKernel> attention_gradient_kernels();
+std::span<const DeviceKernel> attention_gradient_t_kernels();
+std::span<const DeviceKernel> bmat_attention_kernels();
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,42 @@
+#include "runtime/cuda/families/attention/attention.hpp"
+#include "runtime/cuda/built.hpp"
+#include "runtime/operation/attention.hpp"
+#include "runtime/operation/attention_gradient.hpp"
+#include "runtime/operation/attention_gradient_t.hpp"
+#include "runtime/operation/softmax_rows.hpp"
+#include "runtime/operation/softmax_rows_gradient.hpp"
+
+namespace sptile::runtime::cuda {
+namespace {
+
+constexpr Kernel row(std::string_view name, const Operation& op, std::string_view summary,
+                     Instances instances, std::string_view format = "csr") {
+  return {.name = name,
+          .op = &op,
+          .format = format,
+          .device = Device::cuda,
+          .isa = "sm_80",
+          .summary = summary,
+          .instances = instances};
+}
+
+constexpr Kernel kRows[] = {
+    row(kCsrSoftmax, kSoftmaxRows, "8 or 32 lanes per row, one block per long row",
+        SPTILE_BUILT(softmax_kernels)),
+    row(kCsrSoftmaxGradient, kSoftmaxRowsGradient, "8 or 32 lanes per row, one block per long row",
+        SPTILE_BUILT(softmax_gradient_kernels)),
+    row(kCsrAttention, kAttention, "fused scores, softmax and sums of V, load-balanced rows",
+        SPTILE_BUILT(attention_kernels)),
+    row(kCsrAttentionGradient, kAttentionGradient, "recomputed weights, one load of each row of Y and V",
+        SPTILE_BUILT(attention_gradient_kernels)),
+    row(kCsrAttentionGradientT, kAttentionGradientT, "recomputed weights, one load of each row of X and dout",
+        SPTILE_BUILT(attention_gradient_t_kernels)),
+    row(kBmatAttention, kAttention, "fused attention on tensor cores, one warp per window of 16 rows",
+        SPTILE_BUILT(bmat_attention_kernels), "bmat"),
+};
+
+}  // namespace
+
+std::span<const Kernel> attention_kernel_rows() { return kRows; }
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,66 @@
+#include "runtime/cuda/families/attention/schedule.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "formats/layout/csr.hpp"
+
+namespace sptile::runtime::cuda {
+namespace {
+
+constexpr std::int64_t kShortRows = 12;  ///< mean length of rows that 8 lanes share
+
+/// A piece leaves a row of sums behind: they should be long where there is work enough.
+std::int64_t shortest_piece(const ScheduleRequest& request, int lanes) {
+  constexpr std::int64_t kStep = 64, kShortest = 64, kLongest = 2048, kWarpsPerSm = 16;
+  const std::int64_t groups = kWarpsPerSm * std::max(request.device.sm_count, 1) * (32 / lanes);
+  const std::int64_t share = request.format.nnz * request.variant.heads / groups;
+  return std::clamp((share + kStep - 1) / kStep * kStep, kShortest, kLongest);
+}
+
+}  // namespace
+
+Schedule schedule_attention(const ScheduleRequest& request, DType dense, const AttentionSums& sums) {
+  Schedule schedule;
+  AttentionHeader header;
+  header.m = request.variant.m;
+  const std::int64_t widest = std::max(request.n, header.m);
+  const int vector = csr_vector(dense);
+  const CsrGeometry geometry = csr_geometry(widest, vector);
+  const CsrRows rows = {.row_ptr = formats::as_csr(request.format).row_ptr,
+                        .shortest_piece = shortest_piece(request, geometry.lanes)};
+  header.rows = append_csr_items(schedule, rows, dense, widest, request.device);
+  const std::int64_t of_lane = (sums.rows * vector + sums.numbers) * (dense == DType::f64 ? 8 : 4);
+  const std::int64_t narrow = (widest + kNarrowLanes * vector - 1) / (kNarrowLanes * vector);
+  const std::int64_t heads = request.variant.heads;
+  header.scratch = append_scratch(schedule, header.rows.splits * heads * std::max(geometry.slices, narrow),
+                                  header.rows.pieces * heads * geometry.slices * geometry.lanes * of_lane);
+  schedule.header.set(header);
+  return schedule;
+}
+
+std::int64_t attention_least_n(const ScheduleHeader& header, std::int64_t n, DType dense) {
+  const int vector = csr_vector(dense);
+  const std::int64_t m = header.as<AttentionHeader>().m;
+  const bool wide = csr_geometry(std::max(n, m), vector).lanes == csr_geometry(m, vector).lanes;
+  return wide ? 1 : csr_least_n(n, vector);
+}
+
+Schedule schedule_softmax(const ScheduleRequest& request) {
+  const auto row_ptr = formats::as_csr(request.format).row_ptr;
+  const std::int64_t rows = request.format.rows;
+  SoftmaxHeader header;
+  header.lanes = row_ptr.back() <= kShortRows * rows ? 8 : 32;
+  std::vector<std::int32_t> longest;
+  for (std::int64_t r = 0; r < rows; ++r)
+    if (row_ptr[static_cast<std::size_t>(r) + 1] - row_ptr[static_cast<std::size_t>(r)] >
+        kSoftmaxOfLane * header.lanes)
+      longest.push_back(static_cast<std::int32_t>(r));
+  Schedule schedule;
+  header.long_at = append(schedule, longest);
+  header.long_rows = std::ssize(longest);
+  schedule.header.set(header);
+  return schedule;
+}
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,147 @@
+#include "runtime/cuda/families/csr/csr.hpp"
+
+#include <type_traits>
+#include <vector>
+
+#include "formats/layout/csr.hpp"
+#include "runtime/cuda/families/csr/launch.cuh"
+
+namespace sptile::runtime::cuda {
+namespace {
+
+/// 16-bit rows of B take more registers: each lane sums 8 columns in f32. So do heads.
+template <class Dense, class Heads>
+using Tuning = CsrTuning<128, 4, (sizeof(Dense) == 2 ? 6 : 9) - (std::is_same_v<Heads, CsrHead> ? 0 : 1)>;
+
+/// The same with two vectors a lane, for rows of B of whole multiples of so many bytes: as many bytes on
+/// their way with half of the instructions. Where columns are left over, loads that bring nothing cost more
+/// than that; f64 is no faster so.
+template <class Dense>
+using WideTuning = CsrTuning<128, 4, sizeof(Dense) == 2 ? 4 : 6, 2>;
+constexpr std::int64_t kWideBytes = 1024;
+
+template <class Value, class Dense, class Result, class Heads>
+int launch_heads(const CsrArrays& arrays, const CsrHeader& header, const Launch& launch, void* stream) {
+  using Arguments = CsrArguments<Value, Dense, CsrStore, Result, Heads>;
+  Arguments arguments = arguments_of<Arguments>(arrays, header, launch);
+  if constexpr (sizeof(Dense) <= 4 && std::is_same_v<Heads, CsrHead>) {
+    constexpr std::int64_t kColumns = kWideBytes / sizeof(Dense);
+    if (launch.n % kColumns == 0 && is_aligned<Dense, Result>(launch)) {
+      arguments.slices = static_cast<int>(launch.n / kColumns);
+      return launch_kernel<WideTuning<Dense>, 32, true>(arguments, launch, stream);
+    }
+  }
+  return launch_arguments<Tuning<Dense, Heads>>(arguments, launch, stream);
+}
+
+template <class Value, class Dense, class Result>
+int launch_arrays(const CsrArrays& arrays, const CsrHeader& header, const Launch& launch, void* stream) {
+  const auto start = launch.sizes.heads == 1 ? launch_heads<Value, Dense, Result, CsrHead>
+                                             : launch_heads<Value, Dense, Result, CsrHeads>;
+  return start(arrays, header, launch, stream);
+}
+
+template <class Value, class Dense, class Result>
+int launch_csr(const Launch& launch, void* stream) noexcept {
+  const formats::CsrView csr = formats::as_csr(launch.format);
+  return launch_arrays<Value, Dense, Result>({csr.row_ptr.data(), csr.col_idx.data(), csr.values.data},
+                                             launch.header->as<CsrHeader>(), launch, stream);
+}
+
+template <DType kDense>
+Schedule schedule(const ScheduleRequest& request) {
+  Schedule schedule;
+  schedule.header.set(append_csr(schedule, {formats::as_csr(request.format).row_ptr}, kDense, request.n,
+                                 request.device, request.variant.heads));
+  return schedule;
+}
+
+template <DType kDense>
+std::int64_t least_n(const ScheduleHeader& /*header*/, std::int64_t n) {
+  return csr_least_n(n, csr_vector(kDense));
+}
+
+std::vector<std::int64_t> numbers(const ScheduleHeader& header) {
+  return csr_numbers(header.as<CsrHeader>());
+}
+
+template <DType kDense>
+Result<Schedule> restore(const ScheduleRequest& request, const StoredSchedule& stored) {
+  return restore_schedule(stored, [&](ScheduleReader& reader, Schedule& schedule) {
+    return read_csr(reader, schedule, {formats::as_csr(request.format).row_ptr}, kDense, request.n,
+                    request.variant.heads);
+  });
+}
+
+template <DType kDense>
+constexpr ScheduleStore kStore = {kCsrVersion, numbers, restore<kDense>};
+
+template <class Dense>
+constexpr DType kTypeOf = std::is_same_v<Dense, float>    ? DType::f32
+                          : std::is_same_v<Dense, double> ? DType::f64
+                          : std::is_same_v<Dense, __half> ? DType::f16
+                                                          : DType::bf16;
+
+struct Instance {
+  DeviceKernel row;
+  int (*launch)(const CsrArrays&, const CsrHeader&, const Launch&, void* stream);
+};
+
+/// A pattern runs as a matrix of its dense type without values.
+template <class Value, class Dense, class Result = Dense>
+constexpr Instance instance(DType values, Precision precision) {
+  constexpr DType kDense = kTypeOf<Dense>;
+  return {{.kernel = kCsrRows,
+           .values = values,
+           .dense = kDense,
+           .precision = precision,
+           .capability = 80,
+           .ieee = true,
+           .schedule = schedule<kDense>,
+           .launch = launch_csr<Value, Dense, Result>,
+           .least_n = least_n<kDense>,
+           .result = kTypeOf<Result>,
+           .store = &kStore<kDense>,
+           .batched = true},
+          launch_arrays<Value, Dense, Result>};
+}
+
+constexpr Instance kInstances[] = {
+    instance<float, float>(DType::f32, Precision::fp32),
+    instance<float, float>(DType::none, Precision::fp32),
+    instance<double, double>(DType::f64, Precision::fp64),
+    instance<double, double>(DType::none, Precision::fp64),
+    instance<__half, float>(DType::f16, Precision::fp32),
+    instance<__half, __half>(DType::f16, Precision::fp16),
+    instance<__half, __half>(DType::none, Precision::fp16),
+    instance<__nv_bfloat16, float>(DType::bf16, Precision::fp32),
+    instance<__nv_bfloat16, __nv_bfloat16>(DType::bf16, Precision::bf16),
+    instance<__nv_bfloat16, __nv_bfloat16>(DType::none, Precision::bf16),
+    instance<__half, __half, float>(DType::f16, Precision::fp16),
+    instance<__half, __half, float>(DType::none, Precision::fp16),
+    instance<__nv_bfloat16, __nv_bfloat16, float>(DType::bf16, Precision::bf16),
+    instance<__nv_bfloat16, __nv_bfloat16, float>(DType::none, Precision::bf16),
+};
+
+std::vector<DeviceKernel> rows_of_table() {
+  std::vector<DeviceKernel> rows;
+  for (const Instance& instance : kInstances) rows.push_back(instance.row);
+  return rows;
+}
+
+}  // namespace
+
+std::span<const DeviceKernel> csr_kernels() {
+  static const std::vector<DeviceKernel> rows = rows_of_table();
+  return rows;
+}
+
+int launch_rows(DType values, const DenseTypes& dense, const CsrArrays& arrays, const CsrHeader& header,
+                const Launch& launch, void* stream) noexcept {
+  for (const Instance& instance : kInstances)
+    if (instance.row.values == values && types_of(instance.row) == dense)
+      return instance.launch(arrays, header, launch, stream);
+  return cudaErrorInvalidValue;
+}
+
+}  // namespace sptile::runtime::cuda

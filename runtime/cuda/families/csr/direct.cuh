@@ -1,0 +1,209 @@
+// Device body of the direct csr kernel. A team of lanes holds a row of B; the teams of a row take its entries
+// in turns and add up by shuffles, in a fixed order. A row that is too long for a warp is the work of blocks.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/cuda/families/csr/body.cuh"
+#include "runtime/cuda/families/csr/direct.hpp"
+#include "runtime/cuda/families/csr/direct_row.cuh"
+#include "runtime/cuda/device/split.cuh"
+
+namespace sptile::runtime::cuda {
+
+/// One column of B and C, as LaneColumns has several.
+template <class Dense, int kLanes>
+struct LaneColumn {
+  static constexpr int kVector = 1;
+  using Acc = typename Accumulator<Dense>::Type;
+  struct Raw {
+    Dense x[1];
+  };
+  std::int64_t first;
+  int last;
+
+  __device__ LaneColumn(int lane, std::int64_t slice, std::int64_t n) {
+    const std::int64_t wanted = slice * kLanes + lane;
+    first = min(wanted, n - 1);
+    last = wanted < n ? 0 : -1;
+  }
+  __device__ Raw load(const Dense* row) const { return {{__ldg(row)}}; }
+  __device__ static void keep_raw(Raw&) {}
+  __device__ void store(Dense* row, const Acc (&sum)[1], Acc alpha, Acc beta) const {
+    if (last < 0) return;
+    Acc result = alpha * sum[0];
+    if (beta != Acc(0)) result += beta * to_sum<Acc>(*row);
+    *row = to_element<Dense>(result);
+  }
+};
+
+template <class ValueT, class DenseT>
+struct DirectArguments {
+  using Value = ValueT;
+  using Dense = DenseT;
+  using Acc = typename Accumulator<Dense>::Type;
+  const std::int64_t* row_ptr;
+  const std::int32_t* columns;
+  const Value* values;       ///< null: ones
+  const std::int32_t* rows;  ///< class by class; null: 0, 1, ...
+  const std::int32_t* row_order;
+  const CsrPiece* pieces;
+  const CsrSplit* splits;
+  unsigned* arrived;  ///< one counter for each split and slice
+  Acc* partials;      ///< [piece][slice][lane][element]
+  const Dense* b;
+  Dense* c;
+  std::int64_t ldb, ldc, n;
+  Acc alpha, beta;
+  int piece_count, class_count, slices;
+  DirectClass classes[kDirectClasses];
+};
+
+template <class Arguments, int kLanes, int kWidth, int kRepeats, int kAtOnce, bool kAligned>
+class DirectTeam {
+ public:
+  using Dense = typename Arguments::Dense;
+  using Acc = typename Arguments::Acc;
+  using Columns =
+      std::conditional_t<kWidth == 1, LaneColumn<Dense, kLanes>, LaneColumns<Dense, kLanes, kAligned>>;
+  static constexpr int kVector = Columns::kVector, kWarps = kDirectThreads / 32;
+  using Sum = Acc[kRepeats][kVector];
+  struct Shared {
+    Acc sums[kWarps][kLanes][kRepeats][kVector];
+  };
+
+  __device__ DirectTeam(const Arguments& arguments, int slice) : a_(arguments), slice_(slice) {}
+
+  __device__ void run_rows(int block) const {
+    const DirectRow mine = direct_row(a_, block);
+    await_previous_kernel();
+    Sum sum = {};
+    accumulate(mine.begin, mine.entries, mine.thread / kLanes, mine.threads / kLanes, sum);
+    add_teams(mine.threads, sum);
+    if (mine.there && mine.thread < kLanes) store(mine.row, sum);
+  }
+
+  __device__ void run_piece(int index, Shared& shared) const {
+    const CsrPiece piece = a_.pieces[index];
+    const CsrSplit split = a_.splits[piece.split];
+    await_previous_kernel();
+    const auto thread = static_cast<int>(threadIdx.x);
+    const int warp = thread / 32, lane = thread % kLanes;
+    const bool speaks = thread % 32 < kLanes;
+    Sum sum = {};
+    accumulate(piece.entry, piece.entries, thread / kLanes, kDirectThreads / kLanes, sum);
+    add_teams(32, sum);
+    if (speaks) each([&](int r, int e) { shared.sums[warp][lane][r][e] = sum[r][e]; });
+    __syncthreads();
+    if (warp > 0) return;
+    for (int w = 1; w < kWarps; ++w) each([&](int r, int e) { sum[r][e] += shared.sums[w][lane][r][e]; });
+    if (split.pieces > 1 && !is_last(piece, split, index, speaks, sum)) return;
+    if (speaks) store(split.row, sum);
+  }
+
+ private:
+  template <class Body>
+  __device__ static void each(const Body& body) {
+#pragma unroll
+    for (int r = 0; r < kRepeats; ++r)
+#pragma unroll
+      for (int e = 0; e < kVector; ++e) body(r, e);
+  }
+
+  __device__ static int lane() { return static_cast<int>(threadIdx.x) % kLanes; }
+  __device__ Columns columns(int repeat) const {
+    return {lane(), static_cast<std::int64_t>(slice_) * kRepeats + repeat, a_.n};
+  }
+
+  /// Entries team, team + teams, ... of those from `begin` on, kAtOnce rows of B at a time.
+  __device__ void accumulate(std::int64_t begin, int entries, int team, int teams, Sum& sum) const {
+    using Raw = typename Columns::Raw;
+    const std::int32_t* const ids = a_.columns + begin;
+    const typename Arguments::Value* const values = a_.values == nullptr ? nullptr : a_.values + begin;
+    const Dense* b[kRepeats];
+#pragma unroll
+    for (int r = 0; r < kRepeats; ++r) b[r] = a_.b + columns(r).first;
+    for (int k = team; k < entries; k += kAtOnce * teams) {
+      std::int32_t id[kAtOnce];
+      Acc value[kAtOnce];
+#pragma unroll
+      for (int u = 0; u < kAtOnce; ++u) {
+        const int at = k + u * teams;
+        id[u] = at < entries ? load_once(ids + at) : -1;
+        value[u] = at >= entries ? Acc(0) : values != nullptr ? to_sum<Acc>(load_once(values + at)) : Acc(1);
+      }
+      Raw rows[kAtOnce][kRepeats] = {};
+#pragma unroll
+      for (int u = 0; u < kAtOnce; ++u)
+#pragma unroll
+        for (int r = 0; r < kRepeats; ++r)
+          if (id[u] >= 0) rows[u][r] = columns(r).load(b[r] + id[u] * a_.ldb);
+#pragma unroll
+      for (int u = 0; u < kAtOnce; ++u)
+        each([&](int r, int e) { sum[r][e] += value[u] * to_sum<Acc>(rows[u][r].x[e]); });
+    }
+  }
+
+  /// Sums of all teams among so many threads, in each of them.
+  __device__ static void add_teams(int threads, Sum& sum) {
+    for (int apart = threads / 2; apart >= kLanes; apart /= 2)
+      each([&](int r, int e) { sum[r][e] += __shfl_xor_sync(~0u, sum[r][e], apart); });
+  }
+
+  __device__ Acc* partial(std::int64_t piece) const {
+    return a_.partials + ((piece * a_.slices + slice_) * kLanes + lane()) * kRepeats * kVector;
+  }
+
+  /// Leaves the sum of a piece. True for who comes last: its sum is then that of all pieces, in their order.
+  __device__ bool is_last(const CsrPiece& piece, const CsrSplit& split, int index, bool speaks,
+                          Sum& sum) const {
+    Acc* const mine = partial(index);
+    if (speaks) each([&](int r, int e) { __stcg(mine + r * kVector + e, sum[r][e]); });
+    unsigned* const arrived = a_.arrived + std::int64_t{piece.split} * a_.slices + slice_;
+    if (!warp_arrives_last(arrived, split.pieces, static_cast<int>(threadIdx.x))) return false;
+    each([&](int r, int e) { sum[r][e] = Acc(0); });
+    for (std::int32_t p = 0; p < split.pieces; ++p) {
+      const Acc* const from = partial(split.first_piece + p);
+      each([&](int r, int e) { sum[r][e] += __ldcg(from + r * kVector + e); });
+    }
+    return true;
+  }
+
+  __device__ void store(std::int32_t row, const Sum& sum) const {
+    const std::int64_t to = a_.row_order != nullptr ? a_.row_order[row] : row;
+#pragma unroll
+    for (int r = 0; r < kRepeats; ++r) {
+      const Columns mine = columns(r);
+      mine.store(a_.c + to * a_.ldc + mine.first, sum[r], a_.alpha, a_.beta);
+    }
+  }
+
+  const Arguments& a_;
+  int slice_;
+};
+
+/// Blocks of a multiprocessor: as many as registers for what they have on the way allow.
+template <class Dense, int kRepeats>
+inline constexpr int kDirectBlocks = sizeof(Dense) == 4 ? (kRepeats == 2 ? 7 : 8)
+                                     : kRepeats == 2    ? (sizeof(Dense) == 2 ? 4 : 5)
+                                                        : 7;
+
+/// What does not change while the plan lives - rows and where their entries begin - is read before the kernel
+/// before has ended. Pieces come first: they are the longest work.
+template <class Arguments, int kLanes, int kWidth, int kRepeats, int kAtOnce, bool kAligned>
+__global__ void __launch_bounds__(kDirectThreads, kDirectBlocks<typename Arguments::Dense, kRepeats>)
+    csr_direct(const __grid_constant__ Arguments arguments) {
+  using Team = DirectTeam<Arguments, kLanes, kWidth, kRepeats, kAtOnce, kAligned>;
+  __shared__ typename Team::Shared shared;
+  admit_next_kernel();
+  const int slice = slice_of_block(arguments.slices);
+  if (slice >= arguments.slices) return;
+  const Team team(arguments, slice);
+  const auto block = static_cast<int>(blockIdx.x);
+  if (block < arguments.piece_count)
+    team.run_piece(block, shared);
+  else
+    team.run_rows(block - arguments.piece_count);
+}
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,156 @@
+#include <algorithm>
+#include <bit>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/cuda/families/csr/direct.hpp"
+#include "runtime/cuda/stored_schedule.hpp"
+
+namespace sptile::runtime::cuda {
+namespace {
+
+/// Entries times lanes that a multiprocessor has at once before rows take more of them one after the other.
+/// Of 64 to 1024 tried on 53 matrices and seven widths this loses least beside the best of each.
+constexpr std::int64_t kLanesPerSm = 970;
+constexpr std::int64_t kFewest = 4;  ///< entries that a team takes one after the other
+constexpr std::int64_t kMostPerLane =
+    8;  ///< and most: narrow teams read them in longer steps than a cache line
+constexpr std::int64_t kPieceStep = 8;
+constexpr int kWarp = 32;
+constexpr std::uint64_t kMostLanes = 16;
+constexpr int kMostNarrow = 2;            ///< lanes of teams that may have more rows of B on the way
+constexpr std::int64_t kMostSingle = 32;  ///< columns that lanes hold one by one where vectors do not fit
+
+/// Entries that a team takes one after the other, where rows are longer.
+std::int64_t turns(std::int64_t entries, const DirectRequest& request, const DeviceInfo& device) {
+  const std::int64_t lanes = request.shape.lanes;
+  const std::int64_t room = kLanesPerSm * std::max(device.sm_count, 1);
+  const std::int64_t share =
+      entries / room * lanes * request.slices + entries % room * lanes * request.slices / room;
+  return static_cast<std::int64_t>(std::bit_ceil(
+      static_cast<std::uint64_t>(std::clamp(share + 1, kFewest, std::max(kFewest, kMostPerLane * lanes)))));
+}
+
+struct Division : CsrPieces {
+  std::array<std::vector<std::int32_t>, kDirectClasses> classes;  ///< by the logarithm of teams
+};
+
+/// A team that has many rows of B on the way goes twice as far before a row takes a block: that has to wait
+/// for the sums of its warps.
+Division divide(std::span<const std::int64_t> row_ptr, const DirectHeader& header, std::int64_t turn) {
+  const int lanes = header.shape.lanes;
+  const std::int64_t teams = kWarp / lanes;  // of a warp
+  const std::int64_t of_warp = turn * teams * (header.at_once == kDirectMany ? 2 : 1);
+  Division division;
+  for (std::size_t r = 0; r + 1 < row_ptr.size(); ++r) {
+    const std::int64_t entries = row_ptr[r + 1] - row_ptr[r];
+    if (entries > of_warp) {
+      division.cut(static_cast<std::int64_t>(r), row_ptr[r], entries, turn * (kDirectThreads / lanes),
+                   kPieceStep);
+    } else {
+      const std::int64_t wanted = std::clamp<std::int64_t>((entries + turn - 1) / turn, 1, teams);
+      division.classes[std::bit_width(static_cast<std::uint64_t>(wanted - 1))].push_back(
+          static_cast<std::int32_t>(r));
+    }
+  }
+  return division;
+}
+
+/// Long rows first: they end last.
+std::vector<std::int32_t> list_classes(const Division& division, int lanes, DirectHeader& header) {
+  const int lanes_log = std::countr_zero(static_cast<unsigned>(lanes));
+  std::vector<std::int32_t> rows;
+  for (int log = static_cast<int>(kDirectClasses) - 1; log >= 0; --log) {
+    const std::vector<std::int32_t>& list = division.classes[static_cast<std::size_t>(log)];
+    if (list.empty()) continue;
+    const int threads_log = lanes_log + log;
+    header.classes[static_cast<std::size_t>(header.class_count++)] = {
+        header.row_blocks, static_cast<std::int32_t>(rows.size()), static_cast<std::int32_t>(list.size()),
+        threads_log};
+    header.row_blocks +=
+        static_cast<std::int32_t>(((std::ssize(list) << threads_log) + kDirectThreads - 1) / kDirectThreads);
+    rows.insert(rows.end(), list.begin(), list.end());
+  }
+  return rows;
+}
+
+/// The parts of a schedule, and its header without their offsets.
+struct Work {
+  DirectHeader header;
+  std::vector<std::int32_t> rows;  ///< class by class; empty where all are of one class
+  CsrPieces cut;
+};
+
+Work work_of(std::span<const std::int64_t> row_ptr, const DirectRequest& request, const DeviceInfo& device) {
+  Work work;
+  DirectHeader& header = work.header;
+  header.shape = request.shape;
+  const std::int64_t turn = turns(row_ptr.back() - row_ptr.front(), request, device);
+  const bool narrow = header.shape.repeats == 1 && header.shape.lanes <= kMostNarrow;
+  header.at_once = narrow && turn >= kDirectMany ? kDirectMany : kDirectFew;
+  Division division = divide(row_ptr, header, turn);
+  work.rows = list_classes(division, header.shape.lanes, header);
+  const bool in_order = header.class_count <= 1 && division.splits.empty();
+  if (in_order) work.rows.clear();
+  header.pieces = std::ssize(division.pieces);
+  header.splits = std::ssize(division.splits);
+  work.cut = std::move(division);
+  return work;
+}
+
+}  // namespace
+
+DirectShape direct_shape(std::int64_t n, int vector) {
+  const auto lanes = [](std::int64_t columns, int repeats) {
+    const auto each = static_cast<std::uint64_t>((columns + repeats - 1) / repeats);
+    return static_cast<int>(std::min<std::uint64_t>(std::bit_ceil(each), kMostLanes));
+  };
+  if (n % vector != 0 && n <= kMostSingle) {
+    const int repeats = n > 8 ? 2 : 1;
+    return {lanes(n, repeats), 1, repeats};
+  }
+  const std::int64_t vectors = (n + vector - 1) / vector;
+  const int repeats = vectors >= 4 ? 2 : 1;
+  return {lanes(vectors, repeats), vector, repeats};
+}
+
+Status check_one_head(const ServiceRequest& request) {
+  if (request.variant.heads == 1) return {};
+  return fail(Errc::unsupported,
+              "this csr kernel supports one head, got " + std::to_string(request.variant.heads));
+}
+
+Schedule direct_schedule(std::span<const std::int64_t> row_ptr, const DirectRequest& request,
+                         const DeviceInfo& device) {
+  Work work = work_of(row_ptr, request, device);
+  DirectHeader& header = work.header;
+  Schedule schedule;
+  if (!work.rows.empty()) header.rows_at = append(schedule, work.rows);
+  header.pieces_at = append(schedule, work.cut.pieces);
+  header.splits_at = append(schedule, work.cut.splits);
+  if (request.sum_bytes > 0)
+    header.scratch =
+        append_scratch(schedule, header.splits * request.slices, header.pieces * request.piece_sum_bytes());
+  schedule.header.set(header);
+  return schedule;
+}
+
+std::vector<std::int64_t> direct_numbers(const ScheduleHeader& /*header*/) { return {}; }
+
+Result<Schedule> read_direct(const StoredSchedule& stored, std::span<const std::int64_t> row_ptr,
+                             const DirectRequest& request, const DeviceInfo& device) {
+  return restore_schedule(stored, [&](ScheduleReader& reader, Schedule& schedule) {
+    const Work work = work_of(row_ptr, request, device);
+    DirectHeader header = work.header;
+    if (!work.rows.empty()) reader.expect(work.rows, header.rows_at, "a class has wrong rows");
+    reader.expect(work.cut.pieces, header.pieces_at, "a segment is out of order in its row");
+    reader.expect(work.cut.splits, header.splits_at, "a long row has wrong segments");
+    if (request.sum_bytes > 0)
+      header.scratch = read_scratch(reader, schedule, {header.splits, request.slices},
+                                    {header.pieces, request.piece_sum_bytes()});
+    return header;
+  });
+}
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,268 @@
+// Device body of the csr kernel that keeps B in shared memory. The 32 warps of a block have about equal work,
+// parts of rows included. A warp reads 32 entries of a row at a time; its four groups of 8 lanes take them in
+// turns and read the slice of a row of B each. Sums of groups are added up where a row ends, sums of warps in
+// shared memory when all are done, always in the same order.
+#pragma once
+
+#include <climits>
+#include <cstdint>
+#include <cstring>
+
+#include "runtime/cuda/families/csr/resident.hpp"
+#include "runtime/cuda/device/number.cuh"
+#include "runtime/cuda/device/pipe.cuh"
+#include "runtime/cuda/device/ptx.cuh"
+#include "runtime/cuda/device/slices.cuh"
+#include "runtime/cuda/device/start_kernel.cuh"
+
+namespace sptile::runtime::cuda {
+
+template <class T>
+struct ResidentArguments {
+  using Value = T;
+  using Acc = typename Accumulator<T>::Type;
+  const std::int64_t* row_ptr;
+  const std::int32_t* columns;
+  const T* values;  ///< null: ones
+  const std::int32_t* row_order;
+  const ResidentStart* starts;
+  const T* b;
+  T* c;
+  std::int64_t ldb, ldc, n;
+  Acc alpha, beta;
+  int rows_of_b, slices;
+};
+
+template <class ArgumentsT, int kLines, bool kAligned>
+class ResidentTeam {
+ public:
+  using Arguments = ArgumentsT;
+  using T = typename Arguments::Value;
+  using Acc = typename Arguments::Acc;
+  static constexpr int kThreads = kResidentWarps * 32, kLanes = 8, kGroups = 4;  ///< of a group; of a warp
+  static constexpr int kWhole = 16 / static_cast<int>(sizeof(T));                ///< columns of 16 bytes
+  static constexpr int kColumns = kLines * kWhole;                               ///< of a lane
+  static constexpr int kLineColumns = kLanes * kWhole;
+  static constexpr int kRowBytes = kLines * kResidentLine;
+  static constexpr int kSums = kColumns / kGroups;  ///< of a lane, when groups have been added up
+  /// Rows of B that a group has on the way: where there are 32 entries, and at the end of a row.
+  static constexpr int kMany = 4 / kLines, kFew = 2;
+  static constexpr unsigned kWarp = ~0u;
+
+  struct Raw {
+    alignas(16) T x[kColumns];
+  };
+  struct Sums {
+    Acc x[kSums];
+  };
+
+  __device__ ResidentTeam(const Arguments& arguments, int part, int slice)
+      : a_(arguments),
+        thread_(static_cast<int>(threadIdx.x)),
+        lane_(thread_ % 32),
+        group_(lane_ / kLanes),
+        column_(slice * kLines * kLineColumns),
+        starts_(arguments.starts + part * kResidentWarps + thread_ / 32),
+        first_(starts_[0].entry),
+        row_(static_cast<int>(starts_[0].row)),
+        end_row_(static_cast<int>(starts_[1].row)),
+        end_(static_cast<int>(starts_[1].entry - first_)),
+        rows_of_b_(dynamic_shared() + static_cast<std::uint32_t>(lane_ % kLanes) * 16) {}
+
+  __device__ void run() const {
+    await_previous_kernel();
+    keep_rows();
+    const Sums last = multiply();
+    __syncthreads();
+    add_warps(last);
+  }
+
+ private:
+  /// Copies the slice of all rows of B, and zeros behind them.
+  __device__ void keep_rows() const {
+    constexpr int kPieces = kRowBytes / 16;
+    for (int i = thread_; i < (a_.rows_of_b + 1) * kPieces; i += kThreads) {
+      const int row = i / kPieces, column = column_ + i % kPieces * kWhole;
+      const T* const from = a_.b + row * a_.ldb + column;
+      const auto to = static_cast<std::uint32_t>(i) * 16;
+      if (row == a_.rows_of_b)
+        *dynamic_shared_at<uint4>(to) = {};
+      else if constexpr (kAligned) {
+        if (column < a_.n) copy_16(dynamic_shared() + to, from);
+      } else {
+        T* const elements = dynamic_shared_at<T>(to);
+        for (int e = 0; e < kWhole; ++e)
+          if (column + e < a_.n) elements[e] = from[e];
+      }
+    }
+    copy_wait_all();
+    __syncthreads();
+  }
+
+  struct Entry {
+    std::int32_t column;
+    T value;
+  };
+
+  /// The lane's of 32 neighbours, of which the first is so many behind first_.
+  __device__ Entry fetch(int at) const {
+    Entry entry = {0, T(1.0f)};
+    if (at + lane_ < end_) {
+      entry.column = load_once(a_.columns + first_ + at + lane_);
+      if (a_.values != nullptr) entry.value = load_once(a_.values + first_ + at + lane_);
+    }
+    return entry;
+  }
+
+  /// Where a row of the warp's ends, counted from first_; of the one behind them, nowhere.
+  __device__ int end_of(int row) const {
+    return row < end_row_ ? static_cast<int>(__ldg(a_.row_ptr + row + 1) - first_) : INT_MAX;
+  }
+
+  /// Multiplies the warp's entries and writes the rows that begin and end here. Gives the sum of the last
+  /// row, which ends behind them; what is here of a row that begins before goes to shared memory.
+  __device__ Sums multiply() const {
+    Acc sum[kColumns] = {};
+    int at = 0, end = end_of(row_);
+    bool begins = first_ == a_.row_ptr[row_];
+    Entry next = fetch(0);
+#pragma unroll 1
+    for (int row = row_; row < end_row_; ++row) {
+      const int following = end_of(row + 1);
+      multiply_row(at, end, next, sum);
+      const Sums sums = add_groups(sum);
+      if (begins)
+        store(row, sums);
+      else
+        *head_of(thread_) = sums;
+      begins = true;
+      end = following;
+#pragma unroll
+      for (Acc& x : sum) x = Acc(0);
+    }
+    multiply_row(at, end_, next, sum);
+    const Sums sums = add_groups(sum);
+    if (!begins) *head_of(thread_) = sums;  // all entries are of a row that begins before them
+    return sums;
+  }
+
+  /// Multiplies entries of a row as far as `stop`, with the first 32 fetched. Lanes without an entry have a
+  /// row of zeros times 0.
+  __device__ void multiply_row(int& at, int stop, Entry& next, Acc (&sum)[kColumns]) const {
+#pragma unroll 1
+    while (at < stop) {
+      const int count = stop - at;
+      const bool there = lane_ < count;
+      const std::int32_t row = there ? next.column : a_.rows_of_b;
+      const Acc value = there ? to_sum<Acc>(next.value) : Acc(0);
+      at += min(count, 32);
+      next = fetch(at);
+      if (count >= 32) {
+#pragma unroll
+        for (int k = 0; k < 32; k += kMany * kGroups) multiply_some<kMany>(row * kRowBytes, value, k, sum);
+      } else {
+#pragma unroll 1
+        for (int k = 0; k < count; k += kFew * kGroups) multiply_some<kFew>(row * kRowBytes, value, k, sum);
+      }
+    }
+  }
+
+  /// Each group multiplies kCount of the warp's 32 entries, from the one with its number behind `first` on.
+  template <int kCount>
+  __device__ void multiply_some(std::int32_t place, Acc value, int first, Acc (&sum)[kColumns]) const {
+    Raw b[kCount];
+    Acc values[kCount];
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      const auto row = static_cast<std::uint32_t>(__shfl_sync(kWarp, place, first + i * kGroups + group_));
+#pragma unroll
+      for (int l = 0; l < kLines; ++l) {
+        const uint4 bits = shared_piece(rows_of_b_ + row + static_cast<std::uint32_t>(l * kResidentLine));
+        std::memcpy(static_cast<void*>(b[i].x + l * kWhole), &bits, sizeof bits);
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) values[i] = __shfl_sync(kWarp, value, first + i * kGroups + group_);
+#pragma unroll
+    for (int i = 0; i < kCount; ++i)
+#pragma unroll
+      for (int e = 0; e < kColumns; ++e) sum[e] += values[i] * to_sum<Acc>(b[i].x[e]);
+  }
+
+  /// Adds up what the groups have. Each keeps a quarter of the columns.
+  __device__ Sums add_groups(const Acc (&sum)[kColumns]) const {
+    const bool upper = group_ & 2, odd = group_ & 1;
+    Acc half[kColumns / 2];
+#pragma unroll
+    for (int e = 0; e < kColumns / 2; ++e) {
+      const Acc low = sum[e], high = sum[e + kColumns / 2];
+      half[e] = (upper ? high : low) + __shfl_xor_sync(kWarp, upper ? low : high, 2 * kLanes);
+    }
+    Sums sums;
+#pragma unroll
+    for (int e = 0; e < kSums; ++e) {
+      const Acc low = half[e], high = half[e + kSums];
+      sums.x[e] = (odd ? high : low) + __shfl_xor_sync(kWarp, odd ? low : high, kLanes);
+    }
+    return sums;
+  }
+
+  /// Writes the columns that the lane has of a row.
+  __device__ void store(int row, const Sums& sums) const {
+    struct alignas(sizeof(T) * kSums) Results {
+      T x[kSums];
+    } results;
+    const int first = group_ * kSums;  // of those that its group had
+    const int column = column_ + first / kWhole * kLineColumns + lane_ % kLanes * kWhole + first % kWhole;
+    T* const to = a_.c + (a_.row_order != nullptr ? a_.row_order[row] : row) * a_.ldc + column;
+#pragma unroll
+    for (int e = 0; e < kSums; ++e) {
+      Acc x = a_.alpha * sums.x[e];
+      if (a_.beta != Acc(0) && column + e < a_.n) x += a_.beta * to_sum<Acc>(to[e]);
+      results.x[e] = to_element<T>(x);
+    }
+    if constexpr (kAligned) {
+      if (column < a_.n) *reinterpret_cast<Results*>(to) = results;
+    } else {
+#pragma unroll
+      for (int e = 0; e < kSums; ++e)
+        if (column + e < a_.n) to[e] = results.x[e];
+    }
+  }
+
+  /// Where a thread leaves what its warp has of a row that begins before.
+  __device__ Sums* head_of(int thread) const {
+    return dynamic_shared_at<Sums>(static_cast<std::uint32_t>((a_.rows_of_b + 1) * kRowBytes)) + thread;
+  }
+
+  /// Rows that several warps have entries of: the one where they begin adds them up.
+  __device__ void add_warps(Sums sums) const {
+    const std::int64_t begin = a_.row_ptr[end_row_];
+    if (first_ + end_ == begin || first_ > begin) return;
+    for (int w = 1; thread_ / 32 + w < kResidentWarps && starts_[w].row == end_row_; ++w) {
+      const Sums more = *head_of(thread_ + w * 32);
+#pragma unroll
+      for (int e = 0; e < kSums; ++e) sums.x[e] += more.x[e];
+    }
+    store(end_row_, sums);
+  }
+
+  const Arguments& a_;
+  int thread_, lane_, group_;
+  int column_;                   ///< first of the slice
+  const ResidentStart* starts_;  ///< of the warp and of those behind it
+  std::int64_t first_;           ///< of its entries
+  int row_, end_row_, end_;      ///< where it begins and ends; entries are counted from its first
+  std::uint32_t rows_of_b_;      ///< address of the lane's part of the first
+};
+
+template <class Arguments, int kLines, bool kAligned>
+__global__ void __launch_bounds__(kResidentWarps * 32, 1)
+    csr_resident(const __grid_constant__ Arguments arguments) {
+  admit_next_kernel();
+  const int slice = slice_of_block(arguments.slices);
+  if (slice >= arguments.slices) return;
+  ResidentTeam<Arguments, kLines, kAligned>(arguments, static_cast<int>(blockIdx.x), slice).run();
+}
+
+}  // namespace sptile::runtime::cuda

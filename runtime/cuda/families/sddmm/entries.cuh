@@ -1,0 +1,195 @@
+// SDDMM of entries that stand in rows, on CUDA cores. A warp has a run of entries, 32 at a time, whatever
+// rows they are in: a group of lanes loads a row of Y piece by piece, 16 bytes a lane, and multiplies it by
+// the row of X. Each group does so for as many entries as it has lanes, and then the sums are added across
+// the lanes so that each lane is left with the result of one entry: 32 results are written side by side.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/cuda/families/sddmm/task.cuh"
+#include "runtime/cuda/families/tile/lanes.hpp"
+
+namespace sptile::runtime::cuda {
+
+template <class MathT, int kLanesT, int kStepsT, bool kVectorT>
+struct EntryShape {
+  using Math = MathT;
+  using Dense = typename Math::Dense;
+  using Result = typename Math::Result;
+  using Acc = typename Math::Acc;
+  static constexpr int kLanes = kLanesT;  ///< of a group
+  static constexpr int kGroups = kWarp / kLanes;
+  static constexpr int kSteps = kStepsT;  ///< pieces of a row that a lane holds
+  static constexpr bool kVector = kVectorT;
+  static constexpr int kFeatures = kLanes * kSteps * Math::kElements;  ///< of a pass
+};
+
+template <class S>
+class SddmmEntries {
+  using Math = typename S::Math;
+  using Dense = typename S::Dense;
+  using Acc = typename S::Acc;
+  using Chunk = typename Math::Chunk;
+
+ public:
+  __device__ __forceinline__ SddmmEntries(const EntryPart& part, const SddmmDense& dense, int lane)
+      : part_(part),
+        dense_(dense),
+        lane_(lane),
+        group_(lane / S::kLanes),
+        first_(lane % S::kLanes * Math::kElements) {}
+
+  __device__ __forceinline__ void run(std::int64_t number) {
+    base_ = number * (kWarp * part_.rounds);
+    if (base_ >= part_.entries) return;
+    end_ = min(base_ + kWarp * part_.rounds, part_.entries);
+    position_ = __ldg(part_.first_row + number);
+    read_ahead();
+    for (; base_ < end_;) {
+      find_entries();
+      const std::int64_t entry = base_ + lane_ % S::kLanes * S::kGroups + group_;
+      base_ += kWarp;
+      if (base_ < end_) read_ahead();
+      Acc sum[S::kLanes] = {};
+      if (__all_sync(~0u, row_ == __shfl_sync(~0u, row_, 0)))
+        multiply<true>(sum);
+      else
+        multiply<false>(sum);
+      const Acc dot = gather(sum);
+      if (entry < end_) write_result<typename S::Result>(part_.results, entry, dot);
+    }
+  }
+
+ private:
+  /// Starts reading what the next 32 entries are: past the end of the run the last one again.
+  __device__ __forceinline__ void read_ahead() {
+    next_column_ = __ldg(part_.columns + min(base_ + lane_, end_ - 1));
+    next_row_end_ = __ldg(part_.row_offset + min(position_ + lane_, part_.rows - 1) + 1);
+  }
+
+  /// Finds column and row of the lane's entry.
+  __device__ __forceinline__ void find_entries() {
+    column_ = next_column_;
+    const std::int64_t entry = min(base_ + lane_, end_ - 1);
+    // Ends of the next 32 rows, counted from the first entry: how many of them are not behind the lane's?
+    const int row_end = static_cast<int>(min(next_row_end_ - base_, std::int64_t{kWarp + 1}));
+    const int place = static_cast<int>(entry - base_);
+    int ended = 0;
+#pragma unroll
+    for (int step = kWarp / 2; step > 0; step /= 2)
+      if (__shfl_sync(~0u, row_end, ended + step - 1) <= place) ended += step;
+    if (__shfl_sync(~0u, row_end, kWarp - 1) <= place) ended = kWarp;
+    std::int32_t position = position_ + ended;
+    if (ended == kWarp) position = search(position, entry);
+    position_ = __shfl_sync(~0u, position, kWarp - 1);
+    row_ = part_.row_id != nullptr ? __ldg(part_.row_id + position) : position;
+    row_ = dense_.row(row_);
+  }
+
+  /// Finds the row of an entry behind many empty rows.
+  __device__ __forceinline__ std::int32_t search(std::int32_t low, std::int64_t entry) const {
+    std::int32_t high = part_.rows - 1;
+    while (low < high) {
+      const std::int32_t middle = low + (high - low) / 2;
+      if (__ldg(part_.row_offset + middle + 1) <= entry)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low;
+  }
+
+  /// Pieces of rows that are on their way together: more of them need registers that more warps use better.
+  template <bool kOneRow>
+  struct Batch {
+    static constexpr int kEntries = (kOneRow || S::kSteps > 1 ? 4 : 2) / S::kSteps;
+    Chunk y[kEntries][S::kSteps];
+    Chunk x[kOneRow ? 1 : kEntries][S::kSteps];
+  };
+
+  /// Adds the lane's share of the dot products of its group's entries; kOneRow: all 32 are in the same row.
+  /// While one batch is multiplied, the next one is on its way.
+  template <bool kOneRow>
+  __device__ __forceinline__ void multiply(Acc (&sum)[S::kLanes]) const {
+    using B = Batch<kOneRow>;
+    constexpr int kBatches = S::kLanes / B::kEntries;
+    for (std::int64_t feature = first_; feature - first_ < dense_.n; feature += S::kFeatures) {
+      Chunk x[S::kSteps];
+      if constexpr (kOneRow) load(x, dense_.x, dense_.x_stride, row_, feature);
+      B batch[2];
+      load_batch<kOneRow>(batch[0], 0, feature);
+#pragma unroll
+      for (int b = 0; b < kBatches; ++b) {
+        if (b + 1 < kBatches) load_batch<kOneRow>(batch[(b + 1) % 2], b + 1, feature);
+#pragma unroll
+        for (int i = 0; i < B::kEntries; ++i) {
+          const B& now = batch[b % 2];
+          Acc& to = sum[b * B::kEntries + i];
+          if constexpr (kOneRow)
+            add(to, x, now.y[i]);
+          else
+            add(to, now.x[i], now.y[i]);
+        }
+      }
+    }
+  }
+
+  template <bool kOneRow>
+  __device__ __forceinline__ void load_batch(Batch<kOneRow>& batch, int number, std::int64_t feature) const {
+#pragma unroll
+    for (int i = 0; i < Batch<kOneRow>::kEntries; ++i) {
+      const int from = (number * Batch<kOneRow>::kEntries + i) * S::kGroups + group_;
+      load(batch.y[i], dense_.y, dense_.y_stride, __shfl_sync(~0u, column_, from), feature);
+      if constexpr (!kOneRow)
+        load(batch.x[i], dense_.x, dense_.x_stride, __shfl_sync(~0u, row_, from), feature);
+    }
+  }
+
+  __device__ __forceinline__ void add(Acc& sum, const Chunk (&x)[S::kSteps],
+                                      const Chunk (&y)[S::kSteps]) const {
+#pragma unroll
+    for (int s = 0; s < S::kSteps; ++s)
+#pragma unroll
+      for (int e = 0; e < Math::kElements; ++e) sum += chunk_at<Math>(x[s], e) * chunk_at<Math>(y[s], e);
+  }
+
+  __device__ __forceinline__ void load(Chunk (&chunk)[S::kSteps], const std::byte* rows, std::uint64_t stride,
+                                       std::int32_t row, std::int64_t feature) const {
+    const Dense* const from =
+        reinterpret_cast<const Dense*>(rows + std::uint64_t{static_cast<std::uint32_t>(row)} * stride) +
+        feature;
+    const auto left = static_cast<int>(min(dense_.n - feature, std::int64_t{S::kFeatures}));
+#pragma unroll
+    for (int s = 0; s < S::kSteps; ++s) {
+      constexpr int kStep = S::kLanes * Math::kElements;
+      chunk[s] = {};
+      load_chunk<S::kVector>(chunk[s], from + s * kStep, left - s * kStep);
+    }
+  }
+
+  /// Adds across the lanes of the group: lane i gets the sum of entry i. Halves change hands: a lane keeps
+  /// the half of the entries that it is in, and adds what its partner has of them.
+  __device__ __forceinline__ Acc gather(Acc (&sum)[S::kLanes]) const {
+#pragma unroll
+    for (int half = S::kLanes / 2; half > 0; half /= 2)
+#pragma unroll
+      for (int i = 0; i < half; ++i) {
+        const bool upper = (lane_ & half) != 0;
+        const Acc keep = upper ? sum[i + half] : sum[i], give = upper ? sum[i] : sum[i + half];
+        sum[i] = keep + __shfl_xor_sync(~0u, give, half);
+      }
+    return sum[0];
+  }
+
+  const EntryPart part_;
+  const SddmmDense dense_;
+  const int lane_, group_, first_;
+  std::int64_t base_ = 0, end_ = 0;  ///< entries that are left of the run
+  std::int32_t position_ = 0;        ///< of the row of the last entry that was found
+  std::int32_t next_column_ = 0;
+  std::int64_t next_row_end_ = 0;
+  std::int32_t row_ = 0;  ///< of X, of the lane's entry
+  std::int32_t column_ = 0;
+};
+
+}  // namespace sptile::runtime::cuda

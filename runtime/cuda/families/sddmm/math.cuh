@@ -1,0 +1,52 @@
+// Dot products on tensor cores: 16 rows of Y times 8 rows of X, a piece of each row at a time.
+//
+// Rows of Y are the first operand of mma.m16n8k8, rows of X the second, features are k. A lane loads 16
+// consecutive bytes of the rows that it holds; which features that makes meet in one MMA does not matter, as
+// both operands are loaded alike (FlashSparse, PPoPP 2025, section 3.3, permutes B in the same way).
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/cuda/families/tile/math.cuh"
+
+namespace sptile::runtime::cuda {
+
+/// f32 operands; kSplit: products of f32 accuracy from the two halves of each factor.
+template <bool kSplit>
+struct DotF32 : MathF32<kSplit> {
+  using Chunk = typename MathF32<kSplit>::Chunk;
+  /// Sums that are not finite may be those of finite products, or NaN where IEEE arithmetic gives infinity.
+  static constexpr bool kDoubtsNonfinite = kSplit;
+
+  /// Adds to sums (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1): y[0] and y[1] are of rows g and g + 8.
+  static __device__ __forceinline__ void multiply(float (&sum)[4], const Chunk& y0, const Chunk& y1,
+                                                  const Chunk& x) {
+#pragma unroll
+    for (int j = 0; j < 2; ++j) {
+      const float a[4] = {y0.e[2 * j], y1.e[2 * j], y0.e[2 * j + 1], y1.e[2 * j + 1]};
+      const float b[2] = {x.e[2 * j], x.e[2 * j + 1]};
+      std::uint32_t big_a[4], big_b[2], small_a[4], small_b[2];
+      round_factors<kSplit>(big_a, small_a, a);
+      round_factors<kSplit>(big_b, small_b, b);
+      if constexpr (kSplit)
+        add_split(sum, big_a, small_a, big_b, small_b);
+      else
+        mma_tf32(sum, big_a, big_b);
+    }
+  }
+};
+
+/// 16-bit operands, E of them in a piece, f32 sums.
+template <class T, int E, class R = T>
+struct DotHalf : MathHalf<T, E, R> {
+  using Chunk = typename MathHalf<T, E, R>::Chunk;
+  static constexpr bool kDoubtsNonfinite = false;
+
+  static __device__ __forceinline__ void multiply(float (&sum)[4], const Chunk& y0, const Chunk& y1,
+                                                  const Chunk& x) {
+#pragma unroll
+    for (int w = 0; w < E / 2; ++w) mma_half(sum, y0.w[w], y1.w[w], x.w[w], T{});
+  }
+};
+
+}  // namespace sptile::runtime::cuda

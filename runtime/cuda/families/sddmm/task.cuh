@@ -1,0 +1,119 @@
+// What a launch of an SDDMM kernel is told, and how a lane hands in a result.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "formats/core/dtype.hpp"
+#include "runtime/cuda/families/sddmm/schedule.hpp"
+#include "runtime/cuda/families/tile/memory.cuh"
+#include "runtime/cuda/families/tile/sources.cuh"
+
+namespace sptile::runtime::cuda {
+
+/// X and Y. Rows of X are in the caller's order.
+struct SddmmDense {
+  const std::byte* x;
+  const std::byte* y;
+  std::uint64_t x_stride, y_stride;  ///< bytes from row to row
+  std::int64_t x_batch, y_batch;     ///< bytes from head to head
+  std::int64_t n;                    ///< features
+  const std::int32_t* row_order;     ///< of the format's rows; null: as they stand
+
+  /// The row of X of a row of the format.
+  [[nodiscard]] __device__ __forceinline__ std::int32_t row(std::int32_t at) const {
+    return row_order != nullptr ? __ldg(row_order + at) : at;
+  }
+};
+
+/// The results of one part of a format: out[i] = alpha * dot * values[i] + beta * out[i].
+struct SddmmResults {
+  void* out;
+  const void* values;  ///< of the part; null: not scaled
+  DType value_type;
+  double alpha, beta;
+  std::int64_t out_batch, values_batch;  ///< bytes from head to head
+};
+
+/// Entries that stand in rows.
+struct EntryPart {
+  const std::int64_t* row_offset;  ///< rows + 1
+  const std::int32_t* row_id;      ///< of the format's rows; null: all of them
+  const std::int32_t* columns;
+  const std::int32_t* first_row;  ///< of each run: position of the row of its first entry
+  std::int64_t entries;
+  std::int32_t rows;
+  std::int32_t rounds;  ///< of a run: it has 32 entries for each
+  std::int64_t runs;
+  SddmmResults results;
+};
+
+/// Entries that stand in tiles.
+struct TilePart {
+  TileArrays arrays;
+  const SddmmItem* items;
+  std::int32_t item_count;
+  std::int32_t rows;  ///< of the matrix
+  SddmmResults results;
+};
+
+/// Kernel parameter: plain device pointers and numbers.
+struct SddmmTask {
+  SddmmDense dense;
+  TilePart tiles;
+  EntryPart entries;
+  std::int32_t tile_blocks;  ///< the first blocks of each head; the others have the entries
+};
+
+/// The operands of one head.
+__device__ __forceinline__ SddmmDense of_head(SddmmDense dense, int head) {
+  dense.x += head * dense.x_batch;
+  dense.y += head * dense.y_batch;
+  return dense;
+}
+
+__device__ __forceinline__ SddmmResults of_head(SddmmResults results, int head) {
+  results.out = static_cast<std::byte*>(results.out) + head * results.out_batch;
+  if (results.values != nullptr)
+    results.values = static_cast<const std::byte*>(results.values) + head * results.values_batch;
+  return results;
+}
+
+/// The entries of a part as one head has them.
+template <class Part>
+__device__ __forceinline__ Part of_head(Part part, int head) {
+  part.results = of_head(part.results, head);
+  return part;
+}
+
+/// Reads a value of any type as a factor; those of a pattern are ones.
+template <class Acc>
+__device__ __forceinline__ Acc read_value(const void* values, DType type, std::int64_t i) {
+  switch (type) {
+    case DType::f16:
+      return value_at<Half, Acc>(values, i);
+    case DType::bf16:
+      return value_at<BFloat16, Acc>(values, i);
+    case DType::f32:
+      return value_at<float, Acc>(values, i);
+    case DType::f64:
+      return static_cast<Acc>(value_at<double, double>(values, i));
+    case DType::none:
+      return Acc{1};
+    default:  // no type of values: check_array_types refuses it
+      return Acc(NAN);
+  }
+}
+
+/// Writes the result of entry i; unless kAddsToOld, beta is 0.
+template <class Result, bool kAddsToOld = true, class Acc>
+__device__ __forceinline__ void write_result(const SddmmResults& results, std::int64_t i, Acc dot) {
+  Acc result = static_cast<Acc>(results.alpha) * dot;
+  if (results.values != nullptr) result *= read_value<Acc>(results.values, results.value_type, i);
+  Result* const to = static_cast<Result*>(results.out) + i;
+  if (kAddsToOld && results.beta != 0) result += static_cast<Acc>(results.beta) * widen(*to);
+  *to = narrow<Result>(result);
+}
+
+}  // namespace sptile::runtime::cuda

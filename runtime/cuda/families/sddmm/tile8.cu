@@ -1,0 +1,23 @@
+#include "runtime/cuda/families/sddmm/launch.cuh"
+#include "runtime/cuda/families/sddmm/sddmm.hpp"
+
+namespace sptile::runtime::cuda {
+namespace {
+
+struct Registers8 {
+  static constexpr int kF32Narrow = 72, kF32Wide = 128, kF16Narrow = 64, kF16Wide = 112;
+};
+using Family = SddmmFamily<SddmmMask8, Registers8>;
+
+}  // namespace
+
+std::span<const DeviceKernel> bittcf_sddmm_kernels() { return sddmm_instances<kBitTcfSddmm, Family>(); }
+std::span<const DeviceKernel> rs_tile_sddmm_kernels() { return sddmm_instances<kRsTileSddmm, Family>(); }
+std::span<const DeviceKernel> libra_spmm_sddmm_kernels() {
+  return sddmm_instances<kLibraSpmmSddmm, Family>();
+}
+std::span<const DeviceKernel> libra_sddmm_sddmm_kernels() {
+  return sddmm_instances<kLibraSddmmSddmm, Family>();
+}
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,86 @@
+// Tiles multiplied as dense ones by the four warps of a warpgroup, which own all rows of the window and a
+// segment of the slice each: each row of B is read from shared memory once for the whole window, where
+// TallTiles read it once for each tile. Other warps have written the tiles before (dense_writer.cuh):
+// products are B transposed, from registers, times the tiles, from shared memory.
+#pragma once
+
+#include "runtime/cuda/device/warpgroup.cuh"
+#include "runtime/cuda/families/tall/result.cuh"
+
+namespace sptile::runtime::cuda {
+
+/// How a kernel with dense tiles is compiled.
+template <class V, class MathT, int kSubWindows>
+struct TallDenseKernel : TallKernel<V, MathT, kSubWindows, 1, kWarpgroup, 2> {
+  static constexpr bool kDense = true;
+  /// A block has a warpgroup of consumers and one of helpers, 128 registers a thread: helpers leave half of
+  /// theirs.
+  static constexpr int kConsumerRegisters = 192, kHelperRegisters = 64;
+  static constexpr std::uint32_t kTileBytes = 256, kGroupBytes = kSubWindows * kTileBytes;
+};
+
+template <class K>
+class TallDenseTiles {
+  using Math = typename K::Math;
+  using Chunk = typename Math::Chunk;
+  using Fragment = typename Math::Fragment;
+  using Sums = typename TallResult<K>::Window;
+  static constexpr int kProducts = K::kElements / 2;  ///< for a group
+  static_assert(K::kSegments == 1);
+
+ public:
+  __device__ __forceinline__ TallDenseTiles(const TallTask& task, const TallShared& shared,
+                                            const TallPart& part)
+      : task_(task), shared_(shared), lane_(part.lane) {
+    dense_at_ = static_cast<std::uint32_t>(tall_fragment_at(part.lane, 0, 0, part.segment, task.stage.pitch));
+  }
+
+  /// Adds the products of the chunk of a stage; give_back() says that it has been read.
+  template <class GiveBack>
+  __device__ __forceinline__ void multiply(Sums& sums, std::uint32_t stage, const uint4& head,
+                                           const GiveBack& give_back) {
+    const auto groups = static_cast<int>(head.w & 0xffu);
+    Fragment fragments[kTallChunkGroups];
+#pragma unroll
+    for (int g = 0; g < kTallChunkGroups; ++g) fragments[g] = read_rows(stage, g, g < groups);
+    give_back();
+    barrier_wait(shared_.written(tiles_.stage), tiles_.phase);
+    const std::uint32_t tiles = shared_.tiles(task_, tiles_.stage);
+    warpgroup_arrive();
+#pragma unroll
+    for (int g = 0; g < kTallChunkGroups; ++g) {
+      const std::uint64_t operand = warpgroup_operand(tiles + static_cast<std::uint32_t>(g) * K::kGroupBytes,
+                                                      K::kTileBytes / 2, K::kTileBytes);
+#pragma unroll
+      for (int j = 0; j < kProducts; ++j)
+        warpgroup_tf32<K::kSubWindows>([&](int h, int i) -> float& { return sums[h][0][j][i]; },
+                                       fragments[g].big[j], operand);
+    }
+    warpgroup_commit();
+    warpgroup_wait();
+    if (lane_ == 0) barrier_arrive(shared_.multiplied(tiles_.stage));
+    tiles_.advance(kTallDenseChunks);
+  }
+
+ private:
+  /// Rows of B of a group; zeros where the chunk has none.
+  __device__ __forceinline__ Fragment read_rows(std::uint32_t stage, int group, bool there) const {
+    const std::uint32_t at = stage + dense_at_ + static_cast<std::uint32_t>(8 * group * task_.stage.pitch);
+    Fragment fragment =
+        Math::fragment(shared_element_if<Chunk>(at, there),
+                       shared_element_if<Chunk>(at + static_cast<std::uint32_t>(task_.stage.pitch), there));
+#pragma unroll
+    for (int j = 0; j < kProducts; ++j)
+#pragma unroll
+      for (int i = 0; i < 4; ++i) keep(fragment.big[j][i]);  // nothing is rounded between products
+    return fragment;
+  }
+
+  const TallTask& task_;
+  const TallShared& shared_;
+  int lane_;
+  std::uint32_t dense_at_;
+  StageCursor tiles_;
+};
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,92 @@
+// The warps of a tall block that write the tiles of chunks as dense ones: entries among zeros, a chunk or two
+// ahead of those who multiply them.
+#pragma once
+
+#include <cstddef>
+
+#include "runtime/cuda/device/bulk_copy.cuh"
+#include "runtime/cuda/families/tall/dense_tiles.cuh"
+
+namespace sptile::runtime::cuda {
+
+template <class K>
+class TallDenseWriter {
+  using Math = typename K::Math;
+  using V = typename K::Value;
+
+ public:
+  __device__ __forceinline__ TallDenseWriter(const TallTask& task, const TallShared& shared,
+                                             const TallItem& item, int writer, int lane)
+      : task_(task),
+        shared_(shared),
+        item_(item),
+        thread_(static_cast<std::uint32_t>(kWarp * writer + lane)) {}
+
+  __device__ __forceinline__ void run() {
+    StageCursor cursor, tiles;
+    for (std::int32_t chunk = item_.chunk; chunk < item_.end_chunk; ++chunk) {
+      barrier_wait(shared_.full(cursor.stage), cursor.phase);
+      const std::uint32_t stage = shared_.stage(task_, cursor.stage);
+      const uint4 head = shared_piece(stage + at(task_.stage.chunk_at));
+      barrier_wait(shared_.multiplied(tiles.stage), tiles.phase ^ 1u);
+      write(shared_.tiles(task_, tiles.stage), stage, head);
+      fence_async();
+      __syncwarp();
+      if (thread_ % kWarp == 0) {
+        barrier_arrive(shared_.empty(cursor.stage));
+        barrier_arrive(shared_.written(tiles.stage));
+      }
+      cursor.advance(task_.stages);
+      tiles.advance(kTallDenseChunks);
+    }
+  }
+
+ private:
+  static __device__ __forceinline__ std::uint32_t at(int offset) {
+    return static_cast<std::uint32_t>(offset);
+  }
+
+  /// Values and places stand around those wanted.
+  __device__ __forceinline__ void write(std::uint32_t tiles, std::uint32_t stage, const uint4& head) const {
+    constexpr std::uint32_t kThreads = kTallWriters * kWarp, kBytes = kTallChunkGroups * K::kGroupBytes;
+#pragma unroll
+    for (std::uint32_t piece = 0; piece < kBytes; piece += 16 * kThreads)
+      store_piece_16(tiles + piece + 16 * thread_, {0, 0, 0, 0});
+    const std::uint32_t entries = shared_word(stage + at(task_.stage.chunk_at) + offsetof(TallChunk, values));
+    const std::uint32_t first = head.y;
+    const std::uint32_t places = stage + at(task_.stage.places_at) + 2 * (first - aligned_down(first, 2));
+    std::uint32_t values = stage + at(task_.stage.values_at);
+    if constexpr (K::kValueBytes > 0)
+      values += (first - aligned_down(first, K::kValueBytes)) * K::kValueBytes;
+    group_sync<1, kThreads>();  // zeros before entries
+    constexpr std::uint32_t kAtOnce = 8;
+#pragma unroll 1
+    for (std::uint32_t i = thread_; i < entries; i += kAtOnce * kThreads) {
+      std::uint32_t place[kAtOnce], entry[kAtOnce];
+#pragma unroll
+      for (std::uint32_t u = 0; u < kAtOnce; ++u) {
+        const bool wanted = i + u * kThreads < entries;
+        place[u] = wanted ? shared_half(places + 2 * (i + u * kThreads)) : 0u;
+        entry[u] = entry_at(values, i + u * kThreads, wanted);
+      }
+#pragma unroll
+      for (std::uint32_t u = 0; u < kAtOnce; ++u)
+        if (i + u * kThreads < entries) store_word(tiles + 4 * place[u], entry[u]);
+    }
+  }
+
+  static __device__ __forceinline__ std::uint32_t entry_at(std::uint32_t values, std::uint32_t k,
+                                                           bool wanted) {
+    if constexpr (K::kValueBytes == 0)
+      return Math::ones(true, true).big[0];
+    else
+      return Math::entries(shared_element_if<V>(values + k * K::kValueBytes, wanted), V{}).big[0];
+  }
+
+  const TallTask& task_;
+  const TallShared& shared_;
+  const TallItem& item_;
+  std::uint32_t thread_;  ///< of the writers
+};
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,64 @@
+// Where the lanes of a consumer warp find their operands in a stage in shared memory. Plain constexpr
+// functions, so that the kernel and the host tests use the same ones. What a lane holds: tile_lanes.hpp.
+//
+// Rows of B lie `pitch` bytes apart, 16 more than the row has. A 16-byte load is served for 8 lanes at a
+// time, from 8 banks of 16 bytes: lanes 4g + t for two g and four t. They read rows 2t of a group (then rows
+// 2t + 1), so their banks are (2t * pitch / 16 + g) mod 8, and a pitch of 16 * (8 k + 1) makes that 2t + g:
+// all different, and every row starts at a multiple of 16 bytes.
+#pragma once
+
+#include "runtime/cuda/families/tile/lanes.hpp"
+
+namespace sptile::runtime::cuda {
+
+inline constexpr int kTallSegmentBytes = 128;
+
+/// Byte in the rows of B of a stage where a lane reads: group of the chunk, k (0, 1) of its two columns,
+/// segment.
+SPTILE_HOST_DEVICE constexpr int tall_fragment_at(int lane, int group, int k, int segment, int pitch) {
+  return (8 * group + row_major_column(lane, k)) * pitch + segment * kTallSegmentBytes +
+         lane_group(lane) * 16;
+}
+
+/// Element in the dense tiles of a chunk where an entry stands: K-major core matrices of 8 rows by 16 bytes
+/// (PTX ISA, wgmma without swizzling), two for a tile of 32-bit elements: first its even columns, which are
+/// those of the first row of B that a lane loads, then its odd ones.
+SPTILE_HOST_DEVICE constexpr int tall_dense_at(int group, int sub_window, int sub_windows, int row,
+                                               int column) {
+  return 64 * (group * sub_windows + sub_window) + column % 2 * 32 + row * 4 + column / 2;
+}
+
+/// What a lane keeps for finding its two entries in a row-major 8x8 mask: they are bits 2 * lane and 2 * lane
+/// + 1, so they stand in one half of it.
+struct TallHalf {
+  bool high;            ///< which half
+  std::uint32_t below;  ///< the bits of that half before the lane's
+  int shift;            ///< of the lane's bits in that half
+};
+SPTILE_HOST_DEVICE constexpr TallHalf tall_half(int lane) {
+  const int shift = 2 * (lane % 16);
+  return {lane >= 16, (1u << shift) - 1u, shift};
+}
+
+/// The same answer as row_major_pair, with fewer registers.
+SPTILE_HOST_DEVICE constexpr LanePair tall_pair(std::uint32_t low, std::uint32_t high, const TallHalf& half) {
+  const std::uint32_t mine = half.high ? high : low;
+  const std::uint32_t before = count_bits(mine & half.below) + (half.high ? count_bits(low) : 0u);
+  const std::uint32_t two = mine >> half.shift;
+  return {{before, before + (two & 1u)}, {(two & 1u) != 0, (two & 2u) != 0}};
+}
+
+/// Position of the first element that comes along when 16-byte pieces are copied from `first` on.
+template <class T>
+SPTILE_HOST_DEVICE constexpr T aligned_down(T first, int element_bytes) {
+  return first - first % static_cast<T>(16 / element_bytes);
+}
+
+/// Number of 16-byte pieces that hold `count` elements from `first` on.
+template <class T>
+SPTILE_HOST_DEVICE constexpr T pieces_of(T first, T count, int element_bytes) {
+  const T elements = static_cast<T>(16 / element_bytes);
+  return count == 0 ? 0 : (first % elements + count + elements - 1) / elements;
+}
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,297 @@
+// The producer warps of a tall block: they bring chunk after chunk to the stages, as far ahead as there are
+// stages.
+#pragma once
+
+#include "runtime/cuda/device/bulk_copy.cuh"
+#include "runtime/cuda/device/pipe.cuh"
+#include "runtime/cuda/device/warpgroup.cuh"
+#include "runtime/cuda/families/tall/lanes.hpp"
+#include "runtime/cuda/families/tall/task.cuh"
+
+namespace sptile::runtime::cuda {
+
+/// Chunks come 32 at a time, one a lane, and column ids kAhead chunks ahead, one a lane: reading where to
+/// read is never waited for. kDense and kValue are the sizes of elements (kValue 0: a pattern).
+///
+/// The producers of a block share each chunk: every one brings some of its groups, and some of the parts that
+/// come from the format. With kPlaces entries come with their places, not tiles with their bitmaps, and each
+/// producer brings whole chunks, in turn with the others: half of the work for it, where many chunks follow
+/// each other fast.
+template <int kDense, int kValue, bool kPlaces>
+class TallProducer {
+ public:
+  __device__ __forceinline__ TallProducer(const TallTask& task, const TallShared& shared,
+                                          const TallItem& item, int slice, int producer, int lane)
+      : task_(task), shared_(shared), item_(item), producer_(producer), lane_(lane) {
+    const std::int64_t slice_bytes = std::int64_t{kTallSegmentBytes} * task.slice_segments;
+    const std::int64_t offset = slice * slice_bytes;
+    row_bytes_ = static_cast<int>(min(task.n * kDense - offset, slice_bytes));
+    b_ = task.b + offset;
+    const int lanes = 8 * task.slice_segments;  // that copy a row
+    byte_ = lane % lanes * 16;
+    row_ = lane / lanes;
+    piece_ = b_ + byte_;
+  }
+
+  __device__ __forceinline__ void run() {
+    if (task_.copy == TallCopy::elements)
+      produce<0>();
+    else if (task_.slice_segments == 4)
+      produce<1>();
+    else if (task_.slice_segments == 2)
+      produce<2>();
+    else
+      produce<4>();
+  }
+
+ private:
+  static constexpr int kAhead = 3;
+  static constexpr int kTurns = kPlaces ? kTallProducers : 1;  ///< chunks from one to the next of a producer
+  static constexpr int kSharers = kTallProducers / kTurns;     ///< of a chunk
+  static constexpr int kUnrolled = kSharers > 1 ? kTallChunkGroups / kSharers : 1;  ///< groups of a chunk
+
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t pitch() const {
+    return kPlaces ? tall_pitch(kWarpgroup) : static_cast<std::uint32_t>(task_.stage.pitch);
+  }
+
+  /// What the producer needs of a chunk.
+  struct Head {
+    std::uint32_t tile, value, values;
+    std::int32_t group, groups, tiles;
+  };
+
+  /// kTogether rows of B are copied at once; 0: element by element.
+  template <int kTogether>
+  __device__ __forceinline__ void produce() {
+    StageCursor cursor;
+    if (kTurns > 1) cursor.advance(task_.stages, producer_);
+    const std::int32_t first = item_.chunk + (kTurns > 1 ? producer_ : 0);
+    heads_ = read_head(first + kTurns * lane_);
+    next_heads_ = read_head(first + kTurns * (kWarp + lane_));
+    std::int32_t column[kAhead];
+#pragma unroll
+    for (int a = 0; a < kAhead; ++a) column[a] = read_column(a);
+    int at = 0;  // of the chunk in heads_
+    for (std::int32_t chunk = first; chunk < item_.end_chunk; chunk += kTurns) {
+      const Head head = pick(heads_, at);
+      const std::int32_t far_column = read_column(at + kAhead);
+      barrier_wait(shared_.empty(cursor.stage), cursor.phase ^ 1u);
+      bring<kTogether>(head, chunk, column[0], cursor.stage);
+      cursor.advance(task_.stages, kTurns);
+#pragma unroll
+      for (int a = 1; a < kAhead; ++a) column[a - 1] = column[a];
+      column[kAhead - 1] = far_column;
+      if (++at == kWarp) {
+        at = 0;
+        heads_ = next_heads_;
+        next_heads_ = read_head(chunk + kTurns * (1 + kWarp + lane_));
+      }
+    }
+  }
+
+  __device__ __forceinline__ Head read_head(std::int32_t chunk) const {
+    if (chunk >= item_.end_chunk) return {};
+    const uint4 x = __ldg(reinterpret_cast<const uint4*>(task_.chunks + chunk));
+    const uint4 y = __ldg(reinterpret_cast<const uint4*>(task_.chunks + chunk) + 1);
+    return {x.x & ~kTallLast,
+            x.y,
+            y.y,
+            static_cast<std::int32_t>(x.z),
+            static_cast<std::int32_t>(x.w & 0xffu),
+            static_cast<std::int32_t>(x.w >> 8 & 0xffu)};
+  }
+  static __device__ __forceinline__ Head pick(const Head& heads, int lane) {
+    return {__shfl_sync(~0u, heads.tile, lane),   __shfl_sync(~0u, heads.value, lane),
+            __shfl_sync(~0u, heads.values, lane), __shfl_sync(~0u, heads.group, lane),
+            __shfl_sync(~0u, heads.groups, lane), __shfl_sync(~0u, heads.tiles, lane)};
+  }
+  /// Column of the lane in a chunk that stands at most kWarp + kAhead behind the first of heads_; 0 where it
+  /// has none.
+  __device__ __forceinline__ std::int32_t read_column(int at) const {
+    const bool near = at < kWarp;
+    const std::int32_t group = __shfl_sync(~0u, near ? heads_.group : next_heads_.group, at % kWarp);
+    const std::int32_t groups = __shfl_sync(~0u, near ? heads_.groups : next_heads_.groups, at % kWarp);
+    return lane_ < 8 * groups ? __ldg(task_.col_id + 8 * std::int64_t{group} + lane_) : 0;
+  }
+
+  /// Copies pieces of 16 bytes around the values of a chunk. Returns whether the lane stored values itself.
+  __device__ __forceinline__ bool bring_values(const Head& head, std::uint32_t stage) const {
+    const std::uint32_t pieces = pieces_of(head.value, head.values, kValue);
+    const std::uint64_t first = std::uint64_t{aligned_down(head.value, kValue)} * kValue;
+    const std::byte* const from = static_cast<const std::byte*>(task_.values) + first;
+    const std::int64_t there = task_.value_bytes - static_cast<std::int64_t>(first);
+    const std::uint32_t to = stage + static_cast<std::uint32_t>(task_.stage.values_at);
+    bool stored = false;
+    for (auto i = static_cast<std::uint32_t>(lane_); i < pieces; i += kWarp)
+      if (const std::int64_t left = there - 16 * i; left >= 16)
+        copy_16(to + 16 * i, from + 16 * i);
+      else
+        stored = bring_rest(to + 16 * i, from + 16 * i, static_cast<std::uint32_t>(left));
+    return stored;
+  }
+
+  /// Copies the values of the array's last piece, less than 16 bytes. Returns whether the lane stored them
+  /// itself.
+  static __device__ __forceinline__ bool bring_rest(std::uint32_t to, const std::byte* from,
+                                                    std::uint32_t bytes) {
+#pragma unroll 1
+    for (std::uint32_t at = 0; at < bytes; at += kValue) bring_element<kValue>(to + at, from + at);
+    return kValue == 2;
+  }
+
+  /// Copies the values alone, to where they would be.
+  __device__ __forceinline__ void bring_single_values(const Head& head, std::uint32_t stage) const {
+    const std::byte* const from =
+        static_cast<const std::byte*>(task_.values) + std::uint64_t{head.value} * kValue;
+    const std::uint32_t to = stage + static_cast<std::uint32_t>(task_.stage.values_at) +
+                             (head.value - aligned_down(head.value, kValue)) * kValue;
+    for (auto i = static_cast<std::uint32_t>(lane_); i < head.values; i += kWarp)
+      bring_element<kValue>(to + i * kValue, from + i * kValue);
+  }
+
+  template <int kBytes>
+  static __device__ __forceinline__ void bring_element(std::uint32_t to, const std::byte* from) {
+    if constexpr (kBytes == 2)
+      store_half(to, __ldg(reinterpret_cast<const unsigned short*>(from)));
+    else
+      copy_element<kBytes>(to, from);
+  }
+
+  /// The same for bitmaps, value offsets and the chunk itself: one piece a lane.
+  __device__ __forceinline__ void bring_tiles(const Head& head, std::int32_t chunk,
+                                              std::uint32_t stage) const {
+    const auto tiles = static_cast<std::uint32_t>(head.tiles);
+    const std::uint32_t bitmaps = pieces_of(head.tile, tiles, 8);
+    const std::uint32_t offsets = bitmaps + pieces_of(head.tile, tiles, 4);
+    constexpr auto kChunkPieces = static_cast<std::uint32_t>(sizeof(TallChunk) / 16);
+    for (auto i = static_cast<std::uint32_t>(lane_); i < offsets + kChunkPieces; i += kWarp) {
+      const void* from = task_.bitmap + aligned_down(head.tile, 8);
+      int to = task_.stage.bitmaps_at;
+      std::uint32_t piece = i;
+      if (i >= offsets) {
+        from = task_.chunks + chunk;
+        to = task_.stage.chunk_at;
+        piece -= offsets;
+      } else if (i >= bitmaps) {
+        from = task_.value_offset + aligned_down(head.tile, 4);
+        to = task_.stage.offsets_at;
+        piece -= bitmaps;
+      }
+      copy_16(stage + static_cast<std::uint32_t>(to) + 16 * piece,
+              static_cast<const std::byte*>(from) + 16 * piece);
+    }
+  }
+
+  /// Copies the chunk itself, places of entries, and values if they are aligned: one lane, in bulk. Returns
+  /// whether it stored values itself.
+  __device__ __forceinline__ bool bring_entries(const Head& head, std::int32_t chunk, std::uint32_t stage,
+                                                std::uint32_t full) const {
+    if (lane_ != 0) return false;
+    const std::uint32_t places = 16 * pieces_of(head.value, head.values, 2);
+    const std::byte* values = nullptr;
+    std::uint32_t value_bytes = 0, rest = 0;  // in whole pieces, and of one that the array has not whole
+    if constexpr (kValue > 0)
+      if (task_.copy == TallCopy::pieces) {
+        const std::uint64_t first = std::uint64_t{aligned_down(head.value, kValue)} * kValue;
+        values = static_cast<const std::byte*>(task_.values) + first;
+        value_bytes = 16 * pieces_of(head.value, head.values, kValue);
+        if (first + value_bytes > static_cast<std::uint64_t>(task_.value_bytes)) {
+          value_bytes -= 16;
+          rest =
+              static_cast<std::uint32_t>(static_cast<std::uint64_t>(task_.value_bytes) - first) - value_bytes;
+        }
+      }
+    const auto chunk_bytes = static_cast<std::uint32_t>(sizeof(TallChunk));
+    barrier_arrive_expect(full, chunk_bytes + places + value_bytes);
+    copy_bulk(stage + static_cast<std::uint32_t>(task_.stage.chunk_at), task_.chunks + chunk, chunk_bytes,
+              full);
+    if (places > 0)
+      copy_bulk(stage + static_cast<std::uint32_t>(task_.stage.places_at),
+                task_.places + aligned_down(head.value, 2), places, full);
+    const std::uint32_t to = stage + static_cast<std::uint32_t>(task_.stage.values_at);
+    if (value_bytes > 0) copy_bulk(to, values, value_bytes, full);
+    if constexpr (kValue > 0)
+      if (rest > 0) return bring_rest(to + value_bytes, values + value_bytes, rest);
+    return false;
+  }
+
+  template <int kTogether>
+  __device__ __forceinline__ void bring(const Head& head, std::int32_t chunk, std::int32_t column,
+                                        int stage_number) const {
+    const std::uint32_t stage = shared_.stage(task_, stage_number);
+    const std::uint32_t full = shared_.full(stage_number);
+    const int sharer = kSharers > 1 ? producer_ : 0;
+    bool stored = false;
+    if constexpr (kPlaces)
+      stored = bring_entries(head, chunk, stage, full);
+    else if (sharer == 0)
+      bring_tiles(head, chunk, stage);
+    if (sharer == kSharers - 1) {
+      if constexpr (kValue > 0 && kTogether == 0)
+        bring_single_values(head, stage);
+      else if constexpr (kValue > 0 && !kPlaces)  // with places they have come
+        stored = bring_values(head, stage);
+    }
+#pragma unroll kUnrolled
+    for (int group = sharer; group < head.groups; group += kSharers) {
+      if constexpr (kTogether > 0)
+        bring_pieces<kTogether>(column, group, stage);
+      else
+        bring_elements(column, group, stage);
+    }
+    // Elements of two bytes are not copied asynchronously.
+    if (((kDense == 2 || kValue == 2) && kTogether == 0) || (kValue == 2 && stored)) {
+      copy_wait_all();
+      barrier_arrive(full);
+    } else {
+      barrier_arrive_copied(full);
+    }
+  }
+
+  /// Where a row of B begins, from the first one on, of a column that a lane has.
+  template <class Bytes>
+  [[nodiscard]] static __device__ __forceinline__ std::uint64_t offset_of(std::int32_t column, int lane,
+                                                                          Bytes ldb_bytes) {
+    return std::uint64_t{static_cast<std::uint32_t>(__shfl_sync(~0u, column, lane))} * ldb_bytes;
+  }
+
+  /// A lane copies 16 bytes of a row, the warp kTogether rows at once. All addresses of a group are found
+  /// before the first copy, side by side.
+  template <int kTogether>
+  __device__ __forceinline__ void bring_pieces(std::int32_t column, int group, std::uint32_t stage) const {
+    constexpr int kSteps = 8 / kTogether;
+    const auto ldb = static_cast<std::uint32_t>(task_.ldb_bytes);  // which a product of 32 bits serves
+    std::uint64_t from[kSteps];
+#pragma unroll
+    for (int s = 0; s < kSteps; ++s) from[s] = offset_of(column, 8 * group + s * kTogether + row_, ldb);
+    if (byte_ >= row_bytes_) return;
+    const std::uint32_t to =
+        stage + static_cast<std::uint32_t>(8 * group + row_) * pitch() + static_cast<std::uint32_t>(byte_);
+#pragma unroll
+    for (int s = 0; s < kSteps; ++s)
+      copy_16(to + static_cast<std::uint32_t>(s * kTogether) * pitch(), piece_ + from[s]);
+  }
+
+  /// Element by element.
+  __device__ __forceinline__ void bring_elements(std::int32_t column, int group, std::uint32_t stage) const {
+    const int elements = row_bytes_ / kDense;
+    for (int row = 8 * group; row < 8 * group + 8; ++row) {
+      const std::byte* const from = b_ + offset_of(column, row, static_cast<std::uint64_t>(task_.ldb_bytes));
+      const std::uint32_t to = stage + static_cast<std::uint32_t>(row) * pitch();
+      for (int e = lane_; e < elements; e += kWarp)
+        bring_element<kDense>(to + static_cast<std::uint32_t>(e * kDense), from + e * kDense);
+    }
+  }
+
+  const TallTask& task_;
+  const TallShared& shared_;
+  const TallItem& item_;
+  int producer_, lane_;
+  const std::byte* b_;       ///< the slice of row 0
+  const std::byte* piece_;   ///< the lane's 16 bytes of it
+  int row_bytes_;            ///< of the slice that exist
+  int byte_, row_;           ///< of the 16 bytes that the lane copies
+  Head heads_, next_heads_;  ///< of 32 chunks, and of the 32 that follow
+};
+
+}  // namespace sptile::runtime::cuda

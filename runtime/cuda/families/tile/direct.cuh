@@ -1,0 +1,204 @@
+// The skeleton of tile kernels for few columns of B and for operands of any alignment: one warp, one item,
+// one slice of the columns, and what is on its way waits in registers.
+//
+// Tile after tile the warp
+//   - reads column ids and mask 2 * kDepth tiles ahead (they say where to read next),
+//   - reads the values and the B rows kDepth tiles ahead, 16 bytes a lane, and
+//   - multiplies what has arrived.
+// 8 neighbouring lanes load 128 consecutive bytes of one B row, so that the cache looks up one line for them,
+// not four; the lanes then exchange what they loaded. Windows end where they end: the pipeline runs on across
+// them, so windows of one or two tiles cost little more than their tiles.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/cuda/families/tile/sums.cuh"
+
+namespace sptile::runtime::cuda {
+
+template <class K>
+class TileDirect;
+
+template <class Source, class V, class Math, int kSegments, bool kVector, int kRegistersT>
+struct DirectKernel : TileShape<Source, V, Math, kSegments, kVector> {
+  using Warp = TileDirect<DirectKernel>;
+  static constexpr int kRegisters = kRegistersT;                    ///< of a thread, at most
+  static constexpr int kWarpsPerSm = 65536 / (kWarp * kRegisters);  ///< that leave each other room
+  static constexpr int kLeastTiles = kSegments > 1 ? 12 : 0;        ///< that a warp should find
+  static constexpr int kSharedBytes = 0;                            ///< of a warp
+  static constexpr int kDepth = 2;
+};
+
+/// Reads ids and masks of tiles: the ids of the B rows that a lane loads, the mask of all lanes.
+template <class Source>
+class TileHeads {
+ public:
+  struct Head {
+    int2 column;
+    typename Source::Mask mask;
+  };
+
+  __device__ __forceinline__ TileHeads(const TileArrays& a, int member)
+      : column_(a.columns + Source::place(member)),
+        masks_(static_cast<const typename Source::Mask*>(a.masks)) {
+    keep(column_);
+    keep(masks_);
+  }
+  __device__ __forceinline__ Head read(std::int32_t tile) const {
+    const std::int32_t* const ids = column_ + std::int64_t{tile} * 8;
+    Head head;
+    if constexpr (Source::kApart == 1)
+      head.column = __ldg(reinterpret_cast<const int2*>(ids));
+    else
+      head.column = {__ldg(ids), __ldg(ids + Source::kApart)};
+    head.mask = __ldg(masks_ + tile);
+    return head;
+  }
+
+ private:
+  const std::int32_t* column_;  ///< of the first tile
+  const typename Source::Mask* masks_;
+};
+
+template <class K>
+class TileDirect : TileSums<K> {
+  using Base = TileSums<K>;
+  using Source = typename K::Source;
+  using Head = typename TileHeads<Source>::Head;
+  using Math = typename K::Math;
+  using V = typename K::Value;
+  using Dense = typename K::Dense;
+  using Base::item_, Base::lane_, Base::sums_, Base::task_;
+
+  /// A tile whose values and B rows are on their way.
+  struct Stage {
+    typename Math::Chunk dense[K::kSegments][2];
+    V value[K::kHalves][2];
+    bool present[K::kHalves][2];  ///< of a pattern
+  };
+
+ public:
+  __device__ __forceinline__ TileDirect(const TileTask& task, const TileItem& item, int slice, int lane,
+                                        std::uint32_t shared)
+      : Base(task, item, slice, lane, shared),
+        heads_(task.arrays, lane_member(loaded_for(lane))),
+        prefix_(Source::prefix(lane)) {
+    const std::int64_t loaded =
+        std::int64_t{slice} * K::kFeatures + lane_feature(loaded_for(lane), 0, K::kElements);
+    load_left_ = static_cast<int>(min(task.n - loaded, std::int64_t{K::kFeatures}));
+    b_ = static_cast<const std::byte*>(task.b) + loaded * std::int64_t{sizeof(Dense)};
+    keep(load_left_);
+    keep(b_);
+    values_ = static_cast<const V*>(task.arrays.values);
+    if constexpr (!K::kPattern) values_ += item.value_begin;
+  }
+
+  __device__ __forceinline__ void run() {
+    if (item_.tile_begin < item_.tile_end) multiply_tiles();
+    this->finish();
+  }
+
+ private:
+  __device__ __forceinline__ void clear_stages(Stage (&stage)[K::kDepth]) {
+#pragma unroll
+    for (int d = 0; d < K::kDepth; ++d)
+#pragma unroll
+      for (int s = 0; s < K::kSegments; ++s)
+#pragma unroll
+        for (int k = 0; k < 2; ++k) stage[d].dense[s][k] = {};
+  }
+
+  /// The loop. Loads are never skipped by a branch, only switched off: where paths with and without a load
+  /// meet, the compiler waits for all that may be on their way.
+  __device__ __forceinline__ void multiply_tiles() {
+    const std::int32_t begin = item_.tile_begin, end = item_.tile_end;
+    Head head[K::kDepth];
+    Stage stage[K::kDepth];
+    clear_stages(stage);
+#pragma unroll
+    for (int d = 0; d < K::kDepth; ++d) head[d] = read_head(begin + d);
+#pragma unroll
+    for (int d = 0; d < K::kDepth; ++d) {
+      read_tile(stage[d], head[d], begin + d < end);
+      head[d] = read_head(begin + d + K::kDepth);
+    }
+    for (std::int32_t tile = begin; tile < end; tile += K::kDepth) {
+#pragma unroll
+      for (int d = 0; d < K::kDepth; ++d) {
+        if (tile + d >= end) break;
+        this->end_windows(tile + d);
+        multiply(stage[d]);
+        read_tile(stage[d], head[d], tile + d + K::kDepth < end);
+        head[d] = read_head(tile + d + 2 * K::kDepth);
+      }
+    }
+  }
+
+  /// Reads the ids and the mask of a tile; past the end those of the last tile again.
+  __device__ __forceinline__ Head read_head(std::int32_t tile) const {
+    return heads_.read(min(tile, item_.tile_end - 1));
+  }
+
+  /// Starts the loads of a tile, if there is one.
+  __device__ __forceinline__ void read_tile(Stage& stage, const Head& head, bool there) {
+    const TilePairs<K::kHalves> pairs = Source::pairs(there ? head.mask : typename Source::Mask{}, prefix_);
+    const int left = there ? load_left_ : 0;
+#pragma unroll
+    for (int h = 0; h < K::kHalves; ++h)
+#pragma unroll
+      for (int k = 0; k < 2; ++k)
+        if constexpr (K::kPattern)
+          stage.present[h][k] = pairs.half[h].present[k];
+        else
+          stage.value[h][k] = value_if(values_, pairs.half[h].index[k], pairs.half[h].present[k]);
+    if constexpr (!K::kPattern) values_ += pairs.count;
+    const Dense* const row[2] = {dense_row(head.column.x), dense_row(head.column.y)};
+#pragma unroll
+    for (int s = 0; s < K::kSegments; ++s)
+#pragma unroll
+      for (int k = 0; k < 2; ++k)
+        load_chunk<K::kVector>(stage.dense[s][k], row[k] + s * K::kSegmentFeatures,
+                               left - s * K::kSegmentFeatures);
+  }
+
+  __device__ __forceinline__ const Dense* dense_row(std::int32_t column) const {
+    return reinterpret_cast<const Dense*>(b_ + std::uint64_t{static_cast<std::uint32_t>(column)} *
+                                                   task_.ldb_bytes);
+  }
+
+  __device__ __forceinline__ auto entries(const Stage& stage, int h) const {
+    if constexpr (K::kPattern)
+      return Math::template ones<V>(stage.present[h][0], stage.present[h][1]);
+    else
+      return Math::entries(stage.value[h][0], stage.value[h][1]);
+  }
+
+  /// Gives the chunk that the lane multiplies for the one that it loaded.
+  __device__ __forceinline__ typename Math::Chunk mine(const typename Math::Chunk& loaded) const {
+    constexpr int kWords = sizeof(typename Math::Chunk) / sizeof(std::uint32_t);
+    std::uint32_t word[kWords];
+    __builtin_memcpy(word, &loaded, sizeof loaded);
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) word[i] = __shfl_sync(~0u, word[i], row_loader(lane_));
+    typename Math::Chunk chunk;
+    __builtin_memcpy(&chunk, word, sizeof chunk);
+    return chunk;
+  }
+
+  __device__ __forceinline__ void multiply(const Stage& stage) {
+#pragma unroll
+    for (int s = 0; s < K::kSegments; ++s) {
+      const typename Math::Fragment f = Math::fragment(mine(stage.dense[s][0]), mine(stage.dense[s][1]));
+#pragma unroll
+      for (int h = 0; h < K::kHalves; ++h) Math::multiply(sums_[h][s], f, entries(stage, h));
+    }
+  }
+
+  TileHeads<Source> heads_;
+  typename Source::Prefix prefix_;
+  int load_left_;       ///< features from the first that it loads to n
+  const std::byte* b_;  ///< the features of row 0 that it loads
+  const V* values_;
+};
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,88 @@
+// Kernels of formats with tiles and rows: those of a tile family for the TC part, and behind them the csr
+// kernel for the residual part, which adds to the rows that the tiles have written. Each row of C is written
+// once, or once and added to once.
+#pragma once
+
+#include <algorithm>
+
+#include "runtime/cuda/families/csr/csr.hpp"
+#include "runtime/cuda/families/tile/hybrid_schedule.hpp"
+#include "runtime/cuda/families/tile/instances.cuh"
+
+namespace sptile::runtime::cuda {
+
+/// The residual rows of a launch.
+inline CsrArrays residual_arrays(const ResidualHeader& header, const Launch& launch) {
+  return {.row_ptr = launch.part<std::int64_t>(header.entries_at),
+          .columns = formats::blocks_of(launch.format).rows.columns.data(),
+          .values = launch.format.values(1).data,
+          .row_ids = header.all ? nullptr : launch.part<std::int32_t>(header.ids_at)};
+}
+
+/// One row of the table; `Tiles` is the instance for the TC part.
+template <class Tiles, DType kValues, DType kDense, DType kResult = kDense>
+struct HybridInstance {
+  static Schedule schedule(const ScheduleRequest& request) {
+    Schedule schedule;
+    HybridHeader header;
+    header.tiles = Tiles::append(schedule, request);
+    header.rows = append_residual(schedule, request.format, kDense, request.n, request.device);
+    schedule.header.set(header);
+    return schedule;
+  }
+
+  static std::int64_t least_n(const ScheduleHeader& header, std::int64_t n) {
+    return std::max(Tiles::least_n(header.as<HybridHeader>().tiles, n), csr_least_n(n, csr_vector(kDense)));
+  }
+
+  /// The rows begin while the tiles end, if there are both.
+  static int launch(const Launch& launch, void* stream) noexcept {
+    const auto& header = launch.header->as<HybridHeader>();
+    CsrArrays rows = residual_arrays(header.rows, launch);
+    rows.overlaps = header.tiles.item_count > 0 && header.rows.csr.items() > 0;
+    const int code = Tiles::start(header.tiles, launch, static_cast<cudaStream_t>(stream), rows.overlaps);
+    if (code != cudaSuccess) return code;
+    return launch_rows(kValues, {kDense, kResult}, rows, header.rows.csr, launch, stream);
+  }
+
+  static std::vector<std::int64_t> numbers(const ScheduleHeader& header) {
+    return hybrid_numbers(header.as<HybridHeader>());
+  }
+  static Result<Schedule> restore(const ScheduleRequest& request, const StoredSchedule& stored) {
+    return restore_schedule(stored, [&](ScheduleReader& reader, Schedule& schedule) {
+      HybridHeader header;
+      header.tiles = Tiles::read(reader, schedule, request);
+      header.rows = read_residual(reader, schedule, request.format, kDense, request.n);
+      return header;
+    });
+  }
+  static constexpr ScheduleStore kStore = {kHybridVersion, numbers, restore};
+};
+
+/// Types of values and of operands, as the table has them.
+template <class V>
+inline constexpr DType kValueType = DType::none;
+template <>
+inline constexpr DType kValueType<float> = DType::f32;
+template <>
+inline constexpr DType kValueType<double> = DType::f64;
+template <>
+inline constexpr DType kValueType<Half> = DType::f16;
+template <>
+inline constexpr DType kValueType<BFloat16> = DType::bf16;
+
+/// `Tiles` is the family for the TC part.
+template <class Tiles>
+struct HybridFamily {
+  template <class V, bool kSplit>
+  using F32 = HybridInstance<typename Tiles::template F32<V, kSplit>, kValueType<V>, DType::f32>;
+  template <class V, class D>
+  using F16 = HybridInstance<typename Tiles::template F16<V, D>, kValueType<V>, kValueType<D>>;
+  template <class V, class D>
+  using F16ToF32 =
+      HybridInstance<typename Tiles::template F16ToF32<V, D>, kValueType<V>, kValueType<D>, DType::f32>;
+  template <class V>
+  using F64 = HybridInstance<typename Tiles::template F64<V>, kValueType<V>, DType::f64>;
+};
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,51 @@
+// Formats whose tiles are the work of a tile kernel, and the rows beside them that of the csr kernel.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "formats/layout/blocks.hpp"
+#include "runtime/cuda/families/csr/schedule.hpp"
+#include "runtime/cuda/families/tile/schedule.hpp"
+
+namespace sptile::runtime::cuda {
+
+/// The rows beside the tiles; `..._at` are offsets in Schedule::bytes.
+struct ResidualHeader {
+  CsrHeader csr;
+  std::int64_t ids_at = 0, entries_at = 0;
+  bool all = false;  ///< rows of the matrix, and nothing is there before: nobody needs to read their ids
+};
+
+/// What launching both kernels reads.
+struct HybridHeader {
+  TileHeader tiles;
+  ResidualHeader rows;
+};
+
+/// The rows that the residual part has to write, ascending: those with residual entries, and all rows of
+/// windows without tiles. Rows of windows with tiles are written as ~row: the tiles' sums are there before.
+struct ResidualRows {
+  std::vector<std::int32_t> ids;
+  std::vector<std::int64_t> entries;  ///< first residual entry of each, and the end
+};
+
+/// O(rows). No rows when there are no residual entries: then the TC part writes all of C.
+ResidualRows residual_rows(const formats::Blocks& blocks, std::int64_t rows);
+
+/// Divides the residual part for dense operands of a type; `lanes` as in CsrRows.
+ResidualHeader append_residual(Schedule& schedule, const formats::FormatView& format, DType dense,
+                               std::int64_t n, const DeviceInfo& device, int lanes = 0);
+
+/// What the rows beside the tiles cost, in tiles of 8 columns: about a fetch for each entry and each row.
+std::int64_t rows_in_tiles(const formats::FormatView& format);
+
+/// What is stored of a header: of two launches, of one for both.
+inline constexpr std::uint32_t kHybridVersion = 1, kMixedVersion = 1;
+std::vector<std::int64_t> hybrid_numbers(const HybridHeader& header);
+
+/// Reads back what append_residual appended, and proves it, as read_csr does.
+ResidualHeader read_residual(ScheduleReader& reader, Schedule& schedule, const formats::FormatView& format,
+                             DType dense, std::int64_t n, int lanes = 0);
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,52 @@
+// What a launch of a tile kernel is told.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/cuda/families/tile/division.hpp"
+#include "runtime/cuda/families/tile/memory.cuh"
+#include "runtime/cuda/families/tile/sources.cuh"
+
+namespace sptile::runtime::cuda {
+
+/// Kernel parameter: plain device pointers and numbers.
+struct TileTask {
+  TileArrays arrays;
+  const std::int32_t* window_tile;  ///< windows + 1
+  const std::int32_t* window_row;   ///< first row of each window; null: window * height
+  const std::int32_t* row_order;    ///< null: as they stand
+  const TileItem* items;
+  std::int32_t item_count;
+  std::int32_t teams;            ///< blocks of a pass, for each slice, whose warps share a piece of a window
+  std::uint32_t shared_bytes;    ///< of a warp
+  std::int32_t slices;           ///< of the columns of B
+  std::int32_t slices_together;  ///< of an item that run side by side; the others follow in later passes
+  std::int32_t passes, blocks_per_pass;
+  std::int32_t rows;
+  const void* b;
+  std::int64_t ldb;
+  std::uint64_t ldb_bytes;
+  void* c;
+  std::int64_t ldc;
+  std::int64_t n;
+  Scale<float> scale;
+  Scale<double> wide_scale;
+  void* partials;         ///< slots x window height x padded_n
+  std::int64_t padded_n;  ///< slices * features of a warp
+  const SplitWindow* splits;
+  unsigned* arrived;  ///< counters x slices
+  /// The next kernel is csr_spmm with `overlaps`: it reads the same operands before this one has ended, so it
+  /// may come up only when what is before both has.
+  bool overlapped;
+};
+
+template <class Acc>
+__device__ __forceinline__ const Scale<Acc>& scale_of(const TileTask& task) {
+  if constexpr (std::is_same_v<Acc, double>)
+    return task.wide_scale;
+  else
+    return task.scale;
+}
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,32 @@
+// Formats with 16x8 tiles and row-major masks: me_tcf, and hc_window with rows beside them.
+#include "runtime/cuda/families/tile/mixed.cuh"
+#include "runtime/cuda/families/tile/sizes.hpp"
+#include "runtime/cuda/families/tile/tile.hpp"
+
+namespace sptile::runtime::cuda {
+namespace {
+
+using Rare16 = RareFamily<Mask16, Sizes16>;
+using Staged16 = StagedFamily<Mask16, Sizes16>;
+
+/// Staged where the values have the type of the operands, and for graphs, which have none; else the kernels
+/// of me_tcf.
+struct Windows : Rare16 {
+  template <class V, bool kSplit>
+  using F32 = typename std::conditional_t<std::is_same_v<V, float> || std::is_same_v<V, Ones>, Staged16,
+                                          Rare16>::template F32<V, kSplit>;
+  template <class V, class D>
+  using F16 = typename std::conditional_t<std::is_same_v<V, D>, Staged16, Rare16>::template F16<V, D>;
+};
+
+}  // namespace
+
+std::span<const DeviceKernel> me_tcf_kernels() { return instances<kMeTcfMma, Rare16>(); }
+std::span<const DeviceKernel> hc_window_kernels() {
+  return instances<kHcWindowHybrid, MixedFamily<Windows>>();
+}
+std::span<const DeviceKernel> hc_window_apart_kernels() {
+  return instances<kHcWindowApart, HybridFamily<Windows>>();
+}
+
+}  // namespace sptile::runtime::cuda

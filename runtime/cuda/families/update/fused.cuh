@@ -1,0 +1,300 @@
+// Aggregation and update in one kernel. A warp takes a window of up to 16 rows: groups of lanes sum rows of Z
+// = A B as the csr kernel does, into shared memory, and tensor cores multiply them by the weights, which stay
+// with the block. Warps share nothing but the weights, so that some fetch while others multiply. Rows that
+// are too long for a warp come in pieces; who finishes the last one adds them, in order.
+#pragma once
+
+#include <climits>
+
+#include "runtime/cuda/families/csr/body.cuh"
+#include "runtime/cuda/device/split.cuh"
+#include "runtime/cuda/families/update/math.cuh"
+
+namespace sptile::runtime::cuda {
+
+template <class DenseT, class MathT>
+struct FusedTask {
+  using Dense = DenseT;
+  using Math = MathT;
+  using Sum = typename Math::Sum;
+  const std::int64_t* row_ptr;
+  const std::int32_t* columns;
+  const void* values;
+  DType value_type;  ///< none: ones
+  const std::int32_t* row_order;
+  const UpdateWindow* windows;
+  const CsrPiece* pieces;
+  const CsrSplit* splits;
+  unsigned* taken;    ///< items that warps took besides their first ones
+  unsigned* done;     ///< blocks
+  unsigned* arrived;  ///< pieces of each split
+  Sum* partials;      ///< [piece][slice][lane of the warp][element]
+  int piece_count, item_count, slices;
+  const Dense* b;
+  Dense* z;  ///< null: not wanted
+  std::int64_t ldb, ldz, n;
+  WeightSource weights;
+  UpdateResult result;
+  int steps, groups, stride;  ///< of products, of columns of C; between rows of a window
+};
+
+/// What a warp has in shared memory beside its window.
+template <class Sum, int kLanes>
+struct alignas(16) WarpStage {
+  static constexpr int kGroups = 32 / kLanes, kChunk = kLanes < 32 ? 16 : 32;
+  StagedEntry<Sum> entries[kGroups][kChunk];
+  std::int32_t ends[kWindowRows + 2];  ///< where rows begin, from the first entry of the window
+  std::int32_t rows[kWindowRows];      ///< where they go; -1: nowhere
+};
+
+template <class TaskT, int kLanes, bool kAligned>
+class FusedWarp {
+ public:
+  using Task = TaskT;
+  using Math = typename Task::Math;
+  using Sum = typename Math::Sum;
+  using Dense = typename Task::Dense;
+  using Columns = LaneColumns<Dense, kLanes, kAligned>;
+  using Stage = WarpStage<Sum, kLanes>;
+  static_assert(sizeof(Stage) <= kWarpStageBytes);
+  static constexpr int kVector = Columns::kVector, kGroups = Stage::kGroups, kChunk = Stage::kChunk;
+  static constexpr int kPerLane = kChunk / kLanes, kUnroll = 4;
+  static constexpr unsigned kWarp = ~0u;
+
+  __device__ FusedWarp(const Task& task, Stage& stage, Sum* window, const typename Math::Weights* weights)
+      : a_(task),
+        stage_(stage),
+        window_(window),
+        weights_(weights),
+        lane_(static_cast<int>(threadIdx.x) % 32 % kLanes),
+        group_(static_cast<int>(threadIdx.x) % 32 / kLanes) {}
+
+  __device__ void run(int item) {
+    const bool piece = item < a_.piece_count;
+    if (piece)
+      begin_piece(item);
+    else
+      begin_window(item - a_.piece_count);
+    __syncwarp();
+    for (int slice = 0; slice < a_.slices; ++slice) accumulate(item, piece, slice);
+    __syncwarp();
+    if (piece && !finish_split(item)) return;
+    update();
+    __syncwarp();
+  }
+
+  /// Zeros where rows of a window have no columns: weights are zero there, too, but what stands there may be
+  /// NaN.
+  __device__ void clear_ends() const {
+    const int from = static_cast<int>(a_.n), width = a_.stride - from;
+    for (int i = static_cast<int>(threadIdx.x) % 32; i < kWindowRows * width; i += 32)
+      window_[i / width * a_.stride + from + i % width] = Sum(0);
+  }
+
+ private:
+  /// What a group sums: whole rows of the window, or its share of a piece.
+  struct Share {
+    std::int64_t first = 0;  ///< entry
+    int entries = 0;
+    int row = 0, last = 0;  ///< rows of the window
+  };
+
+  __device__ std::int32_t place(std::int32_t row) const {
+    return a_.row_order != nullptr ? a_.row_order[row] : row;
+  }
+
+  __device__ void begin_window(int number) {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    const UpdateWindow window = a_.windows[number];
+    if (lane <= window.rows)
+      stage_.ends[lane] = static_cast<std::int32_t>(a_.row_ptr[window.row + lane] - window.entry);
+    if (lane < kWindowRows) stage_.rows[lane] = lane < window.rows ? place(window.row + lane) : -1;
+    __syncwarp();
+    // Neighbouring rows with about as many entries as those of other groups: rows whose middle is in the
+    // share.
+    const int entries = stage_.ends[window.rows];
+    int row = 0, last = 0;
+    for (int r = 0; r < window.rows; ++r) {
+      const int middle = (stage_.ends[r] + stage_.ends[r + 1]) * kGroups;
+      row += middle < 2 * group_ * entries ? 1 : 0;
+      last += middle < 2 * (group_ + 1) * entries ? 1 : 0;
+    }
+    if (group_ == kGroups - 1) last = window.rows;
+    share_ = {window.entry + stage_.ends[row], stage_.ends[last] - stage_.ends[row], row, last};
+  }
+
+  __device__ void begin_piece(int number) {
+    const CsrPiece piece = a_.pieces[number];
+    const auto bound = [&](int group) {
+      return static_cast<int>(static_cast<std::int64_t>(piece.entries) * group / kGroups);
+    };
+    share_ = {piece.entry + bound(group_), bound(group_ + 1) - bound(group_), group_, group_ + 1};
+    if (lane_ == 0) stage_.ends[group_] = bound(group_);
+    if (lane_ == 0 && group_ == kGroups - 1) stage_.ends[kGroups] = piece.entries;
+  }
+
+  __device__ Sum* partial(std::int64_t piece, int slice) const {
+    return a_.partials + ((piece * a_.slices + slice) * 32 + static_cast<int>(threadIdx.x) % 32) * kVector;
+  }
+
+  __device__ void fetch(int base, StagedEntry<Sum> (&next)[kPerLane]) const {
+#pragma unroll
+    for (int i = 0; i < kPerLane; ++i) {
+      const int k = base + lane_ + i * kLanes;
+      if (k >= share_.entries) continue;
+      next[i].column = load_once(a_.columns + share_.first + k);
+      next[i].value = read_as<Sum>(a_.value_type, a_.values, share_.first + k);
+    }
+  }
+
+  __device__ void stage(const StagedEntry<Sum> (&next)[kPerLane]) {
+    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < kPerLane; ++i) stage_.entries[group_][lane_ + i * kLanes] = next[i];
+    __syncwarp();
+  }
+
+  /// A finished row of the window, or the sum of a piece.
+  __device__ void write(int item, bool piece, int slice, const Columns& columns, int row,
+                        const Sum (&sum)[kVector]) const {
+    if (!piece) return keep(columns, row, sum);
+    Sum* const to = partial(item, slice);
+#pragma unroll
+    for (int e = 0; e < kVector; ++e) __stcg(to + e, sum[e]);
+  }
+
+  /// Puts a row of Z where it is multiplied, and where it is wanted.
+  __device__ void keep(const Columns& columns, int row, const Sum (&sum)[kVector]) const {
+    Sum* const to = window_ + row * a_.stride + columns.first;
+#pragma unroll
+    for (int e = 0; e < kVector; ++e)
+      if (e * Columns::kStep <= columns.last) to[e * Columns::kStep] = sum[e];
+    if (a_.z != nullptr) columns.store(a_.z + stage_.rows[row] * a_.ldz + columns.first, sum, Sum(1), Sum(0));
+  }
+
+  __device__ void accumulate(int item, bool piece, int slice) {
+    const Columns columns(lane_, slice, a_.n);
+    const Dense* const b = a_.b + columns.first;
+    StagedEntry<Sum> next[kPerLane] = {};
+    Sum sum[kVector] = {};
+    int row = share_.row;
+    const int origin = stage_.ends[row];
+    const auto end_of = [&] { return row < share_.last ? stage_.ends[row + 1] - origin : INT_MAX; };
+    fetch(0, next);
+    int end = end_of();
+    // Called when the entries before `k` are in.
+    const auto end_rows = [&](int k) {
+      while (end == k) {
+        write(item, piece, slice, columns, row, sum);
+#pragma unroll
+        for (int e = 0; e < kVector; ++e) sum[e] = Sum(0);
+        ++row;
+        end = end_of();
+      }
+    };
+    end_rows(0);
+    const int most = kLanes == 32 ? share_.entries : __reduce_max_sync(kWarp, share_.entries);
+    for (int base = 0; base < most; base += kChunk) {
+      stage(next);
+      fetch(base + kChunk, next);
+      const int here = share_.entries - base, rounds = min(kChunk, most - base);
+      for (int j = 0; j < rounds; j += kUnroll) {
+        typename Columns::Raw rows[kUnroll];
+        Sum value[kUnroll];
+#pragma unroll
+        for (int u = 0; u < kUnroll; ++u) {
+          const StagedEntry<Sum> entry = stage_.entries[group_][j + u];
+          value[u] = entry.value;
+          // What stands behind the last entry is added to a sum that is never written.
+          if (j + u < here) rows[u] = columns.load(b + entry.column * a_.ldb);
+        }
+        const int before = base + j;
+        const bool ends = !__all_sync(kWarp, end > before + kUnroll);
+#pragma unroll
+        for (int u = 0; u < kUnroll; ++u) {
+#pragma unroll
+          for (int e = 0; e < kVector; ++e) sum[e] += value[u] * to_sum<Sum>(rows[u].x[e]);
+          if (ends) end_rows(before + u + 1);
+        }
+      }
+    }
+  }
+
+  /// False while pieces of the row are on their way; else adds them up in order and leaves the row as the
+  /// first, and only one, of a window. Which warp does it varies, the order does not.
+  __device__ bool finish_split(int item) {
+    const std::int32_t index = a_.pieces[item].split;
+    const CsrSplit split = a_.splits[index];
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    if (!warp_arrives_last(a_.arrived + index, split.pieces, lane)) return false;
+    if (lane < kWindowRows) stage_.rows[lane] = lane == 0 ? place(split.row) : -1;
+    __syncwarp();
+    for (int slice = 0; slice < a_.slices; ++slice) {
+      Sum sum[kVector] = {};
+#pragma unroll 4
+      for (std::int32_t p = 0; p < split.pieces; ++p) {
+        const Sum* const from = partial(split.first_piece + p, slice);
+#pragma unroll
+        for (int e = 0; e < kVector; ++e) sum[e] += __ldcg(from + e);
+      }
+#pragma unroll
+      for (int lanes = kLanes; lanes < 32; lanes *= 2)
+#pragma unroll
+        for (int e = 0; e < kVector; ++e) sum[e] += __shfl_xor_sync(kWarp, sum[e], lanes);
+      if (group_ == 0) keep(Columns(lane_, slice, a_.n), 0, sum);
+    }
+    __syncwarp();
+    return true;
+  }
+
+  /// Rows of C that the window makes.
+  __device__ void update() const {
+    const int g = static_cast<int>(threadIdx.x) % 32 / 4;
+    const std::int32_t rows[2] = {stage_.rows[g], stage_.rows[g + 8]};
+    for (int group = 0; group < a_.groups; ++group) {
+      UpdateSums<Math> acc = {};
+      form_rows<Math>(acc, rows, window_, a_.stride, weights_ + group * 128, a_.groups * 128, a_.steps);
+#pragma unroll
+      for (int h = 0; h < 2; ++h)
+        if (rows[h] >= 0) write_row<Math>(a_.result, acc, h, rows[h], group * kColumnGroup);
+    }
+  }
+
+  const Task& a_;
+  Stage& stage_;
+  Sum* window_;
+  const typename Math::Weights* weights_;
+  int lane_, group_;  ///< of lanes that share rows
+  Share share_;
+};
+
+/// Blocks stay until there is no item left. The first ones are dealt out, so that few of them are spread over
+/// all multiprocessors; who is done takes the next.
+template <class Task, int kLanes, bool kAligned, int kThreads>
+__global__ void __launch_bounds__(kThreads, 2) fused_update(const __grid_constant__ Task task) {
+  using Warp = FusedWarp<Task, kLanes, kAligned>;
+  using Math = typename Task::Math;
+  follow_previous_kernel();
+  auto* const weights = reinterpret_cast<typename Math::Weights*>(shared_memory());
+  stage_weights<typename Task::Dense, Math>(weights, task.weights, 0, task.steps, 0, task.groups);
+  const int warps = static_cast<int>(blockDim.x) / 32, warp = static_cast<int>(threadIdx.x) / 32;
+  auto* const windows = reinterpret_cast<typename Math::Sum*>(weights + task.steps * task.groups * 128);
+  const int window_size = kWindowRows * task.stride;
+  auto* const stages = reinterpret_cast<std::byte*>(windows + warps * window_size);
+  Warp worker(task, *reinterpret_cast<typename Warp::Stage*>(stages + warp * kWarpStageBytes),
+              windows + warp * window_size, weights);
+  worker.clear_ends();
+  __syncthreads();
+  int item = warp * static_cast<int>(gridDim.x) + static_cast<int>(blockIdx.x);
+  while (item < task.item_count) {
+    unsigned next = 0;
+    if (threadIdx.x % 32 == 0) next = atomicAdd(task.taken, 1u);
+    worker.run(item);
+    item = static_cast<int>(__shfl_sync(~0u, next, 0) + gridDim.x * static_cast<unsigned>(warps));
+  }
+  __syncthreads();
+  if (threadIdx.x == 0 && thread_arrives_last(task.done, static_cast<std::int32_t>(gridDim.x)))
+    *task.taken = 0;
+}
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,149 @@
+#include "runtime/cuda/families/update/schedule.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace sptile::runtime::cuda {
+namespace {
+
+constexpr std::int64_t kRowCost = 2;  ///< in entries
+constexpr std::int64_t kWarpsPerSm = 32;
+constexpr std::int64_t kItemsPerWarp = 4;  ///< so that they even out
+constexpr std::int64_t kShortest = 256, kLongest = 4096;
+constexpr std::int64_t kPieceStep = 64;  ///< pieces but the last of a row are multiples of it
+
+/// Work of an item, at most, and rows of a window.
+struct Targets {
+  std::int64_t entries;
+  int rows;
+};
+
+/// Small matrices have small windows, so that there is work for all multiprocessors.
+Targets targets(std::int64_t rows, std::int64_t entries, const DeviceInfo& device) {
+  const std::int64_t sms = std::max(device.sm_count, 1);
+  const std::int64_t share = (entries + kRowCost * rows) / (sms * kWarpsPerSm * kItemsPerWarp);
+  int window = kWindowRows;
+  while (window > 4 && rows / window < sms * kWarpsPerSm / 2) window /= 2;
+  return {std::clamp(share / kPieceStep * kPieceStep, kShortest, kLongest), window};
+}
+
+struct Items {
+  std::vector<UpdateWindow> windows;
+  std::vector<CsrPiece> pieces;
+  std::vector<CsrSplit> splits;
+};
+
+void split_row(std::int64_t row, std::int64_t begin, std::int64_t end, std::int64_t target, Items& items) {
+  const auto split = static_cast<std::int32_t>(items.splits.size());
+  const auto first = static_cast<std::int32_t>(items.pieces.size());
+  for (std::int64_t entry = begin; entry < end; entry += target)
+    items.pieces.push_back({entry, static_cast<std::int32_t>(std::min(target, end - entry)), split});
+  items.splits.push_back(
+      {static_cast<std::int32_t>(row), first, static_cast<std::int32_t>(items.pieces.size()) - first});
+}
+
+Items divide(std::span<const std::int64_t> row_ptr, const Targets& target) {
+  const std::int64_t rows = std::ssize(row_ptr) - 1;
+  const std::int64_t* const at = row_ptr.data();
+  Items items;
+  const auto is_long = [&](std::int64_t row) { return 2 * (at[row + 1] - at[row]) > 3 * target.entries; };
+  for (std::int64_t row = 0; row < rows;) {
+    if (is_long(row)) {
+      split_row(row, at[row], at[row + 1], target.entries, items);
+      ++row;
+      continue;
+    }
+    const std::int64_t first = row++;
+    while (row < rows && row - first < target.rows && !is_long(row) &&
+           at[row + 1] - at[first] <= target.entries)
+      ++row;
+    items.windows.push_back(
+        {at[first], static_cast<std::int32_t>(first), static_cast<std::int32_t>(row - first)});
+  }
+  return items;
+}
+
+std::int64_t whole(std::int64_t x, std::int64_t step) { return (x + step - 1) / step * step; }
+
+}  // namespace
+
+UpdateHeader append_update(Schedule& schedule, std::span<const std::int64_t> row_ptr, DType dense,
+                           std::int64_t n, const DeviceInfo& device) {
+  const std::int64_t rows = std::ssize(row_ptr) - 1;
+  const Items items = divide(row_ptr, targets(rows, row_ptr.back() - row_ptr.front(), device));
+  reserve(schedule, items.windows, items.pieces, items.splits);
+  UpdateHeader header;
+  header.windows_at = append(schedule, items.windows);
+  header.windows = std::ssize(items.windows);
+  header.pieces_at = append(schedule, items.pieces);
+  header.pieces = std::ssize(items.pieces);
+  header.splits_at = append(schedule, items.splits);
+  header.splits = std::ssize(items.splits);
+  // Whatever lanes share a row, those of a warp leave as many sums of a slice.
+  const int vector = csr_vector(dense);
+  const CsrGeometry geometry = csr_geometry(n, vector);
+  const std::int64_t sums = header.pieces * geometry.slices * 32 * vector;
+  header.scratch = append_scratch(schedule, 2 + header.splits, sums * (dense == DType::f64 ? 8 : 4));
+  return header;
+}
+
+std::int64_t update_weight_bytes(std::int64_t n, std::int64_t m, const UpdateMemory& memory) {
+  return whole(n, 8) * whole(m, kColumnGroup) * memory.weight_bytes;
+}
+
+namespace {
+
+std::int64_t block_bytes(std::int64_t n, std::int64_t m, const UpdateMemory& memory, int warps) {
+  const std::int64_t window = kWindowRows * window_stride(n) * memory.sum_bytes;
+  return update_weight_bytes(n, m, memory) + warps * (window + kWarpStageBytes);
+}
+
+/// Larger ones fit nowhere, and their bytes could not be counted.
+constexpr std::int64_t kMostColumns = 1 << 20;
+
+constexpr int kWarps[] = {8, 16, 12, 4};
+
+}  // namespace
+
+UpdateShape update_shape(std::int64_t n, std::int64_t m, const UpdateMemory& memory,
+                         const DeviceInfo& device) {
+  UpdateShape best;
+  if (n > kMostColumns || m > kMostColumns) return best;
+  constexpr std::int64_t kReserved = 1024;  ///< of each block, by the system
+  const auto most = static_cast<std::int64_t>(device.shared_per_block);
+  for (const int warps : kWarps) {
+    const std::int64_t bytes = block_bytes(n, m, memory, warps);
+    if (bytes > most || 2 * warps > memory.warps) continue;
+    const auto blocks = static_cast<int>(
+        std::min((most + kReserved) / (bytes + kReserved), std::int64_t{memory.warps / warps}));
+    if (blocks * warps > best.blocks * best.warps) best = {warps, blocks, bytes};
+  }
+  return best;
+}
+
+Status check_update(std::int64_t n, std::int64_t m, const UpdateMemory& memory, const DeviceInfo& device) {
+  if (update_shape(n, m, memory, device).warps > 0) return {};
+  const std::string least = n > kMostColumns || m > kMostColumns
+                                ? "more than all"
+                                : std::to_string(block_bytes(n, m, memory, 4)) + " bytes of";
+  return fail(Errc::unsupported, "weights of " + std::to_string(n) + " x " + std::to_string(m) + " need " +
+                                     least + " shared memory per block, but " + device.name + " has " +
+                                     std::to_string(device.shared_per_block));
+}
+
+GradientHeader append_gradient(Schedule& schedule, std::int64_t rows, std::int64_t n, std::int64_t m,
+                               DType dense, const DeviceInfo& device) {
+  constexpr std::int64_t kBlocksPerSm = 3, kLeastTiles = 4;  // of rows in a part
+  const std::int64_t tiles = gradient_tiles(n, m);
+  const std::int64_t wanted = std::max<std::int64_t>(std::max(device.sm_count, 1) * kBlocksPerSm / tiles, 1);
+  const std::int64_t most = std::max<std::int64_t>(rows / (kLeastTiles * kGradientRows), 1);
+  GradientHeader header;
+  header.parts = std::min(wanted, most);
+  header.rows_per_part = whole((rows + header.parts - 1) / header.parts, kGradientRows);
+  const std::int64_t sums = header.parts * (tiles * kGradientTile * kGradientTile + m);
+  header.scratch = append_scratch(schedule, 0, sums * (dense == DType::f64 ? 8 : 4));
+  return header;
+}
+
+}  // namespace sptile::runtime::cuda

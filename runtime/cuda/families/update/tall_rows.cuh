@@ -1,0 +1,142 @@
+// C = act(alpha Z W + bias) where all of W fits into shared memory: a warp has 16 rows at a time, whose Z
+// goes from memory to the registers of the MMAs, four neighbours a lane. Blocks stay, and meet once: when the
+// weights are there. The next rows are on their way while these are multiplied.
+#pragma once
+
+#include "runtime/cuda/families/tile/memory.cuh"
+#include "runtime/cuda/families/update/dense.cuh"
+#include "runtime/cuda/families/update/math.cuh"
+
+namespace sptile::runtime::cuda {
+
+inline constexpr int kTallSlice = 64;  ///< columns of Z that a lane's registers hold its part of
+
+/// Four neighbours of a row, as they lie in memory.
+template <class Dense>
+struct alignas(4 * sizeof(Dense)) FourOf {
+  Dense x[4];
+};
+
+template <class Task>
+class TallRows {
+  using Math = typename Task::Math;
+  using Dense = typename Task::Dense;
+  using Weights = typename Math::Weights;
+  using Four = FourOf<Dense>;
+  static constexpr int kChunks = kTallSlice / 16;
+
+ public:
+  __device__ TallRows(const Task& task, const Weights* weights, int lane)
+      : a_(task), weights_(weights), lane_(lane), first_column_(lane % 4 * 4) {}
+
+  /// Starts reading a slice of the rows of a tile; zeros beyond the ends.
+  __device__ __forceinline__ void read(std::int64_t tile, std::int64_t slice) {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      const std::int64_t row = tile * kWindowRows + 8 * h + lane_ / 4;
+#pragma unroll
+      for (int c = 0; c < kChunks; ++c) {
+        const std::int64_t column = slice * kTallSlice + 16 * c + first_column_;
+        next_[h][c] = {};
+        if (row < a_.rows && column < a_.n) next_[h][c] = load(a_.z + row * a_.ldz + column);
+      }
+    }
+  }
+
+  /// Multiplies what was read by some of the weights, after it starts to read what comes next.
+  __device__ __forceinline__ void run(std::int64_t tile, std::int64_t following) {
+    const std::int64_t slices = (a_.n + kTallSlice - 1) / kTallSlice;
+    const int groups = static_cast<int>((a_.result.m + kColumnGroup - 1) / kColumnGroup);
+    for (int group = 0; group < groups; group += 2) {
+      UpdateSums<Math> sums[2] = {};
+      for (std::int64_t slice = 0; slice < slices; ++slice) {
+        take();
+        const bool last = slice + 1 == slices, end = last && group + 2 >= groups;
+        read(end ? following : tile, last ? 0 : slice + 1);
+        multiply(sums, slice, group, groups);
+      }
+      write(sums, tile, group, groups);
+    }
+  }
+
+ private:
+  __device__ __forceinline__ static Four load(const Dense* from) {
+    using W = typename Word<sizeof(Four)>::type;
+    const W word = __ldg(reinterpret_cast<const W*>(from));
+    Four four;
+    __builtin_memcpy(&four, &word, sizeof four);
+    return four;
+  }
+
+  __device__ __forceinline__ void take() {
+#pragma unroll
+    for (int h = 0; h < 2; ++h)
+#pragma unroll
+      for (int c = 0; c < kChunks; ++c)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) z_[h][4 * c + e] = to_sum<float>(next_[h][c].x[e]);
+  }
+
+  __device__ __forceinline__ void multiply(UpdateSums<Math> (&sums)[2], std::int64_t slice, int group,
+                                           int groups) const {
+    const int steps = static_cast<int>(min((a_.n - slice * kTallSlice + 15) / 16, std::int64_t{kChunks})) * 2;
+    const Weights* const from = weights_ + (slice * 2 * kChunks * groups + group) * 128 + lane_;
+#pragma unroll
+    for (int step = 0; step < 2 * kChunks; ++step) {
+      if (step >= steps) break;
+      const int at = step / 2 * 4 + step % 2 * 2;
+      const float pair[4] = {z_[0][at], z_[1][at], z_[0][at + 1], z_[1][at + 1]};
+      // As rows that are two numbers long: (g, k), (g + 8, k), (g, k + 4), (g + 8, k + 4).
+      const typename Math::Factors f = Math::factors_of(pair);
+#pragma unroll
+      for (int g = 0; g < 2; ++g) {
+        if (group + g >= groups) break;
+#pragma unroll
+        for (int j = 0; j < 4; ++j)
+          Math::multiply(sums[g][j], f, from[(std::int64_t{step} * groups + g) * 128 + j * 32]);
+      }
+    }
+  }
+
+  __device__ __forceinline__ void write(const UpdateSums<Math> (&sums)[2], std::int64_t tile, int group,
+                                        int groups) const {
+#pragma unroll
+    for (int g = 0; g < 2; ++g) {
+      if (group + g >= groups) break;
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        const std::int64_t row = tile * kWindowRows + 8 * h + lane_ / 4;
+        if (row < a_.rows)
+          write_row<Math>(a_.result, sums[g], h, row, std::int64_t{group + g} * kColumnGroup);
+      }
+    }
+  }
+
+  const Task& a_;
+  const Weights* const weights_;
+  const int lane_, first_column_;
+  Four next_[2][kChunks];    ///< on their way
+  float z_[2][4 * kChunks];  ///< of rows g and g + 8
+};
+
+inline constexpr int kTallThreads = 128;
+
+template <class Task>
+__global__ void __launch_bounds__(kTallThreads, 4) tall_update(const __grid_constant__ Task task) {
+  using Math = typename Task::Math;
+  follow_previous_kernel();
+  auto* const weights = reinterpret_cast<typename Math::Weights*>(shared_memory());
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const std::int64_t warps = kTallThreads / 32;
+  const std::int64_t tiles = (task.rows + kWindowRows - 1) / kWindowRows, all = warps * gridDim.x;
+  TallRows<Task> rows(task, weights, lane);
+  std::int64_t tile = std::int64_t{blockIdx.x} * warps + threadIdx.x / 32;
+  rows.read(tile, 0);
+  stage_weights<typename Task::Dense, Math, ByFour>(
+      weights, task.weights, 0, static_cast<int>((task.n + 15) / 16 * 2), 0,
+      static_cast<int>((task.result.m + kColumnGroup - 1) / kColumnGroup));
+  __syncthreads();
+  for (; tile < tiles; tile += all) rows.run(tile, tile + all);
+}
+
+}  // namespace sptile::runtime::cuda

@@ -1,0 +1,89 @@
+#include "reorder/methods/wjaccard.hpp"
+
+#include <doctest/doctest.h>
+
+#include <numeric>
+
+#include "reorder/similarity/nearest_rows.hpp"
+#include "reorder/quality/quality.hpp"
+#include "tests/reorder/row_lists.hpp"
+
+using namespace sptile;
+
+namespace {
+
+std::vector<std::int32_t> order_of(const formats::Csr& a, std::vector<reorder::Setting> settings = {}) {
+  const auto order = reorder::order_by_weighted_jaccard(a.view(), {.settings = settings});
+  REQUIRE(order);
+  REQUIRE(formats::check_permutation(*order, a.rows));
+  return *order;
+}
+
+double tile_entries(const formats::Csr& a, const std::vector<std::int32_t>& order) {
+  return reorder::measure_quality(a.view(), order)[0].mean_nnz_tc;
+}
+
+}  // namespace
+
+TEST_CASE("wjaccard: shuffled groups of equal rows come together, as full tiles") {
+  const formats::Csr a = reorder::shuffled_groups(500, 8, 8, 3);
+  CHECK(tile_entries(a, order_of(a)) == 64);
+}
+
+TEST_CASE("wjaccard: a shuffled band becomes a path of neighbours") {
+  reorder::RowLists rows;
+  for (const std::int32_t r : random_permutation(4000, RandomStream(8))) {
+    rows.emplace_back(9);
+    std::iota(rows.back().begin(), rows.back().end(), r);
+  }
+  const formats::Csr a = reorder::matrix_of(rows, 4008);
+  std::vector<std::int32_t> sorted(4000);
+  std::iota(sorted.begin(), sorted.end(), 0);
+  std::ranges::sort(sorted, {}, [&](std::int32_t r) { return rows[static_cast<std::size_t>(r)][0]; });
+  CHECK(tile_entries(a, order_of(a)) > 0.9 * tile_entries(a, sorted));
+}
+
+TEST_CASE("wjaccard: rare columns decide, alpha 0 lets frequent ones") {
+  // Row 0 shares columns 0 and 1 with row 1 and the rare column 2 with row 2; fillers make 0 and 1 frequent.
+  reorder::RowLists rows = {{0, 1, 2}, {0, 1, 3}, {2, 4}};
+  for (std::int32_t i = 0; i < 60; ++i) rows.push_back({0, 1, 5 + i});
+  const formats::Csr a = reorder::matrix_of(rows, 65);
+  const auto nearest = [&](double alpha) {
+    const auto found = reorder::nearest_rows(a.view(), reorder::jaccard_weights(a.view(), alpha), {});
+    REQUIRE(found);
+    return found->of(0)[0].row;
+  };
+  CHECK(nearest(0) == 1);
+  CHECK(nearest(1.0) == 2);
+}
+
+TEST_CASE("wjaccard: rows that share nothing follow the others, empty rows come last") {
+  const formats::Csr a = reorder::matrix_of({{}, {7}, {1, 2}, {}, {1, 2}, {6}, {2}}, 8);
+  const auto order = order_of(a);
+  CHECK(std::vector<std::int32_t>(order.begin() + 3, order.end()) == std::vector<std::int32_t>{1, 5, 0, 3});
+}
+
+TEST_CASE("wjaccard: hub columns and a dense row do not hide twins") {
+  const std::int32_t pairs = 3000;
+  reorder::RowLists rows(1);
+  for (std::int32_t c = 0; c < pairs + 4; ++c) rows[0].push_back(c);
+  for (std::int32_t i = 0; i < 2 * pairs; ++i) rows.push_back({0, 1, 2, 3, 4 + i % pairs});
+  const formats::Csr a = reorder::matrix_of(rows, pairs + 4);
+  const auto order = order_of(a, {{"list-rows", 4}, {"visits", 16}});
+  std::vector<std::int64_t> place(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i)
+    place[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
+  std::int64_t near = 0;
+  for (std::size_t i = 1; i <= static_cast<std::size_t>(pairs); ++i)
+    near += std::abs(place[i] - place[i + static_cast<std::size_t>(pairs)]) <= 2;
+  CHECK(near > pairs * 9 / 10);
+}
+
+TEST_CASE("wjaccard: stops when cancelled") {
+  const formats::Csr a = reorder::shuffled_groups(10, 8, 4, 1);
+  Progress progress;
+  progress.cancelled = true;
+  const auto order = reorder::order_by_weighted_jaccard(a.view(), {.progress = &progress});
+  REQUIRE_FALSE(order);
+  CHECK(order.error().code == Errc::io);
+}

@@ -1,0 +1,34 @@
+#include "tools/stats/line_lengths.hpp"
+
+#include <doctest/doctest.h>
+
+#include <limits>
+
+using namespace sptile::tools;
+
+namespace {
+// Every bin starts behind the one before, and together they have all lines, each in its range.
+void check_bins(const std::vector<std::int64_t>& lengths, std::size_t most_bins) {
+  const auto bins = length_bins(lengths, most_bins);
+  std::int64_t lines = 0;
+  for (std::size_t i = 0; i < bins.size(); ++i) {
+    CHECK(bins[i].least <= bins[i].most);
+    if (i > 0) CHECK(bins[i].least == bins[i - 1].most + 1);
+    std::int64_t inside = 0;
+    for (const std::int64_t n : lengths) inside += n >= bins[i].least && n <= bins[i].most;
+    CHECK(bins[i].lines == inside);
+    lines += bins[i].lines;
+  }
+  CHECK(lines == static_cast<std::int64_t>(lengths.size()));
+}
+}  // namespace
+
+TEST_CASE("bins have every line once, few lengths one bin each") {
+  check_bins({3, 4, 4, 7}, 8);
+  check_bins({0, 1, 2, 3, 4, 5, 8, 9, 16, 17, 1000000}, 8);
+  check_bins({2, 2, 2}, 2);
+  check_bins({0, std::numeric_limits<std::int32_t>::max()}, 16);
+  CHECK(length_bins({3, 4, 4, 7}, 8).size() == 5);
+  CHECK(length_bins({0, 1, 2, 3, 8}, 4).size() == 5);  // 0, 1, 2, 3 to 4, 5 to 8
+  CHECK(length_bins({}, 8).empty());
+}

@@ -1,0 +1,72 @@
+#include "tools/cli/mapped_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace sptile::tools {
+namespace {
+
+/// The bytes of a file one by one, without memory of the heap.
+class Bytes {
+ public:
+  explicit Bytes(const char* path) noexcept : fd_(::open(path, O_RDONLY | O_CLOEXEC)) {}
+  ~Bytes() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Bytes(const Bytes&) = delete;
+  Bytes& operator=(const Bytes&) = delete;
+
+  std::optional<char> next() noexcept {
+    if (at_ == end_) {
+      const ssize_t count = fd_ < 0 ? 0 : ::read(fd_, block_.data(), block_.size());
+      if (count <= 0) return std::nullopt;
+      at_ = 0, end_ = static_cast<std::size_t>(count);
+    }
+    return block_[at_++];
+  }
+
+ private:
+  int fd_;
+  std::array<char, 1024> block_{};
+  std::size_t at_ = 0, end_ = 0;
+};
+
+/// Takes a hexadecimal number and the character behind it.
+std::optional<std::uintptr_t> take_number(Bytes& bytes) noexcept {
+  std::uintptr_t number = 0;
+  for (;;) {
+    const std::optional<char> c = bytes.next();
+    if (!c) return std::nullopt;
+    const bool digit = *c >= '0' && *c <= '9', letter = *c >= 'a' && *c <= 'f';
+    if (!digit && !letter) return number;
+    number = number << 4 | static_cast<std::uintptr_t>(digit ? *c - '0' : *c - 'a' + 10);
+  }
+}
+
+/// Takes the rest of a line; what starts with the first '/' goes to `path`.
+std::size_t take_path(Bytes& bytes, std::span<char> path) noexcept {
+  std::size_t length = 0;
+  for (auto c = bytes.next(); c && *c != '\n'; c = bytes.next())
+    if ((length > 0 || *c == '/') && length < path.size()) path[length++] = *c;
+  return length;
+}
+
+}  // namespace
+
+std::string_view mapped_file(const void* address, std::span<char> path) noexcept {
+  const auto wanted = reinterpret_cast<std::uintptr_t>(address);
+  Bytes maps("/proc/self/maps");
+  for (;;) {
+    const auto first = take_number(maps), end = take_number(maps);
+    if (!first || !end) return {};
+    const std::size_t length = take_path(maps, path);
+    if (wanted >= *first && wanted < *end) return {path.data(), length};
+  }
+}
+
+}  // namespace sptile::tools

@@ -1,0 +1,19 @@
+// The options of verbs that order rows.
+#pragma once
+
+#include <string>
+
+#include "tools/cli/options.hpp"
+#include "tools/pipeline/order.hpp"
+
+namespace sptile::tools {
+
+/// Declares the option that names the method, and --preset, --set and --window-rows. The same words on every
+/// verb.
+Option declare_order(Options& app, OrderRequest& request, const std::string& option, const std::string& help);
+
+/// The same for several: METHOD[:PRESET] with commas, or all.
+Option declare_orders(Options& app, OrderRequest& request, const std::string& option,
+                      const std::string& help);
+
+}  // namespace sptile::tools

@@ -1,0 +1,7 @@
+#include "tools/cli/version.hpp"
+
+namespace sptile::tools {
+
+std::string_view version() { return SPTILE_VERSION; }
+
+}  // namespace sptile::tools

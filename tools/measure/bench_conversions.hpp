@@ -1,0 +1,57 @@
+// The formats of one ordering of a matrix in one type of values, converted when they are needed.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "formats/core/buffer.hpp"
+#include "formats/convert/converters.hpp"
+#include "runtime/core/matrix.hpp"
+#include "tools/measure/bench_matrix.hpp"
+#include "tools/pipeline/format_choice.hpp"
+
+namespace sptile::tools {
+
+class BenchConversions {
+ public:
+  struct Converted {
+    formats::FormatData data;
+    double us = 0;
+    formats::Array value_source;  ///< see PlanMatrix; where it is asked for
+  };
+
+  /// `with_source`: also find where each stored value belongs. All must outlive the conversions.
+  BenchConversions(Session& session, std::span<const FormatChoice> formats, OrderedMatrix& ordered,
+                   DType values, bool with_source)
+      : session_(session),
+        formats_(formats),
+        ordered_(ordered),
+        values_(values),
+        with_source_(with_source),
+        converted_(formats.size()) {}
+
+  [[nodiscard]] const OrderedMatrix& ordered() const { return ordered_; }
+
+  /// Gives the format at a place of the list.
+  Result<const Converted*> get(std::size_t format);
+
+  /// What is planned of it.
+  [[nodiscard]] runtime::PlanMatrix matrix(const Converted& converted) const {
+    return {converted.data.view(), ordered_.order(), converted.value_source.view(), nullptr};
+  }
+
+ private:
+  Result<Converted> convert(const FormatChoice& format);
+
+  Session& session_;
+  std::span<const FormatChoice> formats_;
+  OrderedMatrix& ordered_;
+  DType values_;
+  bool with_source_, ready_ = false;
+  formats::Array storage_;
+  formats::CsrView view_;
+  std::vector<std::optional<Converted>> converted_;
+};
+
+}  // namespace sptile::tools

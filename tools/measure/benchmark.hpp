@@ -1,0 +1,98 @@
+// Measures all combinations of matrices, orderings, formats, precisions and N, and keeps the rows.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tools/measure/bench_conversions.hpp"
+#include "tools/measure/csv_log.hpp"
+#include "tools/measure/host_bench.hpp"
+#include "tools/cli/input_options.hpp"
+#include "tools/measure/product_bench.hpp"
+
+namespace sptile::tools {
+
+/// What to measure; checked.
+struct BenchTask {
+  std::vector<std::string> inputs;
+  std::vector<FormatChoice> formats;
+  std::vector<Ordering> orderings;
+  std::vector<PrecisionChoice> precisions;
+  std::vector<std::int64_t> columns;  ///< values of N
+  bool random_values = false;         ///< instead of those of the file
+  bool check = true, flush_l2 = false, graph = false, cusparse = true;
+  InputOptions input;
+  const runtime::Operation* op = nullptr;
+  runtime::Device device = runtime::Device::cpu;
+  Repeats repeats;                               ///< on a CPU
+  std::string kernel;                            ///< "all": each kernel of a format by itself
+  std::function<void(const Json& row)> observe;  ///< sees each row as it comes; may be empty
+};
+
+/// A matrix that could not be measured, or not to its end.
+struct FailedInput {
+  std::string path;
+  Error error;
+};
+
+class Benchmark {
+ public:
+  Benchmark(Session& session, const BenchTask& task, CsvLog log, std::unique_ptr<ProductBench> bench)
+      : session_(session), task_(task), log_(std::move(log)), bench_(std::move(bench)) {}
+
+  /// Measures what the log lacks; each row is in the log when it is measured. Neither wrong results nor
+  /// matrices that cannot be read or measured stop it: see outcome(). Of all matrices the headers are looked
+  /// at first. Combinations that no kernel serves are left out with a note. Fails when the log cannot be
+  /// written.
+  Status run();
+  /// What is to be told of a run: the first wrong result, else the matrices that failed, else, when nothing
+  /// was measured, why the first combination was left out.
+  [[nodiscard]] Status outcome() const;
+
+  [[nodiscard]] const Json& rows() const { return rows_; }
+  [[nodiscard]] std::int64_t resumed() const { return resumed_; }  ///< rows that were there before
+  [[nodiscard]] const std::vector<FailedInput>& failed() const { return failed_; }
+  [[nodiscard]] std::optional<DeviceFacts> device() const { return bench_->facts(); }
+
+ private:
+  std::vector<std::string> probe_inputs();
+  Status bench_matrix(const std::string& path);
+  Status try_matrix(const std::string& path);
+  void note_failure(const std::string& path, const Error& error);
+  Status bench_types(const TypedMatrix& matrix, OrderedMatrix& ordered);
+  Status bench_yardsticks(const TypedMatrix& matrix, std::int64_t n);
+  Status bench_format(const TypedMatrix& matrix, BenchConversions& conversions, std::size_t format, Json key);
+  Status prepare(const TypedMatrix& matrix, std::int64_t n);
+  template <class Measure>
+  Result<Measurement> measure(const TypedMatrix& matrix, std::int64_t n, Measure one);
+  Status keep(Json row, const Measurement& measured);
+  void show(Json row);
+  Status leave_out(const Error& error);
+  bool take_over(const Json& key);
+  [[nodiscard]] std::int64_t rows_of_format(const FormatChoice& format) const;
+  [[nodiscard]] std::int64_t rows_of_matrix() const;
+  void expect_rows(std::int64_t rows);
+  [[nodiscard]] Json key_of(const TypedMatrix& matrix) const;
+  [[nodiscard]] std::vector<std::string> kernels_of(const FormatChoice& format) const;
+
+  Session& session_;
+  const BenchTask& task_;
+  CsvLog log_;
+  std::unique_ptr<ProductBench> bench_;
+  std::string prepared_;                        // label of the types whose matrix the bench has
+  std::map<std::string, double> yardstick_us_;  // the best of this matrix, by types and N
+  std::set<std::string> noted_;
+  Json rows_ = Json::array();
+  std::int64_t resumed_ = 0, expected_ = 0;
+  std::vector<FailedInput> failed_;
+  Status worst_, left_out_;  // the first of each
+  Status log_status_;        // of writing the rows
+};
+
+}  // namespace sptile::tools

@@ -1,0 +1,70 @@
+// Measures products with operands in host memory, on any device: copies are not timed.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "formats/core/buffer.hpp"
+#include "tools/measure/product_bench.hpp"
+#include "tools/measure/reference_cache.hpp"
+#include "tools/cli/verb.hpp"
+
+namespace sptile::tools {
+
+struct Repeats {
+  int warmup = 2, repeat = 10;
+};
+
+struct HostBenchOptions {
+  runtime::Device device = runtime::Device::cpu;
+  int threads = 0;  ///< 0: those of the session
+  /// Not set: less often where one run takes long, and the least time counts as the median, because others
+  /// use the CPU, too.
+  std::optional<Repeats> repeats = {};
+  CheckedRows check = CheckedRows::none;
+  /// For what is the same in all measurements of one product; 0: its reference is computed each time.
+  std::size_t reference_bytes = 0;
+  bool trusted = false;  ///< matrices are good: neither their arrays nor value_source need a check
+  bool predict = true;   ///< say what the cost model expects
+  bool stored = true;    ///< take stored plans of the matrices, see PlanOptions
+};
+
+class HostBench final : public ProductBench {
+ public:
+  HostBench(Session& session, const HostBenchOptions& options) : session_(session), options_(options) {}
+
+  [[nodiscard]] runtime::Device kind() const override { return options_.device; }
+  Status set_matrix(const formats::CsrView& source, const runtime::DenseTypes& dense) override;
+  Status set_operands(const runtime::Operation& op, std::int64_t n) override;
+  Result<Measurement> measure(const runtime::PlanMatrix& a, const KernelRequest& request) override;
+
+  /// What `measure` plans with.
+  [[nodiscard]] runtime::PlanOptions plan_options(const KernelRequest& request) const;
+
+  /// The same for a plan that was made with these options.
+  Result<Measurement> measure(const runtime::PlanMatrix& a, const Planned& planned);
+
+ private:
+  void predict(const runtime::PlanMatrix& a, Measurement& m) const;
+  Status run_and_check(const runtime::PlanMatrix& a, Measurement& m);
+  void make_operands();
+  [[nodiscard]] runtime::OperandShape shape_of(const runtime::OperandSpec& spec) const;
+  [[nodiscard]] runtime::Operands operands_from(std::int64_t row);
+  [[nodiscard]] Result<std::vector<double>> counted_run(const runtime::ProductPlan& plan, int warmup,
+                                                        int repeat);
+  [[nodiscard]] Result<TimeSummary> time(const runtime::ProductPlan& plan);
+  Result<double> error(const runtime::PlanMatrix& a);
+
+  Session& session_;
+  HostBenchOptions options_;
+  formats::CsrView source_;
+  runtime::DenseTypes dense_;
+  const runtime::Operation* op_ = nullptr;
+  std::int64_t n_ = 0;
+  bool made_ = false;  // the operands are there
+  std::array<formats::Array, runtime::kMaxOperands> operands_;
+  ReferenceCache reference_{options_.reference_bytes};  // of the matrix and the operands
+};
+
+}  // namespace sptile::tools

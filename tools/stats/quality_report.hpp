@@ -1,0 +1,20 @@
+// The quality of a row order, as JSON and as tables.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "tools/pipeline/order_quality.hpp"
+#include "tools/cli/result.hpp"
+
+namespace sptile::tools {
+
+Json to_json(std::span<const reorder::WindowQuality> windows);
+Json to_json(const reorder::OrderLocality& locality);
+
+/// One table for one order.
+std::string quality_text(const OrderQuality& quality);
+/// The same measures before and after, side by side.
+std::string comparison_text(const OrderQuality& before, const OrderQuality& after);
+
+}  // namespace sptile::tools

@@ -1,7 +1,0 @@
-#include "tools/version.hpp"
-
-namespace sptile::tools {
-
-std::string_view version() { return SPTILE_VERSION; }
-
-}  // namespace sptile::tools

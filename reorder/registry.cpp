@@ -8,7 +8,7 @@
 
 #include "reorder/methods/affinity.hpp"
 #include "reorder/methods/auto.hpp"
-#include "reorder/packing/compacted.hpp"
+#include "reorder/methods/compacted.hpp"
 #include "reorder/methods/degree.hpp"
 #include "reorder/methods/identity.hpp"
 #include "reorder/methods/loa.hpp"

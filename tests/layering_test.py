@@ -1,64 +1,107 @@
 #!/usr/bin/env python3
-"""Checks that dependencies run one way: tools -> reorder -> formats, tools -> runtime -> formats/layout, and from room to
-room inside the runtime; only the helper includes HDF5, only headers of formats/ the loops of oneTBB; and one place writes text.
+"""Checks that each directory includes only the directories that its row of DIRECTORIES names, and none in a circle.
 
     layering_test.py PROJECT_ROOT
 
-Reads the #include lines of every source. libsptile-tools must not need the command, the Python package not its
-frameworks. The runtime may use the definitions and checks of layouts and the vocabulary headers, no conversions, no
-readers or writers, none of the offline packages. Each room of the runtime may use the rooms that its row names and
-nothing else; rows stand in such an order that no row names a later one: there are no circles. The Python package has no
-assert, and takes the address of an array only in the files of ADDRESSES.
+Reads the #include lines of every source. Rows are ordered: no row names a later one. The runtime includes the
+definitions and checks of layouts and the vocabulary headers of formats/core, but no conversions, readers, writers or
+offline packages. Only the helper program includes HDF5, only headers of formats/core the loops of oneTBB, and text is
+written in one place. The Python package has no assert, and takes the address of an array only in the files of ADDRESSES.
 """
 import ast
 import pathlib
 import re
 import sys
 
-VOCABULARY = (
+# headers of formats/core that the runtime and the layouts may include
+VOCABULARY = {f"formats/core/{name}.hpp" for name in (
     "array_view", "csr_view", "dtype", "error", "fork", "half", "no_value_type", "parameters", "printable", "progress",
-)
+)}
 OFFLINE = re.compile(r"(H5|hdf5|tbb/|oneapi/|metis|boost/|fmt/|nlohmann/|CLI/|openssl/|zlib|bzlib|lzma|zstd)")
 
-# folder -> what its files may include of the project, what they may not include from outside
-RULES = {
-    "formats/layout": (rf"formats/layout/.*|formats/({'|'.join(VOCABULARY)})\.hpp", OFFLINE),
-    "formats": (r"formats/.*", re.compile(r"$^")),
-    "reorder": (r"(formats|reorder)/.*", re.compile(r"$^")),
-    "tools/capi": (r"sptile\.h|(formats|runtime)/.*|"
-                   r"tools/(capi/.*|conversion|input|names|order|order_quality|work)\.hpp|tools/capi/sptile_tools\.h",
-                   re.compile(r"(nlohmann/|CLI/)")),
-    "runtime": (rf"runtime/.*|sptile\.h|sptile\.hpp|sptile_dist/.*\.hpp|formats/layout/.*|formats/({'|'.join(VOCABULARY)})\.hpp", OFFLINE),
-}
+IO = "formats/core formats/io formats/io/files"
+FAMILY = "formats/core formats/layout runtime/threads runtime/core runtime/operation runtime/cuda runtime/cuda/device"
+TOOL = "formats/* runtime/* tools/pipeline tools/cli"
 
-# room of the runtime -> rooms that its files may include. "." holds the vocabulary: options, operands, matrix, kernel;
-# "cuda" that of devices, and the seam.
-ROOMS = {
-    "threads": "",
-    ".": "threads",
-    "reference": ".",
-    "operation": ". reference",
-    "bundle": ".",
-    "cpu": ". operation",
-    "cuda": ". operation",
-    "cuda/device": ". threads cuda",
-    "cuda/convert": ". cuda cuda/device",
-    "cuda/check": ". cuda cuda/device cuda/convert",
-    "cuda/csr": ". threads operation cuda cuda/device",
-    "cuda/tile": ". threads operation cuda cuda/device cuda/csr",
-    "cuda/tall": ". threads operation cuda cuda/device cuda/tile",
-    "cuda/sddmm": ". threads operation cuda cuda/device cuda/csr cuda/tile",
-    "cuda/attention": ". operation cuda cuda/device cuda/csr cuda/tile",
-    "cuda/update": ". operation cuda cuda/device cuda/csr cuda/tile",
-    "cuda/papers": ". operation cuda cuda/device cuda/csr cuda/tile",
-    "cuda/families": ". cuda cuda/csr cuda/tile cuda/tall cuda/sddmm cuda/attention cuda/update cuda/papers",
-    "kernels": ". threads operation cpu cuda cuda/families",
-    "choice": ". operation kernels cuda",
-    "plan": ". threads reference operation cpu cuda kernels choice",
-    "handle": ". threads operation bundle cuda plan",
-    "capi": ". operation bundle plan handle",
-    "sptile_dist": ".",
+# directory -> directories that its files may include; "formats/*" stands for all directories of formats
+DIRECTORIES = {
+    "formats/core": "",
+    "formats/layout": "formats/core",
+    "formats/convert": "formats/core formats/layout",
+    "formats/io": "formats/core",
+    "formats/io/files": "formats/core",
+    "formats/io/stream": "formats/core formats/io/files",
+    "formats/io/entries": IO,
+    "formats/io/text": f"{IO} formats/io/stream formats/io/entries",
+    "formats/io/matrix_market": f"{IO} formats/io/stream formats/io/entries formats/io/text",
+    "formats/io/graph": f"{IO} formats/io/stream formats/io/entries formats/io/text",
+    "formats/io/npz": f"{IO} formats/io/entries formats/io/text",
+    "formats/io/binary": f"{IO} formats/layout formats/io/stream formats/io/entries formats/io/text",
+    "formats/io/hdf5": f"{IO} formats/layout formats/convert formats/io/entries formats/io/text",
+    "formats/hdf5_helper": "formats/core formats/layout formats/io/files formats/io/text formats/io/hdf5",
+    "reorder/core": "formats/core",
+    "reorder/graph": "formats/core",
+    "reorder/similarity": "formats/core reorder/graph",
+    "reorder/quality": "formats/core",
+    "reorder/packing": "formats/core reorder/similarity",
+    "reorder/methods": "formats/core reorder/core reorder/graph reorder/packing reorder/quality reorder/similarity",
+    "reorder": "formats/core reorder/core reorder/methods",
+    "reorder/partition": "formats/core formats/io/files reorder/core reorder/graph reorder/packing reorder/methods",
+    "runtime/include": "",
+    "runtime/threads": "formats/core",
+    "runtime/core": "formats/core formats/layout runtime/threads",
+    "runtime/reference": "formats/core runtime/core",
+    "runtime/operation": "formats/core runtime/core runtime/reference",
+    "runtime/bundle": "formats/core formats/layout runtime/core",
+    "runtime/cpu": "formats/core formats/layout runtime/core runtime/operation",
+    "runtime/cuda": "formats/core formats/layout runtime/core runtime/operation",
+    "runtime/cuda/device": "formats/core formats/layout runtime/threads runtime/core runtime/cuda",
+    "runtime/cuda/convert": "formats/core formats/layout runtime/core runtime/cuda runtime/cuda/device",
+    "runtime/cuda/check": "formats/layout runtime/cuda runtime/cuda/convert",
+    "runtime/cuda/families/csr": FAMILY,
+    "runtime/cuda/families/tile": f"{FAMILY} runtime/cuda/families/csr",
+    "runtime/cuda/families/tall": f"{FAMILY} runtime/cuda/families/tile",
+    "runtime/cuda/families/sddmm": f"{FAMILY} runtime/cuda/families/csr runtime/cuda/families/tile",
+    "runtime/cuda/families/attention": f"{FAMILY} runtime/cuda/families/csr runtime/cuda/families/tile",
+    "runtime/cuda/families/update": f"{FAMILY} runtime/cuda/families/csr runtime/cuda/families/tile",
+    "runtime/cuda/papers": "runtime/core runtime/operation runtime/cuda",
+    "runtime/cuda/papers/acc": f"{FAMILY} runtime/cuda/families/tile runtime/cuda/papers",
+    "runtime/cuda/papers/bulk": f"{FAMILY} runtime/cuda/families/tile runtime/cuda/papers",
+    "runtime/cuda/papers/hygnn": f"{FAMILY} runtime/cuda/families/tile runtime/cuda/papers",
+    "runtime/cuda/papers/libra_streams": f"{FAMILY} runtime/cuda/families/csr runtime/cuda/families/tile runtime/cuda/papers",
+    "runtime/cuda/papers/rsh": f"{FAMILY} runtime/cuda/families/tile runtime/cuda/papers",
+    "runtime/cuda/families": "runtime/core runtime/cuda runtime/cuda/families/* runtime/cuda/papers/*",
+    "runtime/kernels": "formats/core runtime/threads runtime/core runtime/operation runtime/cpu runtime/cuda runtime/cuda/families",
+    "runtime/choice": "formats/core formats/layout runtime/core runtime/operation runtime/kernels runtime/cuda",
+    "runtime/plan": "formats/core formats/layout runtime/threads runtime/core runtime/reference runtime/operation runtime/cpu "
+                    "runtime/cuda runtime/kernels runtime/choice",
+    "runtime/handle": "formats/layout runtime/threads runtime/core runtime/bundle runtime/cuda runtime/plan",
+    "runtime/capi": "formats/core formats/layout runtime/include runtime/core runtime/operation runtime/bundle runtime/plan "
+                    "runtime/handle",
+    # conversion without a command line: what the command and libsptile-tools share
+    "tools/pipeline": "formats/* reorder reorder/core reorder/quality runtime/*",
+    # the command line, which multiplies nothing
+    "tools/cli": "formats/core formats/io/files reorder reorder/core tools/pipeline",
+    "tools/cli/completions": "tools/cli",
+    "tools/bundle": "formats/* runtime/*",
+    "tools/partition": "formats/* reorder/partition runtime/* tools/bundle tools/pipeline",
+    "tools/capi": "formats/* runtime/* tools/pipeline",
+    "tools/gen": "formats/*",
+    "tools/plot": "formats/core",
+    "tools/spy": "formats/core tools/plot",
+    "tools/measure": f"{TOOL} reorder/quality tools/plot",
+    "tools/cuda": f"{TOOL} tools/measure",
+    "tools/calibrate": f"{TOOL} tools/gen tools/measure tools/cuda",
+    "tools/stats": TOOL,
+    "tools/doctor": f"{TOOL} tools/measure",
+    "tools/report": f"{TOOL} reorder/quality tools/measure tools/cuda tools/stats tools/plot tools/spy",
+    "tools/commands": f"{TOOL} reorder reorder/core reorder/partition tools/*",
+    "tools": "formats/core formats/io/files runtime/threads tools/cli",
+    # programs of their own, not built by default
+    "tools/bench": "formats/* reorder reorder/* runtime/* tools/*",
 }
+# directories below these are part of them
+WITH_SUBDIRECTORIES = ("tools/bench", "runtime/include")
 
 # files of the Python package that may take the address of an array: views of any framework, operands of operators, and
 # the arrays that a matrix of torch has made for itself
@@ -78,47 +121,71 @@ def includes(path):
             yield number, match[1], match[2]
 
 
-def violations(root, folder):
-    allowed, forbidden = RULES[folder]
-    files = sources(root / folder)
-    if not files:
-        yield f"{folder}: no sources found"
-    for path in files:
-        for number, delimiter, name in includes(path):
-            own = delimiter == '"'
-            if (own and not re.fullmatch(allowed, name)) or (not own and forbidden.match(name)):
-                yield f"{path.relative_to(root)}:{number}: {folder}/ must not include {name}"
+def directory_of(path):
+    """The row of a file: its directory; the root of the repository for public headers, which are included by name alone."""
+    name = str(pathlib.PurePath(path).parent)
+    return next((whole for whole in WITH_SUBDIRECTORIES if name.startswith(whole + "/")), name)
 
 
-def room_of(path):
-    """The room of a path below runtime/: its folder, or two of them in cuda/."""
-    folders = pathlib.PurePath(path).parts[:-1]
-    return "/".join(folders[:2] if folders[:1] == ("cuda",) else folders[:1]) or "."
+def allowed_directories(directory):
+    """The directories that a row names, with those that a pattern matches."""
+    for name in DIRECTORIES[directory].split():
+        if name.endswith("*"):
+            yield from (other for other in DIRECTORIES if other.startswith(name[:-1]) and other != directory)
+        else:
+            yield name
 
 
-def room_violations(root):
-    known = list(ROOMS)
-    for room, uses in ROOMS.items():
-        for used in uses.split():
-            if known.index(used) >= known.index(room):
-                yield f"ROOMS: {room} uses {used}, which does not stand before it"
-    base = root / "runtime"
-    for path in sources(base):
-        room = room_of(path.relative_to(base))
-        if room not in ROOMS:
-            yield f"runtime/{room}: a room without a row in ROOMS"
-            continue
-        for number, delimiter, name in includes(path):
-            used = room_of(name.removeprefix("runtime/")) if name.startswith("runtime/") else room
-            if delimiter == '"' and used != room and used not in ROOMS[room].split():
-                yield f"{path.relative_to(root)}:{number}: runtime/{room} must not include {name}"
+def included_path(name):
+    """Path of an included header from the root; public headers are included without their directory."""
+    public = name.startswith("sptile") and not name.startswith("sptile_tools")
+    return f"runtime/include/{name}" if public else name
+
+
+def is_lean(directory):
+    return directory == "formats/layout" or directory.startswith("runtime/") and not directory.startswith("runtime/include")
+
+
+def outside_rule(directory):
+    """Headers of other packages that a directory must not include."""
+    if is_lean(directory):
+        return OFFLINE
+    return re.compile(r"(nlohmann/|CLI/)") if directory == "tools/capi" else re.compile(r"$^")
+
+
+def order_violations():
+    known = list(DIRECTORIES)
+    for directory in known:
+        for used in DIRECTORIES[directory].split():
+            if not used.endswith("*") and (used not in known or known.index(used) >= known.index(directory)):
+                yield f"DIRECTORIES: {directory} names {used}, which is not an earlier row"
+
+
+def directory_violations(root):
+    for top in EVERYWHERE:
+        for path in sources(root / top):
+            where = path.relative_to(root)
+            directory = directory_of(where)
+            if directory not in DIRECTORIES:
+                yield f"{directory}: a directory without a row in DIRECTORIES"
+                continue
+            allowed = {directory, *allowed_directories(directory)}
+            for number, delimiter, name in includes(path):
+                if delimiter == "<":
+                    if outside_rule(directory).match(name):
+                        yield f"{where}:{number}: {directory} must not include {name}"
+                    continue
+                used = included_path(name)
+                lean = is_lean(directory) and used.startswith("formats/core/") and used not in VOCABULARY
+                if (directory_of(used) not in allowed and (root / used).exists()) or lean:
+                    yield f"{where}:{number}: {directory} must not include {name}"
 
 
 EVERYWHERE = ("formats", "reorder", "runtime", "tools")
 # outside header -> the sources of these folders that may include it
 OWNERS = {re.compile(r"H5\w*\.h|hdf5\.h"): (r"formats/hdf5_helper/.*", EVERYWHERE),
-          re.compile(r"(oneapi/)?tbb/parallel_\w+\.h"): (r"formats/parallel_\w+\.hpp|tools/bench/.*", EVERYWHERE),
-          re.compile(r"(oneapi/)?tbb/(?!blocked_range)"): (r"formats/(parallel_\w+|per_thread)\.hpp", ("formats", "reorder"))}
+          re.compile(r"(oneapi/)?tbb/parallel_\w+\.h"): (r"formats/core/parallel_\w+\.hpp|tools/bench/.*", EVERYWHERE),
+          re.compile(r"(oneapi/)?tbb/(?!blocked_range)"): (r"formats/core/(parallel_\w+|per_thread)\.hpp", ("formats", "reorder"))}
 
 
 def owner_violations(root):
@@ -165,7 +232,7 @@ WRITERS = (
     (re.compile(r"\b(f?puts|fwrite|v?f?printf|f?putc|putchar|perror)\(|std::(cout|cerr|clog)\b|fmt::print\b|"
                 r"\bSTD(OUT|ERR)_FILENO\b"),
      {"tools/measure/csv_log.cpp", "tools/cli/output.cpp", "tools/cli/signals.cpp"}, "writes to stdout or stderr; use write_text of tools/cli/output.hpp"),
-    (re.compile(r"\.dump\("), {"tools/cli/json_text.hpp"}, "makes text of JSON; use json_text of tools/cli/json_text.hpp"),
+    (re.compile(r"\.dump\("), {"tools/pipeline/json_text.hpp"}, "makes text of JSON; use json_text of tools/pipeline/json_text.hpp"),
 )
 
 
@@ -182,8 +249,8 @@ def writer_violations(root):
 
 def main():
     root = pathlib.Path(sys.argv[1])
-    found = [line for folder in RULES for line in violations(root, folder)]
-    found += [*room_violations(root), *owner_violations(root), *python_violations(root), *assertions(root)]
+    found = [*order_violations(), *directory_violations(root)]
+    found += [*owner_violations(root), *python_violations(root), *assertions(root)]
     found += [*addresses(root), *writer_violations(root)]
     print("\n".join(found) or "all arrows point the right way")
     sys.exit(1 if found else 0)

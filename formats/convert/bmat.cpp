@@ -5,8 +5,8 @@
 
 #include "formats/convert/condense.hpp"
 #include "formats/convert/expand.hpp"
-#include "formats/layout/bmat.hpp"
 #include "formats/core/parallel_loop.hpp"
+#include "formats/layout/bmat.hpp"
 
 namespace sptile::formats {
 namespace {

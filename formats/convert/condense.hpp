@@ -6,14 +6,14 @@
 #include <span>
 #include <vector>
 
-#include "formats/core/buffer.hpp"
 #include "formats/convert/tile_bits.hpp"
+#include "formats/core/buffer.hpp"
 #include "formats/core/csr_view.hpp"
 #include "formats/core/error.hpp"
-#include "formats/layout/format_layout.hpp"
 #include "formats/core/parallel_loop.hpp"
 #include "formats/core/progress.hpp"
 #include "formats/core/value_types.hpp"
+#include "formats/layout/format_layout.hpp"
 
 namespace sptile::formats {
 

@@ -10,9 +10,9 @@
 #include "formats/core/buffer.hpp"
 #include "formats/core/csr.hpp"
 #include "formats/core/csr_view.hpp"
-#include "formats/layout/format_layout.hpp"
 #include "formats/core/parameters.hpp"
 #include "formats/core/progress.hpp"
+#include "formats/layout/format_layout.hpp"
 
 namespace sptile::formats {
 

@@ -6,9 +6,9 @@
 
 #include "formats/convert/tile_bits.hpp"
 #include "formats/core/csr.hpp"
-#include "formats/layout/format_layout.hpp"
 #include "formats/core/parallel_loop.hpp"
 #include "formats/core/value_types.hpp"
+#include "formats/layout/format_layout.hpp"
 
 namespace sptile::formats {
 

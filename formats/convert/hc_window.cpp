@@ -7,10 +7,10 @@
 
 #include "formats/convert/condense.hpp"
 #include "formats/convert/expand.hpp"
-#include "formats/layout/hc_window.hpp"
-#include "formats/layout/invariants.hpp"
 #include "formats/core/parallel_loop.hpp"
 #include "formats/core/parallel_reduce.hpp"
+#include "formats/layout/hc_window.hpp"
+#include "formats/layout/invariants.hpp"
 
 namespace sptile::formats {
 namespace {

@@ -7,10 +7,10 @@
 
 #include "formats/convert/expand.hpp"
 #include "formats/convert/libra_parts.hpp"
-#include "formats/layout/libra.hpp"
 #include "formats/core/parallel_loop.hpp"
 #include "formats/core/per_thread.hpp"
 #include "formats/core/value_types.hpp"
+#include "formats/layout/libra.hpp"
 
 namespace sptile::formats {
 namespace {

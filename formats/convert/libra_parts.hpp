@@ -1,9 +1,9 @@
 // CSR cut in the two parts of the formats of Libra: tiles of a window's dense columns, and rows of the rest.
 #pragma once
 
-#include "formats/core/buffer.hpp"
 #include "formats/convert/converters.hpp"
 #include "formats/convert/libra_split.hpp"
+#include "formats/core/buffer.hpp"
 #include "formats/core/csr_view.hpp"
 
 namespace sptile::formats {

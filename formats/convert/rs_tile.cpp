@@ -5,8 +5,8 @@
 #include "formats/convert/expand.hpp"
 #include "formats/convert/rs_tile_partition.hpp"
 #include "formats/convert/rs_tile_split.hpp"
-#include "formats/layout/rs_tile.hpp"
 #include "formats/core/value_types.hpp"
+#include "formats/layout/rs_tile.hpp"
 
 namespace sptile::formats {
 namespace {

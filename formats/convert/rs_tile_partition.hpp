@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "formats/core/csr_view.hpp"
-#include "formats/layout/rs_tile_rules.hpp"
 #include "formats/core/parameters.hpp"
+#include "formats/layout/rs_tile_rules.hpp"
 
 namespace sptile::formats {
 

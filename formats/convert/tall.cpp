@@ -9,10 +9,10 @@
 #include "formats/convert/expand.hpp"
 #include "formats/convert/tall_height.hpp"
 #include "formats/convert/tall_window.hpp"
-#include "formats/layout/tall.hpp"
 #include "formats/core/parallel_loop.hpp"
 #include "formats/core/per_thread.hpp"
 #include "formats/core/value_types.hpp"
+#include "formats/layout/tall.hpp"
 
 namespace sptile::formats {
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <bit>
 
-#include "formats/layout/tall.hpp"
 #include "formats/core/parallel_loop.hpp"
 #include "formats/core/per_thread.hpp"
+#include "formats/layout/tall.hpp"
 
 namespace sptile::formats {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "formats/convert/tile_bits.hpp"
 #include "formats/convert/window_merger.hpp"
-#include "formats/layout/tall.hpp"
 #include "formats/core/value_types.hpp"
+#include "formats/layout/tall.hpp"
 
 namespace sptile::formats {
 namespace {

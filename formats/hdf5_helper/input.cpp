@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "formats/core/buffer.hpp"
+#include "formats/core/quote.hpp"
 #include "formats/hdf5_helper/driver.hpp"
-#include "formats/io/hdf5/hdf5_message.hpp"
-#include "formats/io/text/quote.hpp"
 #include "formats/io/files/system_error.hpp"
+#include "formats/io/hdf5/hdf5_message.hpp"
 
 namespace sptile::formats {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "formats/core/array_view.hpp"
 #include "formats/core/error.hpp"
+#include "formats/core/parameters.hpp"
 #include "formats/hdf5_helper/call.hpp"
 #include "formats/io/hdf5/hdf5_file.hpp"
-#include "formats/core/parameters.hpp"
 
 namespace sptile::formats {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "formats/layout/hc_window.hpp"
 #include "formats/core/parameters.hpp"
+#include "formats/layout/hc_window.hpp"
 
 namespace sptile::formats {
 

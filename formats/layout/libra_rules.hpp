@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "formats/layout/libra.hpp"
 #include "formats/core/parameters.hpp"
+#include "formats/layout/libra.hpp"
 
 namespace sptile::formats {
 

@@ -7,8 +7,8 @@
 #include <bit>
 #include <cstdint>
 
-#include "formats/layout/tall.hpp"
 #include "formats/core/parameters.hpp"
+#include "formats/layout/tall.hpp"
 
 namespace sptile::formats {
 

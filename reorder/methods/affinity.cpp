@@ -6,9 +6,9 @@
 
 #include "formats/core/parallel_loop.hpp"
 #include "formats/core/per_thread.hpp"
-#include "reorder/similarity/common_neighbours.hpp"
 #include "reorder/graph/communities.hpp"
 #include "reorder/graph/graph.hpp"
+#include "reorder/similarity/common_neighbours.hpp"
 
 namespace sptile::reorder {
 namespace {

@@ -1,7 +1,7 @@
 // Communities, and within them rows that share columns, side by side.
 #pragma once
 
-#include "reorder/registry.hpp"
+#include "reorder/core/reorderer.hpp"
 
 namespace sptile::reorder {
 

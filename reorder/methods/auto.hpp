@@ -1,7 +1,7 @@
 // The best of a few cheap orders.
 #pragma once
 
-#include "reorder/registry.hpp"
+#include "reorder/core/reorderer.hpp"
 
 namespace sptile::reorder {
 

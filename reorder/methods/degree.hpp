@@ -1,7 +1,7 @@
 // Rows by their number of entries.
 #pragma once
 
-#include "reorder/registry.hpp"
+#include "reorder/core/reorderer.hpp"
 
 namespace sptile::reorder {
 

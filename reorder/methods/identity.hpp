@@ -1,7 +1,7 @@
 // The order as it stands.
 #pragma once
 
-#include "reorder/registry.hpp"
+#include "reorder/core/reorderer.hpp"
 
 namespace sptile::reorder {
 

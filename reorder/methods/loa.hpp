@@ -1,7 +1,7 @@
 // Rows of a window chosen by the entries per column that they bring.
 #pragma once
 
-#include "reorder/registry.hpp"
+#include "reorder/core/reorderer.hpp"
 
 namespace sptile::reorder {
 

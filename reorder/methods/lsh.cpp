@@ -5,9 +5,9 @@
 
 #include "formats/core/csr.hpp"
 #include "formats/core/parallel_loop.hpp"
+#include "reorder/graph/spanning_forest.hpp"
 #include "reorder/similarity/minhash.hpp"
 #include "reorder/similarity/neighbour_edges.hpp"
-#include "reorder/graph/spanning_forest.hpp"
 
 namespace sptile::reorder {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "reorder/registry.hpp"
+#include "reorder/core/reorderer.hpp"
 
 namespace sptile::reorder {
 

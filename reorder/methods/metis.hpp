@@ -1,8 +1,8 @@
 // The orders of METIS: parts of a k-way partition, and nested dissection.
 #pragma once
 
+#include "reorder/core/reorderer.hpp"
 #include "reorder/graph/graph.hpp"
-#include "reorder/registry.hpp"
 
 namespace sptile::reorder {
 

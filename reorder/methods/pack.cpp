@@ -6,13 +6,13 @@
 
 #include "formats/core/parallel_loop.hpp"
 #include "reorder/methods/degree.hpp"
+#include "reorder/methods/identity.hpp"
 #include "reorder/packing/frequent_first.hpp"
 #include "reorder/packing/greedy_windows.hpp"
-#include "reorder/methods/identity.hpp"
-#include "reorder/graph/matching.hpp"
-#include "reorder/quality/quality.hpp"
+#include "reorder/packing/matching.hpp"
 #include "reorder/packing/swaps.hpp"
 #include "reorder/packing/window_pair.hpp"
+#include "reorder/quality/quality.hpp"
 
 namespace sptile::reorder {
 namespace {

@@ -1,7 +1,7 @@
 // Communities side by side.
 #pragma once
 
-#include "reorder/registry.hpp"
+#include "reorder/core/reorderer.hpp"
 
 namespace sptile::reorder {
 

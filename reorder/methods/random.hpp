@@ -1,7 +1,7 @@
 // A random order.
 #pragma once
 
-#include "reorder/registry.hpp"
+#include "reorder/core/reorderer.hpp"
 
 namespace sptile::reorder {
 

@@ -1,8 +1,8 @@
 // Small bandwidth: the reverse Cuthill-McKee order.
 #pragma once
 
+#include "reorder/core/reorderer.hpp"
 #include "reorder/graph/graph.hpp"
-#include "reorder/registry.hpp"
 
 namespace sptile::reorder {
 

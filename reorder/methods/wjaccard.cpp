@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "formats/core/parallel_loop.hpp"
+#include "reorder/graph/spanning_forest.hpp"
+#include "reorder/packing/path_refinement.hpp"
 #include "reorder/similarity/nearest_rows.hpp"
 #include "reorder/similarity/neighbour_edges.hpp"
-#include "reorder/packing/path_refinement.hpp"
-#include "reorder/graph/spanning_forest.hpp"
 #include "reorder/similarity/weighted_jaccard.hpp"
 
 namespace sptile::reorder {

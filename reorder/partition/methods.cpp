@@ -4,7 +4,7 @@
 #include <cassert>
 #include <utility>
 
-#include "reorder/packing/compacted.hpp"
+#include "reorder/methods/compacted.hpp"
 #include "reorder/methods/pack.hpp"
 #include "reorder/partition/k_way.hpp"
 #include "reorder/partition/largest_send.hpp"

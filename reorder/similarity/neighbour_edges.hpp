@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "reorder/similarity/nearest_rows.hpp"
 #include "reorder/graph/spanning_forest.hpp"
+#include "reorder/similarity/nearest_rows.hpp"
 
 namespace sptile::reorder {
 

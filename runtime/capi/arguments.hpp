@@ -9,10 +9,10 @@
 
 #include "formats/core/dtype.hpp"
 #include "formats/core/error.hpp"
-#include "runtime/handle/plan.hpp"
-#include "runtime/operation/operation.hpp"
 #include "runtime/core/options.hpp"
+#include "runtime/handle/plan.hpp"
 #include "runtime/include/sptile.h"
+#include "runtime/operation/operation.hpp"
 
 namespace sptile::runtime {
 

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "formats/core/csr_view.hpp"
-#include "runtime/handle/matrix.hpp"
 #include "runtime/core/options.hpp"
+#include "runtime/handle/matrix.hpp"
 #include "runtime/include/sptile.h"
 
 namespace sptile::runtime {

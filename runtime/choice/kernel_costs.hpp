@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "runtime/choice/device_profile.hpp"
-#include "runtime/cuda/device_kernel.hpp"
 #include "runtime/core/kernel.hpp"
+#include "runtime/cuda/device_kernel.hpp"
 
 namespace sptile::runtime {
 

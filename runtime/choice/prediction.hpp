@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "runtime/choice/cost_features.hpp"
-#include "runtime/kernels/kernels.hpp"
 #include "runtime/core/matrix.hpp"
+#include "runtime/kernels/kernels.hpp"
 
 namespace sptile::runtime {
 

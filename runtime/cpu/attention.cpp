@@ -6,9 +6,9 @@
 #include <limits>
 
 #include "runtime/core/attention_operands.hpp"
+#include "runtime/core/score.hpp"
 #include "runtime/cpu/csr_rows.hpp"
 #include "runtime/cpu/row_math.hpp"
-#include "runtime/core/score.hpp"
 
 namespace sptile::runtime {
 namespace {

@@ -5,9 +5,9 @@
 
 #include "formats/core/dtype.hpp"
 #include "formats/layout/format_layout.hpp"
+#include "runtime/core/operands.hpp"
 #include "runtime/cpu/chunk.hpp"
 #include "runtime/cpu/row_steps.hpp"
-#include "runtime/core/operands.hpp"
 #include "runtime/operation/operation.hpp"
 
 namespace sptile::runtime {

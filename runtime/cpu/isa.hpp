@@ -4,8 +4,8 @@
 #include <span>
 #include <string_view>
 
-#include "runtime/cpu/cpu_kernels.hpp"
 #include "runtime/core/kernel.hpp"
+#include "runtime/cpu/cpu_kernels.hpp"
 
 namespace sptile::runtime {
 

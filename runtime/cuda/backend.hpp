@@ -8,8 +8,8 @@
 
 #include "formats/core/array_view.hpp"
 #include "formats/core/error.hpp"
-#include "runtime/cuda/device_kernel.hpp"
 #include "runtime/core/matrix.hpp"
+#include "runtime/cuda/device_kernel.hpp"
 #include "runtime/operation/operation.hpp"
 
 namespace sptile::runtime::cuda {

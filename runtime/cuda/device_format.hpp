@@ -10,8 +10,8 @@
 
 #include "formats/core/csr_view.hpp"
 #include "formats/core/error.hpp"
-#include "formats/layout/format_layout.hpp"
 #include "formats/core/parameters.hpp"
+#include "formats/layout/format_layout.hpp"
 
 namespace sptile::runtime::cuda {
 

@@ -14,10 +14,10 @@
 #include "formats/core/dtype.hpp"
 #include "formats/core/error.hpp"
 #include "formats/layout/format_layout.hpp"
-#include "runtime/cuda/schedule.hpp"
 #include "runtime/core/operands.hpp"
 #include "runtime/core/options.hpp"
 #include "runtime/core/stored_plan.hpp"
+#include "runtime/cuda/schedule.hpp"
 
 namespace sptile::runtime::cuda {
 

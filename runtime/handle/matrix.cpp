@@ -6,10 +6,10 @@
 
 #include "formats/layout/csr.hpp"
 #include "runtime/bundle/bundle_matrix.hpp"
+#include "runtime/core/transpose.hpp"
 #include "runtime/cuda/backend.hpp"
 #include "runtime/plan/from_device.hpp"
 #include "runtime/threads/count.hpp"
-#include "runtime/core/transpose.hpp"
 
 namespace sptile::runtime {
 namespace {

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "formats/core/error.hpp"
-#include "runtime/cuda/device_kernel.hpp"
 #include "runtime/core/kernel.hpp"
+#include "runtime/cuda/device_kernel.hpp"
 
 namespace sptile::runtime {
 

@@ -12,9 +12,9 @@
 
 #include "formats/core/error.hpp"
 #include "formats/layout/bundle_layout.hpp"
-#include "runtime/cuda/device_format.hpp"
 #include "runtime/core/matrix.hpp"
 #include "runtime/core/options.hpp"
+#include "runtime/cuda/device_format.hpp"
 
 namespace sptile::runtime {
 

@@ -11,8 +11,8 @@
 #include "formats/core/error.hpp"
 #include "runtime/core/matrix.hpp"
 #include "runtime/core/operands.hpp"
-#include "runtime/operation/operation.hpp"
 #include "runtime/core/options.hpp"
+#include "runtime/operation/operation.hpp"
 
 namespace sptile::runtime {
 

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "runtime/kernels/kernels.hpp"
 #include "runtime/core/matrix.hpp"
+#include "runtime/kernels/kernels.hpp"
 
 namespace sptile::runtime {
 

@@ -5,10 +5,10 @@
 #include <memory>
 #include <vector>
 
+#include "runtime/core/kernel.hpp"
 #include "runtime/cpu/cpu_kernels.hpp"
 #include "runtime/cpu/long_rows.hpp"
 #include "runtime/cuda/backend.hpp"
-#include "runtime/core/kernel.hpp"
 #include "runtime/plan/held_format.hpp"
 #include "runtime/plan/plan.hpp"
 

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "formats/core/fork.hpp"
+#include "runtime/core/run_values.hpp"
 #include "runtime/plan/product_plan.hpp"
 #include "runtime/plan/run_threads.hpp"
-#include "runtime/core/run_values.hpp"
 #include "runtime/threads/pool.hpp"
 
 namespace sptile::runtime {

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/kernels/kernels.hpp"
 #include "runtime/core/matrix.hpp"
+#include "runtime/kernels/kernels.hpp"
 #include "runtime/operation/operation.hpp"
 
 namespace sptile::runtime {

@@ -7,9 +7,9 @@
 
 #include "formats/core/error.hpp"
 #include "formats/layout/format_layout.hpp"
+#include "runtime/core/stored_plan.hpp"
 #include "runtime/cpu/units.hpp"
 #include "runtime/operation/operation.hpp"
-#include "runtime/core/stored_plan.hpp"
 
 namespace sptile::runtime {
 

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <vector>
 
+#include "runtime/core/score.hpp"
 #include "runtime/reference/element.hpp"
 #include "runtime/reference/weights.hpp"
-#include "runtime/core/score.hpp"
 
 namespace sptile::runtime {
 namespace {

@@ -12,10 +12,10 @@
 #include <string_view>
 
 #include "formats/io/files/available_memory.hpp"
-#include "formats/io/stream/compress.hpp"
 #include "formats/io/graph/edge_list.hpp"
-#include "formats/io/text/harwell_boeing.hpp"
 #include "formats/io/graph/metis_graph.hpp"
+#include "formats/io/stream/compress.hpp"
+#include "formats/io/text/harwell_boeing.hpp"
 #include "formats/io/text/smtx.hpp"
 #include "formats/io/text/tns.hpp"
 #include "formats/layout/csr.hpp"

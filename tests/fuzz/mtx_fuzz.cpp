@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "formats/io/files/available_memory.hpp"
-#include "formats/io/stream/decompress.hpp"
 #include "formats/io/matrix_market/matrix_market_reader.hpp"
+#include "formats/io/stream/decompress.hpp"
 #include "formats/layout/csr.hpp"
 
 namespace {

@@ -13,11 +13,11 @@
 #include "formats/convert/converters.hpp"
 #include "formats/layout/bundle_layout.hpp"
 #include "runtime/cuda/families/csr/csr.hpp"
-#include "runtime/cuda/papers/acc/acc.hpp"
-#include "runtime/cuda/papers/rsh/rsh.hpp"
 #include "runtime/cuda/families/sddmm/sddmm.hpp"
 #include "runtime/cuda/families/tall/tall.hpp"
 #include "runtime/cuda/families/tile/tile.hpp"
+#include "runtime/cuda/papers/acc/acc.hpp"
+#include "runtime/cuda/papers/rsh/rsh.hpp"
 #include "runtime/plan/stored.hpp"
 #include "tests/runtime/random_problem.hpp"
 

@@ -5,7 +5,7 @@
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 #pragma GCC diagnostic ignored "-Wconversion"
 #include "runtime/cuda/families/csr/csr.cu"
+#include "runtime/cuda/families/tile/tile8.cu"
 #include "runtime/cuda/papers/acc/acc.cu"
 #include "runtime/cuda/papers/rsh/rsh.cu"
-#include "runtime/cuda/families/tile/tile8.cu"
 #pragma GCC diagnostic pop

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "formats/io/files/available_memory.hpp"
 #include "formats/io/binary/raw_csr.hpp"
+#include "formats/io/files/available_memory.hpp"
 #include "formats/layout/csr.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

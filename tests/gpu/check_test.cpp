@@ -4,8 +4,8 @@
 
 #include <numeric>
 
-#include "formats/layout/registry.hpp"
 #include "formats/core/random.hpp"
+#include "formats/layout/registry.hpp"
 #include "tests/gpu/device_problem.hpp"
 
 using namespace sptile;

@@ -1,7 +1,7 @@
 // Runs of several heads and values of a run on the device, for every kernel of SpMM and SDDMM, batched or
 // not: the same bits as a run for each head.
-#include "runtime/plan/product_plan.hpp"
 #include "runtime/core/run_values.hpp"
+#include "runtime/plan/product_plan.hpp"
 #include "tests/gpu/device_problem.hpp"
 #include "tests/runtime/head_operands.hpp"
 

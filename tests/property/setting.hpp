@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/operation/operation.hpp"
 #include "runtime/core/options.hpp"
+#include "runtime/operation/operation.hpp"
 
 namespace sptile::test {
 

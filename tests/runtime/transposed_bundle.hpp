@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/core/row_order.hpp"
 #include "formats/io/hdf5/bundle_writer.hpp"
 #include "formats/layout/registry.hpp"
-#include "formats/core/row_order.hpp"
 #include "runtime/core/transpose.hpp"
 #include "tests/bundle_sample.hpp"
 #include "tests/runtime/random_problem.hpp"

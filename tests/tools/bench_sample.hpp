@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "tools/measure/bench_rows.hpp"
 #include "tools/cli/json.hpp"
+#include "tools/measure/bench_rows.hpp"
 
 namespace sptile::tools::test {
 

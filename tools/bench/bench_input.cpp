@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "formats/io/matrix_market/matrix_market.hpp"
 #include "formats/io/binary/raw_csr.hpp"
+#include "formats/io/matrix_market/matrix_market.hpp"
 #include "runtime/bundle/bundle.hpp"
 
 namespace sptile::tools {

@@ -8,8 +8,8 @@
 
 namespace sptile::tools {
 
-/// Reads a bundle (*.h5), a raw CSR file (see formats/io/binary/raw_csr.hpp) or a Matrix Market file. Values are
-/// numbers of a row that repeats, whatever the file has; DType::none makes it a pattern.
+/// Reads a bundle (*.h5), a raw CSR file (see formats/io/binary/raw_csr.hpp) or a Matrix Market file. Values
+/// are numbers of a row that repeats, whatever the file has; DType::none makes it a pattern.
 Result<formats::Csr> read_bench_matrix(const std::string& path, DType values);
 
 }  // namespace sptile::tools

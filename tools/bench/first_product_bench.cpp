@@ -1,9 +1,9 @@
 // Times the first product of CSR matrices in the memory of CUDA device 0: CSV on stdout, microseconds.
 //   first_product_bench [--keep] matrices ROUNDS N MATRIX...
-// Matrices are bundles, raw CSR files (see formats/io/binary/raw_csr.hpp) or Matrix Market files; one row per matrix
-// and format, medians. `create` looks at the arrays, which stay where they are; `plan` converts and plans;
-// `run` is the first product; `first` is all of it. `product` is one product, of many; `products` is first
-// over product.
+// Matrices are bundles, raw CSR files (see formats/io/binary/raw_csr.hpp) or Matrix Market files; one row per
+// matrix and format, medians. `create` looks at the arrays, which stay where they are; `plan` converts and
+// plans; `run` is the first product; `first` is all of it. `product` is one product, of many; `products` is
+// first over product.
 //   first_product_bench [--keep] batches ROUNDS N
 // Random matrices of about 10^5 entries, for format csr: one row per kind of arrays, medians. `form` is the
 // type of the row pointers; `trusted` takes the arrays as they are. `plan_and_run` and its 90th percentile

@@ -7,11 +7,11 @@
 
 #include "formats/convert/converters.hpp"
 #include "formats/convert/packed_positions.hpp"
-#include "formats/layout/csr.hpp"
 #include "formats/core/row_order.hpp"
-#include "runtime/plan/stored.hpp"
+#include "formats/layout/csr.hpp"
 #include "runtime/core/symmetry.hpp"
 #include "runtime/core/transpose.hpp"
+#include "runtime/plan/stored.hpp"
 
 namespace sptile::tools {
 namespace {

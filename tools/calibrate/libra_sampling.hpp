@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "formats/core/buffer.hpp"
 #include "formats/convert/converters.hpp"
+#include "formats/core/buffer.hpp"
 #include "tools/calibrate/sampling.hpp"
 
 namespace sptile::tools {

@@ -11,8 +11,8 @@
 #include "tools/calibrate/window_matrices.hpp"
 #include "tools/cuda/device_bench.hpp"
 #include "tools/measure/host_bench.hpp"
-#include "tools/pipeline/input.hpp"
 #include "tools/measure/random_operands.hpp"
+#include "tools/pipeline/input.hpp"
 #include "tools/pipeline/stopwatch.hpp"
 #include "tools/pipeline/units.hpp"
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/operation/operation.hpp"
 #include "runtime/core/options.hpp"
+#include "runtime/operation/operation.hpp"
 #include "tools/calibrate/sampling.hpp"
 #include "tools/cli/input_options.hpp"
 #include "tools/cli/verb.hpp"

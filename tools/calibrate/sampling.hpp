@@ -13,8 +13,8 @@
 #include "tools/calibrate/fit.hpp"
 #include "tools/calibrate/selector.hpp"
 #include "tools/calibrate/threshold.hpp"
-#include "tools/measure/product_bench.hpp"
 #include "tools/cli/verb.hpp"
+#include "tools/measure/product_bench.hpp"
 
 namespace sptile::tools {
 

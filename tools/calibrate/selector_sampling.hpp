@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "tools/calibrate/selector.hpp"
-#include "tools/measure/product_bench.hpp"
 #include "tools/cli/verb.hpp"
+#include "tools/measure/product_bench.hpp"
 
 namespace sptile::tools {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "formats/core/error.hpp"
-#include "formats/io/entries/entries_to_csr.hpp"
+#include "formats/io/matrix_market/entries_to_csr.hpp"
 #include "tools/capi/sptile_tools.h"
 
 namespace sptile::tools {

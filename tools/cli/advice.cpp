@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
+#include "tools/cli/terminal.hpp"
+#include "tools/cli/text_layout.hpp"
+#include "tools/cli/verb.hpp"
 #include "tools/pipeline/input.hpp"
 #include "tools/pipeline/matrix_kinds.hpp"
 #include "tools/pipeline/output_name.hpp"
 #include "tools/pipeline/shell_words.hpp"
-#include "tools/cli/terminal.hpp"
-#include "tools/cli/text_layout.hpp"
-#include "tools/cli/verb.hpp"
 
 namespace sptile::tools {
 namespace {

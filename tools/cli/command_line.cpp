@@ -14,12 +14,12 @@
 #include "tools/cli/colour.hpp"
 #include "tools/cli/complaint.hpp"
 #include "tools/cli/help_format.hpp"
-#include "tools/pipeline/names.hpp"
 #include "tools/cli/output.hpp"
+#include "tools/cli/version.hpp"
+#include "tools/pipeline/names.hpp"
 #include "tools/pipeline/output_name.hpp"
 #include "tools/pipeline/shell_words.hpp"
 #include "tools/pipeline/synonyms.hpp"
-#include "tools/cli/version.hpp"
 
 namespace sptile::tools {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "tools/pipeline/input.hpp"
 #include "tools/cli/options.hpp"
+#include "tools/pipeline/input.hpp"
 
 namespace sptile::tools {
 

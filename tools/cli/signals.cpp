@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "formats/core/error.hpp"
-#include "formats/io/files/atomic_file.hpp"
 #include "formats/core/printable.hpp"
+#include "formats/io/files/atomic_file.hpp"
 #include "tools/cli/mapped_file.hpp"
 
 namespace sptile::tools {

@@ -1,8 +1,8 @@
 #include <memory>
 
-#include "tools/commands/commands.hpp"
 #include "tools/cli/completions/completions.hpp"
 #include "tools/cli/json.hpp"
+#include "tools/commands/commands.hpp"
 #include "tools/pipeline/names.hpp"
 
 namespace sptile::tools {

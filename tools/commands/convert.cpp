@@ -4,18 +4,18 @@
 #include <vector>
 
 #include "formats/layout/registry.hpp"
+#include "tools/cli/input_options.hpp"
+#include "tools/cli/json.hpp"
+#include "tools/cli/order_options.hpp"
+#include "tools/cli/table.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/pipeline/conversion.hpp"
 #include "tools/pipeline/devices.hpp"
 #include "tools/pipeline/input.hpp"
-#include "tools/cli/input_options.hpp"
-#include "tools/cli/json.hpp"
 #include "tools/pipeline/matrix_kinds.hpp"
 #include "tools/pipeline/names.hpp"
-#include "tools/stats/order_choice.hpp"
-#include "tools/cli/order_options.hpp"
-#include "tools/cli/table.hpp"
 #include "tools/pipeline/units.hpp"
+#include "tools/stats/order_choice.hpp"
 
 namespace sptile::tools {
 namespace {

@@ -6,13 +6,13 @@
 #include "formats/io/hdf5/hdf5_version.hpp"
 #include "formats/layout/registry.hpp"
 #include "runtime/operation/operation.hpp"
-#include "tools/commands/commands.hpp"
-#include "tools/pipeline/devices.hpp"
-#include "tools/doctor/diagnosis.hpp"
 #include "tools/cli/json.hpp"
 #include "tools/cli/table.hpp"
-#include "tools/pipeline/units.hpp"
 #include "tools/cli/version.hpp"
+#include "tools/commands/commands.hpp"
+#include "tools/doctor/diagnosis.hpp"
+#include "tools/pipeline/devices.hpp"
+#include "tools/pipeline/units.hpp"
 
 namespace sptile::tools {
 namespace {

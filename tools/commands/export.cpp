@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include "tools/bundle/rebuild.hpp"
+#include "tools/cli/json.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/pipeline/input.hpp"
-#include "tools/cli/json.hpp"
 #include "tools/pipeline/matrix_kinds.hpp"
 #include "tools/pipeline/names.hpp"
 #include "tools/pipeline/stopwatch.hpp"

@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "runtime/bundle/bundle.hpp"
+#include "tools/cli/json.hpp"
+#include "tools/cli/table.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/pipeline/input.hpp"
-#include "tools/cli/json.hpp"
-#include "tools/bundle/stored_plans.hpp"
-#include "tools/cli/table.hpp"
 #include "tools/pipeline/units.hpp"
+#include "tools/stats/stored_plans.hpp"
 
 namespace sptile::tools {
 namespace {

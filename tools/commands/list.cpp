@@ -6,11 +6,11 @@
 #include "reorder/registry.hpp"
 #include "runtime/kernels/kernels.hpp"
 #include "runtime/operation/operation.hpp"
+#include "tools/cli/json.hpp"
+#include "tools/cli/table.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/pipeline/devices.hpp"
-#include "tools/cli/json.hpp"
 #include "tools/pipeline/names.hpp"
-#include "tools/cli/table.hpp"
 
 namespace sptile::tools {
 namespace {

@@ -8,20 +8,20 @@
 #include <vector>
 
 #include "reorder/partition/methods.hpp"
-#include "tools/commands/commands.hpp"
 #include "tools/cli/input_options.hpp"
 #include "tools/cli/json.hpp"
-#include "tools/pipeline/matrix_kinds.hpp"
-#include "tools/pipeline/names.hpp"
 #include "tools/cli/order_options.hpp"
+#include "tools/cli/table.hpp"
+#include "tools/commands/commands.hpp"
 #include "tools/partition/assignment.hpp"
 #include "tools/partition/names.hpp"
 #include "tools/partition/part_matrices.hpp"
+#include "tools/partition/partition_source.hpp"
 #include "tools/partition/prediction.hpp"
 #include "tools/partition/write.hpp"
-#include "tools/pipeline/partition_source.hpp"
+#include "tools/pipeline/matrix_kinds.hpp"
+#include "tools/pipeline/names.hpp"
 #include "tools/pipeline/stopwatch.hpp"
-#include "tools/cli/table.hpp"
 #include "tools/pipeline/units.hpp"
 
 namespace sptile::tools {

@@ -8,16 +8,16 @@
 #include "runtime/plan/choice.hpp"
 #include "runtime/plan/product_plan.hpp"
 #include "runtime/plan/stored.hpp"
-#include "tools/commands/commands.hpp"
-#include "tools/pipeline/devices.hpp"
-#include "tools/pipeline/input.hpp"
 #include "tools/cli/json.hpp"
-#include "tools/pipeline/names.hpp"
+#include "tools/commands/commands.hpp"
 #include "tools/measure/operations.hpp"
 #include "tools/measure/product_request.hpp"
+#include "tools/pipeline/devices.hpp"
+#include "tools/pipeline/input.hpp"
+#include "tools/pipeline/names.hpp"
 #include "tools/pipeline/stopwatch.hpp"
-#include "tools/bundle/stored_plans.hpp"
 #include "tools/pipeline/units.hpp"
+#include "tools/stats/stored_plans.hpp"
 
 namespace sptile::tools {
 namespace {

@@ -6,18 +6,18 @@
 #include "formats/core/csr.hpp"
 #include "formats/io/stream/output_bytes.hpp"
 #include "formats/io/text/print_number.hpp"
+#include "tools/cli/input_options.hpp"
+#include "tools/cli/json.hpp"
+#include "tools/cli/order_options.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/pipeline/conversion.hpp"
 #include "tools/pipeline/input.hpp"
-#include "tools/cli/input_options.hpp"
-#include "tools/cli/json.hpp"
 #include "tools/pipeline/matrix_kinds.hpp"
-#include "tools/stats/order_choice.hpp"
-#include "tools/cli/order_options.hpp"
 #include "tools/pipeline/output_name.hpp"
-#include "tools/stats/quality_report.hpp"
 #include "tools/pipeline/stopwatch.hpp"
 #include "tools/pipeline/units.hpp"
+#include "tools/stats/order_choice.hpp"
+#include "tools/stats/quality_report.hpp"
 
 namespace sptile::tools {
 namespace {

@@ -3,13 +3,13 @@
 #include <memory>
 
 #include "formats/io/stream/output_bytes.hpp"
-#include "tools/commands/commands.hpp"
-#include "tools/pipeline/input.hpp"
 #include "tools/cli/json.hpp"
+#include "tools/cli/order_options.hpp"
+#include "tools/commands/commands.hpp"
+#include "tools/measure/operations.hpp"
+#include "tools/pipeline/input.hpp"
 #include "tools/pipeline/matrix_kinds.hpp"
 #include "tools/pipeline/names.hpp"
-#include "tools/measure/operations.hpp"
-#include "tools/cli/order_options.hpp"
 #include "tools/pipeline/output_name.hpp"
 #include "tools/report/gather.hpp"
 #include "tools/report/page.hpp"

@@ -4,14 +4,14 @@
 #include <vector>
 
 #include "formats/io/stream/output_bytes.hpp"
-#include "tools/commands/commands.hpp"
-#include "tools/pipeline/input.hpp"
 #include "tools/cli/input_options.hpp"
 #include "tools/cli/json.hpp"
-#include "tools/pipeline/matrix_kinds.hpp"
 #include "tools/cli/order_options.hpp"
-#include "tools/pipeline/output_name.hpp"
 #include "tools/cli/result.hpp"
+#include "tools/commands/commands.hpp"
+#include "tools/pipeline/input.hpp"
+#include "tools/pipeline/matrix_kinds.hpp"
+#include "tools/pipeline/output_name.hpp"
 #include "tools/spy/figure.hpp"
 #include "tools/spy/png.hpp"
 #include "tools/spy/raster.hpp"

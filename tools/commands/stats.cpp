@@ -4,19 +4,19 @@
 
 #include "formats/io/files/available_memory.hpp"
 #include "runtime/core/symmetry.hpp"
+#include "tools/cli/input_options.hpp"
+#include "tools/cli/json.hpp"
+#include "tools/cli/order_options.hpp"
+#include "tools/cli/table.hpp"
 #include "tools/commands/commands.hpp"
+#include "tools/pipeline/input.hpp"
+#include "tools/pipeline/matrix_kinds.hpp"
+#include "tools/pipeline/units.hpp"
 #include "tools/stats/core_shares.hpp"
 #include "tools/stats/format_sizes.hpp"
 #include "tools/stats/hypersparse.hpp"
-#include "tools/pipeline/input.hpp"
-#include "tools/cli/input_options.hpp"
-#include "tools/cli/json.hpp"
 #include "tools/stats/line_lengths.hpp"
-#include "tools/pipeline/matrix_kinds.hpp"
-#include "tools/cli/order_options.hpp"
 #include "tools/stats/quality_report.hpp"
-#include "tools/cli/table.hpp"
-#include "tools/pipeline/units.hpp"
 
 namespace sptile::tools {
 namespace {

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "tools/cli/colour.hpp"
-#include "tools/commands/commands.hpp"
 #include "tools/cli/progress_bar.hpp"
+#include "tools/commands/commands.hpp"
 
 namespace sptile::tools {
 

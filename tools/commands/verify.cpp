@@ -9,12 +9,12 @@
 #include "runtime/bundle/bundle.hpp"
 #include "tools/bundle/checks.hpp"
 #include "tools/cli/colour.hpp"
-#include "tools/commands/commands.hpp"
-#include "tools/pipeline/input.hpp"
 #include "tools/cli/input_options.hpp"
 #include "tools/cli/json.hpp"
-#include "tools/stats/matrix_difference.hpp"
+#include "tools/commands/commands.hpp"
 #include "tools/partition/check.hpp"
+#include "tools/pipeline/input.hpp"
+#include "tools/stats/matrix_difference.hpp"
 
 namespace sptile::tools {
 namespace {

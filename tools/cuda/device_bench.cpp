@@ -14,9 +14,9 @@
 #include "tools/cuda/cusparse.hpp"
 #include "tools/cuda/device_product.hpp"
 #include "tools/cuda/launch_timer.hpp"
+#include "tools/measure/operations.hpp"
 #include "tools/pipeline/devices.hpp"
 #include "tools/pipeline/input.hpp"
-#include "tools/measure/operations.hpp"
 #include "tools/pipeline/stopwatch.hpp"
 
 namespace sptile::tools {

@@ -4,8 +4,8 @@
 
 #include <memory>
 
-#include "tools/measure/product_bench.hpp"
 #include "tools/cli/verb.hpp"
+#include "tools/measure/product_bench.hpp"
 
 namespace sptile::tools {
 

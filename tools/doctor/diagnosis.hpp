@@ -7,12 +7,12 @@
 
 #include "runtime/choice/profiles.hpp"
 #include "runtime/cuda/backend.hpp"
+#include "tools/cli/verb.hpp"
 #include "tools/doctor/installed_library.hpp"
 #include "tools/doctor/kernel_counts.hpp"
 #include "tools/doctor/processor.hpp"
 #include "tools/doctor/trial.hpp"
 #include "tools/doctor/variables.hpp"
-#include "tools/cli/verb.hpp"
 
 namespace sptile::tools::doctor {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "formats/io/files/available_memory.hpp"
 #include "formats/core/parallel_sort.hpp"
+#include "formats/io/files/available_memory.hpp"
 
 namespace sptile::tools::gen {
 

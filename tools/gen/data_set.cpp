@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
-#include "formats/io/stream/compress.hpp"
 #include "formats/io/matrix_market/matrix_market.hpp"
+#include "formats/io/stream/compress.hpp"
 
 namespace sptile::tools::gen {
 

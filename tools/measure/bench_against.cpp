@@ -7,10 +7,10 @@
 #include <map>
 #include <set>
 
-#include "tools/measure/bench_groups.hpp"
-#include "tools/measure/bench_rows.hpp"
 #include "tools/cli/json.hpp"
 #include "tools/cli/table.hpp"
+#include "tools/measure/bench_groups.hpp"
+#include "tools/measure/bench_rows.hpp"
 #include "tools/pipeline/units.hpp"
 
 namespace sptile::tools {

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "formats/core/buffer.hpp"
 #include "formats/convert/converters.hpp"
+#include "formats/core/buffer.hpp"
 #include "runtime/core/matrix.hpp"
 #include "tools/measure/bench_matrix.hpp"
 #include "tools/pipeline/format_choice.hpp"

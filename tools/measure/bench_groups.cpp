@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "runtime/operation/operation.hpp"
-#include "tools/measure/bench_rows.hpp"
 #include "tools/cli/json.hpp"
+#include "tools/measure/bench_rows.hpp"
 #include "tools/pipeline/units.hpp"
 
 namespace sptile::tools {

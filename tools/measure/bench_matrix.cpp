@@ -6,8 +6,8 @@
 
 #include "formats/layout/bundle_layout.hpp"
 #include "reorder/quality/quality.hpp"
-#include "tools/pipeline/input.hpp"
 #include "tools/measure/product_request.hpp"
+#include "tools/pipeline/input.hpp"
 #include "tools/pipeline/stopwatch.hpp"
 
 namespace sptile::tools {

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "runtime/operation/operation.hpp"
-#include "tools/measure/bench_rows.hpp"
 #include "tools/cli/json.hpp"
+#include "tools/measure/bench_rows.hpp"
 #include "tools/plot/rate_plot.hpp"
 
 namespace sptile::tools {

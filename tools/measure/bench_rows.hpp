@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/cli/result.hpp"
 #include "tools/measure/bench_groups.hpp"
 #include "tools/measure/csv_log.hpp"
-#include "tools/cli/result.hpp"
 
 namespace sptile::tools {
 

@@ -9,14 +9,14 @@
 #include <new>
 
 #include "runtime/kernels/kernels.hpp"
-#include "tools/measure/bench_rows.hpp"
-#include "tools/pipeline/devices.hpp"
-#include "tools/pipeline/input.hpp"
 #include "tools/cli/json.hpp"
+#include "tools/cli/version.hpp"
+#include "tools/measure/bench_rows.hpp"
 #include "tools/measure/operations.hpp"
 #include "tools/measure/random_operands.hpp"
+#include "tools/pipeline/devices.hpp"
+#include "tools/pipeline/input.hpp"
 #include "tools/pipeline/units.hpp"
-#include "tools/cli/version.hpp"
 
 namespace sptile::tools {
 namespace {

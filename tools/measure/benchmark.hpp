@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "tools/cli/input_options.hpp"
 #include "tools/measure/bench_conversions.hpp"
 #include "tools/measure/csv_log.hpp"
 #include "tools/measure/host_bench.hpp"
-#include "tools/cli/input_options.hpp"
 #include "tools/measure/product_bench.hpp"
 
 namespace sptile::tools {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "tools/pipeline/devices.hpp"
 #include "tools/cli/json.hpp"
+#include "tools/pipeline/devices.hpp"
 #include "tools/pipeline/units.hpp"
 
 namespace sptile::tools {

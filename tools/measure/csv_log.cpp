@@ -12,7 +12,7 @@
 #include <optional>
 
 #include "formats/core/printable.hpp"
-#include "tools/cli/json_text.hpp"
+#include "tools/pipeline/json_text.hpp"
 
 namespace sptile::tools {
 namespace {

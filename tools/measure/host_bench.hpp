@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "formats/core/buffer.hpp"
+#include "tools/cli/verb.hpp"
 #include "tools/measure/product_bench.hpp"
 #include "tools/measure/reference_cache.hpp"
-#include "tools/cli/verb.hpp"
 
 namespace sptile::tools {
 

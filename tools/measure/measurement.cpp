@@ -4,9 +4,9 @@
 
 #include "runtime/kernels/kernels.hpp"
 #include "runtime/plan/product_plan.hpp"
+#include "tools/cli/json.hpp"
 #include "tools/pipeline/devices.hpp"
 #include "tools/pipeline/input.hpp"
-#include "tools/cli/json.hpp"
 
 namespace sptile::tools {
 namespace {

@@ -4,10 +4,10 @@
 
 #include "formats/core/dtype_names.hpp"
 #include "runtime/kernels/kernels.hpp"
+#include "tools/measure/operations.hpp"
 #include "tools/pipeline/devices.hpp"
 #include "tools/pipeline/input.hpp"
 #include "tools/pipeline/names.hpp"
-#include "tools/measure/operations.hpp"
 
 namespace sptile::tools {
 namespace {

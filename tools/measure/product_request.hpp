@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "formats/layout/bundle_layout.hpp"
-#include "runtime/operation/spmm.hpp"
 #include "runtime/core/options.hpp"
+#include "runtime/operation/spmm.hpp"
 #include "tools/cli/verb.hpp"
 
 namespace sptile::tools {

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <utility>
 
-#include "formats/io/text/quote.hpp"
+#include "formats/core/quote.hpp"
 #include "formats/io/text/text_lines.hpp"
 #include "formats/io/text/words.hpp"
 

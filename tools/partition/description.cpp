@@ -7,12 +7,12 @@
 #include <cerrno>
 #include <nlohmann/json.hpp>
 
-#include "formats/io/stream/input_bytes.hpp"
 #include "formats/io/files/system_error.hpp"
+#include "formats/io/stream/input_bytes.hpp"
 #include "reorder/partition/division.hpp"
-#include "tools/cli/json_text.hpp"
 #include "tools/partition/limited_json.hpp"
 #include "tools/partition/names.hpp"
+#include "tools/pipeline/json_text.hpp"
 
 namespace sptile::tools {
 namespace {

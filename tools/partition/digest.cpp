@@ -4,8 +4,8 @@
 
 #include <cstring>
 
-#include "formats/layout/bundle_layout.hpp"
 #include "formats/core/random.hpp"
+#include "formats/layout/bundle_layout.hpp"
 
 namespace sptile::tools {
 namespace {

@@ -13,11 +13,11 @@
 #include <optional>
 
 #include "formats/convert/converters.hpp"
+#include "formats/core/narrow_values.hpp"
+#include "formats/core/row_order.hpp"
 #include "formats/io/files/available_memory.hpp"
 #include "formats/io/hdf5/bundle_writer.hpp"
 #include "formats/layout/csr.hpp"
-#include "formats/core/narrow_values.hpp"
-#include "formats/core/row_order.hpp"
 #include "runtime/core/symmetry.hpp"
 #include "runtime/core/transpose.hpp"
 #include "tools/pipeline/background.hpp"

@@ -5,9 +5,9 @@
 
 #include <new>
 
+#include "formats/core/narrow_values.hpp"
 #include "formats/io/stream/spool.hpp"
 #include "formats/layout/registry.hpp"
-#include "formats/core/narrow_values.hpp"
 #include "tools/pipeline/matrix_kinds.hpp"
 #include "tools/pipeline/names.hpp"
 #include "tools/pipeline/shell_words.hpp"

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "formats/core/csr.hpp"
-#include "formats/io/graph/edge_list.hpp"
-#include "formats/io/stream/input_bytes.hpp"
 #include "formats/core/nonempty_rows.hpp"
 #include "formats/core/value_loss.hpp"
+#include "formats/io/graph/edge_list.hpp"
+#include "formats/io/stream/input_bytes.hpp"
 #include "runtime/bundle/bundle_matrix.hpp"
 #include "tools/pipeline/work.hpp"
 

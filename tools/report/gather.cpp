@@ -8,17 +8,17 @@
 #include "formats/convert/packed_positions.hpp"
 #include "formats/io/files/available_memory.hpp"
 #include "reorder/quality/quality.hpp"
-#include "runtime/operation/operation.hpp"
 #include "runtime/core/symmetry.hpp"
+#include "runtime/operation/operation.hpp"
 #include "tools/cuda/device_bench.hpp"
-#include "tools/pipeline/devices.hpp"
 #include "tools/measure/host_bench.hpp"
 #include "tools/measure/host_copy.hpp"
-#include "tools/pipeline/input.hpp"
 #include "tools/measure/operations.hpp"
-#include "tools/report/recommend.hpp"
 #include "tools/measure/roofline.hpp"
+#include "tools/pipeline/devices.hpp"
+#include "tools/pipeline/input.hpp"
 #include "tools/pipeline/stopwatch.hpp"
+#include "tools/report/recommend.hpp"
 
 namespace sptile::tools::report {
 namespace {

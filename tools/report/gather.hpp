@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "tools/cli/input_options.hpp"
-#include "tools/pipeline/order.hpp"
 #include "tools/measure/product_request.hpp"
+#include "tools/pipeline/order.hpp"
 #include "tools/report/report.hpp"
 
 namespace sptile::tools::report {

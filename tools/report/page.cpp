@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "tools/plot/svg.hpp"
 #include "tools/cli/version.hpp"
+#include "tools/plot/svg.hpp"
 
 namespace sptile::tools::report {
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <optional>
 
-#include "tools/report/text.hpp"
 #include "tools/pipeline/units.hpp"
+#include "tools/report/text.hpp"
 
 namespace sptile::tools::report {
 namespace {

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "runtime/choice/prediction.hpp"
+#include "tools/cli/result.hpp"
+#include "tools/pipeline/order_quality.hpp"
+#include "tools/spy/figure.hpp"
 #include "tools/stats/format_sizes.hpp"
 #include "tools/stats/line_lengths.hpp"
-#include "tools/pipeline/order_quality.hpp"
-#include "tools/cli/result.hpp"
-#include "tools/spy/figure.hpp"
 
 namespace sptile::tools::report {
 

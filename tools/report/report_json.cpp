@@ -1,9 +1,9 @@
+#include "tools/cli/json.hpp"
 #include "tools/measure/candidates.hpp"
 #include "tools/pipeline/input.hpp"
-#include "tools/cli/json.hpp"
-#include "tools/stats/quality_report.hpp"
 #include "tools/report/recommend.hpp"
 #include "tools/report/report.hpp"
+#include "tools/stats/quality_report.hpp"
 
 namespace sptile::tools::report {
 namespace {

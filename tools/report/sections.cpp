@@ -5,12 +5,12 @@
 
 #include "reorder/quality/quality.hpp"
 #include "tools/pipeline/input.hpp"
+#include "tools/pipeline/units.hpp"
 #include "tools/plot/svg.hpp"
 #include "tools/report/charts.hpp"
 #include "tools/report/page.hpp"
 #include "tools/report/recommend.hpp"
 #include "tools/report/text.hpp"
-#include "tools/pipeline/units.hpp"
 
 namespace sptile::tools::report {
 namespace {

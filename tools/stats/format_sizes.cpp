@@ -1,8 +1,8 @@
 #include "tools/stats/format_sizes.hpp"
 
+#include "formats/core/sizes.hpp"
 #include "formats/layout/blocks.hpp"
 #include "formats/layout/csr.hpp"
-#include "formats/core/sizes.hpp"
 #include "tools/cli/json.hpp"
 
 namespace sptile::tools {

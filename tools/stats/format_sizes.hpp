@@ -9,9 +9,9 @@
 
 #include "formats/convert/converters.hpp"
 #include "formats/core/csr_view.hpp"
-#include "tools/stats/core_shares.hpp"
 #include "tools/cli/result.hpp"
 #include "tools/pipeline/work.hpp"
+#include "tools/stats/core_shares.hpp"
 
 namespace sptile::tools {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "formats/core/buffer.hpp"
 #include "formats/convert/tall_height.hpp"
+#include "formats/core/buffer.hpp"
 #include "formats/layout/tall.hpp"
 #include "runtime/core/symmetry.hpp"
 

@@ -6,9 +6,9 @@
 
 #include "formats/core/csr_view.hpp"
 #include "formats/core/nonempty_rows.hpp"
-#include "tools/stats/format_sizes.hpp"
 #include "tools/pipeline/order_quality.hpp"
 #include "tools/pipeline/work.hpp"
+#include "tools/stats/format_sizes.hpp"
 
 namespace sptile::tools {
 

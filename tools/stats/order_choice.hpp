@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "tools/pipeline/order.hpp"
 #include "tools/cli/result.hpp"
+#include "tools/pipeline/order.hpp"
 
 namespace sptile::tools {
 

@@ -4,8 +4,8 @@
 #include <span>
 #include <string>
 
-#include "tools/pipeline/order_quality.hpp"
 #include "tools/cli/result.hpp"
+#include "tools/pipeline/order_quality.hpp"
 
 namespace sptile::tools {
 

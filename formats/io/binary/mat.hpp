@@ -3,8 +3,8 @@
 
 #include <string_view>
 
-#include "formats/io/stream/input_bytes.hpp"
 #include "formats/io/read_matrix.hpp"
+#include "formats/io/stream/input_bytes.hpp"
 
 namespace sptile::formats {
 

@@ -6,12 +6,12 @@
 #include <utility>
 #include <vector>
 
-#include "formats/io/files/claim.hpp"
+#include "formats/core/quote.hpp"
 #include "formats/io/binary/mat.hpp"
 #include "formats/io/binary/mat_bytes.hpp"
-#include "formats/io/text/numbers.hpp"
-#include "formats/io/text/quote.hpp"
 #include "formats/io/entries/sparse_arrays.hpp"
+#include "formats/io/files/claim.hpp"
+#include "formats/io/text/numbers.hpp"
 
 namespace sptile::formats {
 namespace {

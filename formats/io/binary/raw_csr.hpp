@@ -6,8 +6,8 @@
 
 #include "formats/core/csr.hpp"
 #include "formats/core/error.hpp"
-#include "formats/io/stream/input_bytes.hpp"
 #include "formats/io/files/output_group.hpp"
+#include "formats/io/stream/input_bytes.hpp"
 
 namespace sptile::formats {
 

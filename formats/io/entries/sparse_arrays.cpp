@@ -4,8 +4,8 @@
 #include <cstring>
 #include <utility>
 
-#include "formats/io/files/available_memory.hpp"
 #include "formats/core/value_types.hpp"
+#include "formats/io/files/available_memory.hpp"
 
 namespace sptile::formats {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "formats/core/error.hpp"
-#include "formats/io/entries/entries_to_csr.hpp"
+#include "formats/io/entries/assembled_csr.hpp"
 #include "formats/io/read_matrix.hpp"
 
 namespace sptile::formats {

@@ -4,10 +4,10 @@
 #include <string>
 #include <string_view>
 
-#include "formats/io/stream/input_bytes.hpp"
+#include "formats/core/progress.hpp"
 #include "formats/io/files/output_group.hpp"
 #include "formats/io/read_matrix.hpp"
-#include "formats/core/progress.hpp"
+#include "formats/io/stream/input_bytes.hpp"
 
 namespace sptile::formats {
 

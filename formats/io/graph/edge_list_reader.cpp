@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "formats/core/quote.hpp"
+#include "formats/io/entries/growing_array.hpp"
+#include "formats/io/entries/sparse_arrays.hpp"
 #include "formats/io/graph/edge_columns.hpp"
 #include "formats/io/graph/edge_list.hpp"
-#include "formats/io/entries/growing_array.hpp"
 #include "formats/io/text/parse_value.hpp"
-#include "formats/io/text/quote.hpp"
-#include "formats/io/entries/sparse_arrays.hpp"
 #include "formats/io/text/text_lines.hpp"
 #include "formats/io/text/text_loss.hpp"
 #include "formats/io/text/words.hpp"

@@ -1,10 +1,10 @@
 #include <string>
 
-#include "formats/io/stream/compress.hpp"
+#include "formats/core/value_types.hpp"
 #include "formats/io/graph/edge_list.hpp"
+#include "formats/io/stream/compress.hpp"
 #include "formats/io/stream/output_bytes.hpp"
 #include "formats/io/text/print_number.hpp"
-#include "formats/core/value_types.hpp"
 
 namespace sptile::formats {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "formats/io/stream/input_bytes.hpp"
 #include "formats/io/files/output_group.hpp"
 #include "formats/io/read_matrix.hpp"
+#include "formats/io/stream/input_bytes.hpp"
 
 namespace sptile::formats {
 

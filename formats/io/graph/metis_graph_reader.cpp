@@ -4,10 +4,10 @@
 #include <utility>
 #include <vector>
 
+#include "formats/core/quote.hpp"
 #include "formats/io/entries/growing_array.hpp"
-#include "formats/io/graph/metis_graph.hpp"
-#include "formats/io/text/quote.hpp"
 #include "formats/io/entries/sparse_arrays.hpp"
+#include "formats/io/graph/metis_graph.hpp"
 #include "formats/io/text/text_lines.hpp"
 
 namespace sptile::formats {

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "formats/core/quote.hpp"
+#include "formats/io/entries/sparse_arrays.hpp"
 #include "formats/io/hdf5/binsparse.hpp"
 #include "formats/io/hdf5/binsparse_descriptor.hpp"
 #include "formats/io/hdf5/hdf5_arrays.hpp"
-#include "formats/io/text/quote.hpp"
-#include "formats/io/entries/sparse_arrays.hpp"
 
 namespace sptile::formats {
 namespace {

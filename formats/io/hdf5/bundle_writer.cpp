@@ -19,10 +19,10 @@
 #include <utility>
 #include <vector>
 
-#include "formats/io/hdf5/binsparse.hpp"
 #include "formats/io/files/file_writes.hpp"
-#include "formats/io/hdf5/hdf5_file.hpp"
 #include "formats/io/files/system_error.hpp"
+#include "formats/io/hdf5/binsparse.hpp"
+#include "formats/io/hdf5/hdf5_file.hpp"
 #include "formats/layout/bundle_layout.hpp"
 #include "formats/layout/csr.hpp"
 

@@ -11,9 +11,9 @@
 #include "formats/convert/converters.hpp"
 #include "formats/core/csr_view.hpp"
 #include "formats/core/error.hpp"
+#include "formats/core/parameters.hpp"
 #include "formats/io/files/atomic_file.hpp"
 #include "formats/layout/bundle_layout.hpp"
-#include "formats/core/parameters.hpp"
 
 namespace sptile::formats {
 

@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include "formats/core/quote.hpp"
+#include "formats/io/entries/sparse_arrays.hpp"
 #include "formats/io/hdf5/cell_matrix.hpp"
 #include "formats/io/hdf5/hdf5_arrays.hpp"
-#include "formats/io/text/quote.hpp"
-#include "formats/io/entries/sparse_arrays.hpp"
 
 namespace sptile::formats {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "formats/core/array_view.hpp"
 #include "formats/core/error.hpp"
-#include "formats/io/hdf5/hdf5_helper.hpp"
 #include "formats/core/parameters.hpp"
+#include "formats/io/hdf5/hdf5_helper.hpp"
 
 namespace sptile::formats {
 

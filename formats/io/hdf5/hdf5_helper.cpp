@@ -11,9 +11,9 @@
 #include <csignal>
 #include <utility>
 
+#include "formats/io/files/system_error.hpp"
 #include "formats/io/hdf5/hdf5_version.hpp"
 #include "formats/io/hdf5/helper_path.hpp"
-#include "formats/io/files/system_error.hpp"
 
 namespace sptile::formats {
 namespace {

@@ -8,16 +8,16 @@
 #include <string>
 
 #include "formats/core/error.hpp"
-#include "formats/io/hdf5/hdf5_message.hpp"
 #include "formats/core/progress.hpp"
+#include "formats/io/hdf5/hdf5_message.hpp"
 
 namespace sptile::formats {
 
-/// The other end of a program (formats/hdf5_helper) that has one file open and asks HDF5 what it is asked. HDF5 may
-/// crash, loop or call exit on a damaged file and where memory is short; the helper then ends, and each
-/// question fails. It ends with this object, with the thread that started it, and when it uses more processor
-/// time than the file can need. An answer counts when it has arrived: how the process ended does not
-/// matter, so programs may ignore SIGCHLD.
+/// The other end of a program (formats/hdf5_helper) that has one file open and asks HDF5 what it is asked.
+/// HDF5 may crash, loop or call exit on a damaged file and where memory is short; the helper then ends, and
+/// each question fails. It ends with this object, with the thread that started it, and when it uses more
+/// processor time than the file can need. An answer counts when it has arrived: how the process ended does
+/// not matter, so programs may ignore SIGCHLD.
 class Hdf5Helper {
  public:
   /// Starts a helper for the file open as `fd` (-1: none), which stays the caller's. Errc::io when there is

@@ -2,9 +2,9 @@
 
 #include <utility>
 
+#include "formats/core/quote.hpp"
 #include "formats/io/hdf5/binsparse.hpp"
 #include "formats/io/hdf5/cell_matrix.hpp"
-#include "formats/io/text/quote.hpp"
 
 namespace sptile::formats {
 namespace {

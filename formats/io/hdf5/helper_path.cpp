@@ -8,7 +8,7 @@ namespace sptile::formats {
 namespace {
 
 constexpr std::string_view kInstalled = SPTILE_HELPER_FOLDER "/sptile-hdf5",
-                           kInWheel = "sptile.helper/sptile-hdf5", kBuilt = "formats/hdf5/sptile-hdf5";
+                           kInWheel = "sptile.helper/sptile-hdf5", kBuilt = "formats/hdf5_helper/sptile-hdf5";
 constexpr InstallPlace kPlaces[] = {
     {SPTILE_BINDIR, kInstalled},
     {SPTILE_LIBDIR, kInstalled},

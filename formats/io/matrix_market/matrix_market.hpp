@@ -6,10 +6,10 @@
 
 #include "formats/core/csr.hpp"
 #include "formats/core/error.hpp"
-#include "formats/io/files/output_group.hpp"
 #include "formats/core/nonempty_rows.hpp"
 #include "formats/core/progress.hpp"
 #include "formats/core/value_loss.hpp"
+#include "formats/io/files/output_group.hpp"
 
 namespace sptile::formats {
 

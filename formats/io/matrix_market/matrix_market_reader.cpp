@@ -11,14 +11,14 @@
 #include <utility>
 #include <vector>
 
+#include "formats/core/parallel_pipeline.hpp"
 #include "formats/io/files/available_memory.hpp"
-#include "formats/io/entries/entries_to_csr.hpp"
-#include "formats/io/entries/entry_store.hpp"
-#include "formats/io/text/line_blocks.hpp"
+#include "formats/io/matrix_market/entries_to_csr.hpp"
+#include "formats/io/matrix_market/entry_store.hpp"
 #include "formats/io/matrix_market/mtx_block.hpp"
 #include "formats/io/matrix_market/mtx_header.hpp"
 #include "formats/io/matrix_market/mtx_line.hpp"
-#include "formats/core/parallel_pipeline.hpp"
+#include "formats/io/text/line_blocks.hpp"
 
 namespace sptile::formats {
 namespace {

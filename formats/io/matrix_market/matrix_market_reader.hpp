@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "formats/io/stream/input_bytes.hpp"
 #include "formats/io/matrix_market/matrix_market.hpp"
+#include "formats/io/stream/input_bytes.hpp"
 
 namespace sptile::formats {
 

@@ -5,11 +5,11 @@
 #include <utility>
 #include <vector>
 
+#include "formats/core/parallel_pipeline.hpp"
+#include "formats/core/value_types.hpp"
 #include "formats/io/matrix_market/matrix_market.hpp"
 #include "formats/io/stream/output_bytes.hpp"
 #include "formats/io/text/print_number.hpp"
-#include "formats/core/parallel_pipeline.hpp"
-#include "formats/core/value_types.hpp"
 
 namespace sptile::formats {
 namespace {

@@ -5,14 +5,14 @@
 #include <cstring>
 #include <limits>
 
-#include "formats/io/text/digits.hpp"
-#include "formats/io/text/line_blocks.hpp"
+#include "formats/core/quote.hpp"
+#include "formats/core/value_types.hpp"
 #include "formats/io/matrix_market/mtx_header.hpp"
 #include "formats/io/matrix_market/mtx_line.hpp"
+#include "formats/io/text/digits.hpp"
+#include "formats/io/text/line_blocks.hpp"
 #include "formats/io/text/parse_value.hpp"
-#include "formats/io/text/quote.hpp"
 #include "formats/io/text/words.hpp"
-#include "formats/core/value_types.hpp"
 
 namespace sptile::formats {
 namespace {

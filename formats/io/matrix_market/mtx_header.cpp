@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "formats/io/text/quote.hpp"
+#include "formats/core/quote.hpp"
 #include "formats/io/text/words.hpp"
 
 namespace sptile::formats {

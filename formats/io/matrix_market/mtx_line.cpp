@@ -5,11 +5,11 @@
 #include <optional>
 #include <system_error>
 
+#include "formats/core/quote.hpp"
+#include "formats/core/value_types.hpp"
 #include "formats/io/matrix_market/mtx_header.hpp"
 #include "formats/io/text/parse_value.hpp"
-#include "formats/io/text/quote.hpp"
 #include "formats/io/text/words.hpp"
-#include "formats/core/value_types.hpp"
 
 namespace sptile::formats {
 namespace {

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "formats/io/files/output_group.hpp"
-#include "formats/io/read_matrix.hpp"
 #include "formats/io/npz/zip_file.hpp"
+#include "formats/io/read_matrix.hpp"
 
 namespace sptile::formats {
 

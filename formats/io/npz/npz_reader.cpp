@@ -4,11 +4,11 @@
 #include <optional>
 #include <utility>
 
+#include "formats/core/quote.hpp"
+#include "formats/io/entries/sparse_arrays.hpp"
 #include "formats/io/files/claim.hpp"
 #include "formats/io/npz/npy_header.hpp"
 #include "formats/io/npz/npz.hpp"
-#include "formats/io/text/quote.hpp"
-#include "formats/io/entries/sparse_arrays.hpp"
 
 namespace sptile::formats {
 namespace {

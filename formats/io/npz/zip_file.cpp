@@ -10,7 +10,7 @@
 #include <limits>
 #include <utility>
 
-#include "formats/io/text/quote.hpp"
+#include "formats/core/quote.hpp"
 #include "formats/io/files/system_error.hpp"
 
 namespace sptile::formats {

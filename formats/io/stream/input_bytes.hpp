@@ -11,8 +11,8 @@
 #include <string_view>
 
 #include "formats/core/error.hpp"
-#include "formats/io/stream/sha256.hpp"
 #include "formats/core/progress.hpp"
+#include "formats/io/stream/sha256.hpp"
 
 namespace sptile::formats {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "formats/io/text/quote.hpp"
+#include "formats/core/quote.hpp"
 
 namespace sptile::formats {
 namespace {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include "formats/io/text/quote.hpp"
+#include "formats/core/quote.hpp"
 
 namespace sptile::formats {
 namespace {

@@ -2,8 +2,8 @@
 // fields.
 #pragma once
 
-#include "formats/io/stream/input_bytes.hpp"
 #include "formats/io/read_matrix.hpp"
+#include "formats/io/stream/input_bytes.hpp"
 
 namespace sptile::formats {
 

@@ -4,11 +4,11 @@
 #include <string>
 #include <utility>
 
+#include "formats/core/quote.hpp"
 #include "formats/io/entries/growing_array.hpp"
+#include "formats/io/entries/sparse_arrays.hpp"
 #include "formats/io/text/harwell_boeing.hpp"
 #include "formats/io/text/parse_value.hpp"
-#include "formats/io/text/quote.hpp"
-#include "formats/io/entries/sparse_arrays.hpp"
 #include "formats/io/text/text_lines.hpp"
 #include "formats/io/text/words.hpp"
 

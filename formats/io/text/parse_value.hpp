@@ -9,9 +9,9 @@
 #include <string_view>
 #include <type_traits>
 
-#include "formats/io/text/digits.hpp"
 #include "formats/core/value_loss.hpp"
 #include "formats/core/value_types.hpp"
+#include "formats/io/text/digits.hpp"
 
 namespace sptile::formats {
 

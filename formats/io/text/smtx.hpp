@@ -1,8 +1,8 @@
 // Patterns as the Deep Learning Matrix Collection keeps them (.smtx): CSR in three lines of text.
 #pragma once
 
-#include "formats/io/stream/input_bytes.hpp"
 #include "formats/io/read_matrix.hpp"
+#include "formats/io/stream/input_bytes.hpp"
 
 namespace sptile::formats {
 

@@ -3,10 +3,10 @@
 #include <optional>
 #include <utility>
 
+#include "formats/core/quote.hpp"
 #include "formats/io/entries/growing_array.hpp"
-#include "formats/io/text/quote.hpp"
-#include "formats/io/text/smtx.hpp"
 #include "formats/io/entries/sparse_arrays.hpp"
+#include "formats/io/text/smtx.hpp"
 #include "formats/io/text/text_lines.hpp"
 
 namespace sptile::formats {

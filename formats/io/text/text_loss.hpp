@@ -3,9 +3,9 @@
 
 #include <string_view>
 
-#include "formats/io/text/parse_value.hpp"
-#include "formats/io/text/quote.hpp"
+#include "formats/core/quote.hpp"
 #include "formats/core/value_loss.hpp"
+#include "formats/io/text/parse_value.hpp"
 
 namespace sptile::formats {
 

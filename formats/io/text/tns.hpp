@@ -1,8 +1,8 @@
 // Sparse tensors of two indices as FROSTT keeps them (.tns).
 #pragma once
 
-#include "formats/io/stream/input_bytes.hpp"
 #include "formats/io/read_matrix.hpp"
+#include "formats/io/stream/input_bytes.hpp"
 
 namespace sptile::formats {
 

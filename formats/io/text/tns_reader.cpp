@@ -4,10 +4,10 @@
 #include <utility>
 #include <vector>
 
+#include "formats/core/quote.hpp"
 #include "formats/io/entries/growing_array.hpp"
-#include "formats/io/text/parse_value.hpp"
-#include "formats/io/text/quote.hpp"
 #include "formats/io/entries/sparse_arrays.hpp"
+#include "formats/io/text/parse_value.hpp"
 #include "formats/io/text/text_lines.hpp"
 #include "formats/io/text/text_loss.hpp"
 #include "formats/io/text/tns.hpp"

@@ -5,13 +5,13 @@
 
 #include "formats/layout/csr.hpp"
 
+#include "runtime/core/run_values.hpp"
 #include "runtime/cuda/device/check.hpp"
 #include "runtime/cuda/device/current_device.hpp"
 #include "runtime/cuda/device/gather.hpp"
 #include "runtime/cuda/device/parts.hpp"
 #include "runtime/cuda/device/upload_format.hpp"
 #include "runtime/cuda/format_check.hpp"
-#include "runtime/core/run_values.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {

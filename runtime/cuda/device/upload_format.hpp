@@ -4,9 +4,9 @@
 #include <memory>
 
 #include "formats/core/error.hpp"
+#include "runtime/core/matrix.hpp"
 #include "runtime/cuda/device/upload.hpp"
 #include "runtime/cuda/device_format.hpp"
-#include "runtime/core/matrix.hpp"
 
 namespace sptile::runtime::cuda {
 

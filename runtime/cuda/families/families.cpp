@@ -2,15 +2,15 @@
 
 #include "runtime/cuda/families/attention/attention.hpp"
 #include "runtime/cuda/families/csr/csr.hpp"
+#include "runtime/cuda/families/sddmm/sddmm.hpp"
+#include "runtime/cuda/families/tall/tall.hpp"
+#include "runtime/cuda/families/tile/tile.hpp"
+#include "runtime/cuda/families/update/update.hpp"
 #include "runtime/cuda/papers/acc/acc.hpp"
 #include "runtime/cuda/papers/bulk/bulk.hpp"
 #include "runtime/cuda/papers/hygnn/hygnn.hpp"
 #include "runtime/cuda/papers/libra_streams/libra_streams.hpp"
 #include "runtime/cuda/papers/rsh/rsh.hpp"
-#include "runtime/cuda/families/sddmm/sddmm.hpp"
-#include "runtime/cuda/families/tall/tall.hpp"
-#include "runtime/cuda/families/tile/tile.hpp"
-#include "runtime/cuda/families/update/update.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {

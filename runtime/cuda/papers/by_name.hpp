@@ -3,8 +3,8 @@
 
 #include <string_view>
 
-#include "runtime/cuda/built.hpp"
 #include "runtime/core/kernel.hpp"
+#include "runtime/cuda/built.hpp"
 #include "runtime/operation/spmm.hpp"
 
 namespace sptile::runtime::cuda {

@@ -8,15 +8,15 @@
 #include <string>
 #include <vector>
 
+#include "formats/io/binary/mat.hpp"
+#include "formats/io/binary/raw_csr.hpp"
+#include "formats/io/entries/growing_array.hpp"
 #include "formats/io/files/available_memory.hpp"
 #include "formats/io/graph/edge_list.hpp"
-#include "formats/io/entries/growing_array.hpp"
-#include "formats/io/text/harwell_boeing.hpp"
-#include "formats/io/binary/mat.hpp"
 #include "formats/io/graph/metis_graph.hpp"
 #include "formats/io/npz/npy_header.hpp"
 #include "formats/io/npz/npz.hpp"
-#include "formats/io/binary/raw_csr.hpp"
+#include "formats/io/text/harwell_boeing.hpp"
 #include "formats/io/text/smtx.hpp"
 #include "formats/io/text/tns.hpp"
 #include "tests/formats/io/gzip.hpp"

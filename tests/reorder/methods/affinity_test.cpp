@@ -4,9 +4,9 @@
 
 #include <set>
 
-#include "reorder/similarity/common_neighbours.hpp"
 #include "reorder/graph/communities.hpp"
 #include "reorder/quality/quality.hpp"
+#include "reorder/similarity/common_neighbours.hpp"
 #include "tests/reorder/pattern.hpp"
 
 namespace {

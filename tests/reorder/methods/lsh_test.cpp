@@ -4,8 +4,8 @@
 
 #include <set>
 
-#include "reorder/similarity/minhash.hpp"
 #include "reorder/quality/quality.hpp"
+#include "reorder/similarity/minhash.hpp"
 #include "tests/reorder/row_lists.hpp"
 
 using namespace sptile;

@@ -4,8 +4,8 @@
 
 #include <numeric>
 
-#include "reorder/similarity/nearest_rows.hpp"
 #include "reorder/quality/quality.hpp"
+#include "reorder/similarity/nearest_rows.hpp"
 #include "tests/reorder/row_lists.hpp"
 
 using namespace sptile;

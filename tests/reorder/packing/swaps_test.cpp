@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "formats/core/csr.hpp"
-#include "reorder/quality/quality.hpp"
 #include "reorder/packing/window_pair.hpp"
+#include "reorder/quality/quality.hpp"
 #include "tests/reorder/pattern.hpp"
 
 using namespace sptile;

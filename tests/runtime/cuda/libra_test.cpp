@@ -7,8 +7,8 @@
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 #pragma GCC diagnostic ignored "-Wconversion"
 #include "runtime/cuda/families/csr/csr.cu"
-#include "runtime/cuda/papers/libra_streams/libra_streams.cu"
 #include "runtime/cuda/families/tile/tile8.cu"
+#include "runtime/cuda/papers/libra_streams/libra_streams.cu"
 #pragma GCC diagnostic pop
 
 #include "formats/convert/libra_spmm.hpp"

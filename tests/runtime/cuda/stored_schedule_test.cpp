@@ -15,12 +15,12 @@
 #include "runtime/cuda/families/csr/resident.hpp"
 #include "runtime/cuda/families/csr/schedule.hpp"
 #include "runtime/cuda/families/csr/stream.hpp"
-#include "runtime/cuda/papers/acc/balance.hpp"
-#include "runtime/cuda/papers/rsh/pieces.hpp"
 #include "runtime/cuda/families/sddmm/schedule.hpp"
 #include "runtime/cuda/families/tall/schedule.hpp"
 #include "runtime/cuda/families/tile/hybrid_schedule.hpp"
 #include "runtime/cuda/families/tile/schedule.hpp"
+#include "runtime/cuda/papers/acc/balance.hpp"
+#include "runtime/cuda/papers/rsh/pieces.hpp"
 #include "tests/runtime/random_problem.hpp"
 
 using namespace sptile;

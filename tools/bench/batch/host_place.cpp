@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "tools/bench/batch/place.hpp"
-#include "tools/pipeline/stopwatch.hpp"
 #include "tools/measure/time_summary.hpp"
+#include "tools/pipeline/stopwatch.hpp"
 
 namespace sptile::tools::batch {
 namespace {

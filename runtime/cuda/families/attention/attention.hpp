@@ -5,9 +5,9 @@
 #include <span>
 #include <string_view>
 
-#include "runtime/cuda/families/attention/schedule.hpp"
-#include "runtime/cuda/device_kernel.hpp"
 #include "runtime/core/kernel.hpp"
+#include "runtime/cuda/device_kernel.hpp"
+#include "runtime/cuda/families/attention/schedule.hpp"
 
 namespace sptile::runtime::cuda {
 

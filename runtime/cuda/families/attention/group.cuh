@@ -14,9 +14,9 @@
 #include <climits>
 #include <cstdint>
 
+#include "runtime/cuda/device/split.cuh"
 #include "runtime/cuda/families/attention/task.cuh"
 #include "runtime/cuda/families/csr/body.cuh"
-#include "runtime/cuda/device/split.cuh"
 
 namespace sptile::runtime::cuda {
 

@@ -6,10 +6,10 @@
 #include <cstdint>
 
 #include "formats/layout/csr.hpp"
-#include "runtime/cuda/families/attention/attention.hpp"
-#include "runtime/cuda/families/attention/group.cuh"
 #include "runtime/cuda/device/start_kernel.cuh"
 #include "runtime/cuda/device/whole_pieces.hpp"
+#include "runtime/cuda/families/attention/attention.hpp"
+#include "runtime/cuda/families/attention/group.cuh"
 #include "runtime/operation/operation.hpp"
 
 namespace sptile::runtime::cuda {

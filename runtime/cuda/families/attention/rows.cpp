@@ -1,5 +1,5 @@
-#include "runtime/cuda/families/attention/attention.hpp"
 #include "runtime/cuda/built.hpp"
+#include "runtime/cuda/families/attention/attention.hpp"
 #include "runtime/operation/attention.hpp"
 #include "runtime/operation/attention_gradient.hpp"
 #include "runtime/operation/attention_gradient_t.hpp"

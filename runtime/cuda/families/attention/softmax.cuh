@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
+#include "runtime/cuda/device/start_kernel.cuh"
 #include "runtime/cuda/families/attention/schedule.hpp"
 #include "runtime/cuda/families/attention/task.cuh"
-#include "runtime/cuda/device/start_kernel.cuh"
 
 namespace sptile::runtime::cuda {
 

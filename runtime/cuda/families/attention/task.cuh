@@ -6,10 +6,10 @@
 #include <cstdint>
 
 #include "runtime/core/attention_operands.hpp"
+#include "runtime/core/score.hpp"
 #include "runtime/cuda/families/csr/schedule.hpp"
 #include "runtime/cuda/families/tile/lanes.hpp"
 #include "runtime/cuda/families/tile/memory.cuh"
-#include "runtime/core/score.hpp"
 
 namespace sptile::runtime::cuda {
 

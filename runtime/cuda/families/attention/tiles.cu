@@ -6,8 +6,8 @@
 
 #include "formats/layout/blocks.hpp"
 #include "runtime/core/attention_operands.hpp"
-#include "runtime/cuda/families/attention/attention.hpp"
 #include "runtime/cuda/device/whole_pieces.hpp"
+#include "runtime/cuda/families/attention/attention.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {

@@ -16,11 +16,11 @@
 #include <type_traits>
 
 #include "runtime/core/attention_operands.hpp"
-#include "runtime/cuda/families/attention/tile_math.cuh"
-#include "runtime/cuda/families/attention/tile_schedule.hpp"
 #include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/device/split.cuh"
 #include "runtime/cuda/device/start_kernel.cuh"
+#include "runtime/cuda/families/attention/tile_math.cuh"
+#include "runtime/cuda/families/attention/tile_schedule.hpp"
 #include "runtime/cuda/families/tile/lanes.hpp"
 
 namespace sptile::runtime::cuda {

@@ -8,13 +8,13 @@
 #include <climits>
 #include <cstdint>
 
-#include "runtime/cuda/families/csr/schedule.hpp"
+#include "runtime/core/operands.hpp"
 #include "runtime/cuda/device/number.cuh"
 #include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/device/slices.cuh"
 #include "runtime/cuda/device/split.cuh"
 #include "runtime/cuda/device/start_kernel.cuh"
-#include "runtime/core/operands.hpp"
+#include "runtime/cuda/families/csr/schedule.hpp"
 
 namespace sptile::runtime::cuda {
 

@@ -6,9 +6,9 @@
 #include <span>
 #include <string_view>
 
-#include "runtime/cuda/families/csr/schedule.hpp"
-#include "runtime/cuda/device_kernel.hpp"
 #include "runtime/core/kernel.hpp"
+#include "runtime/cuda/device_kernel.hpp"
+#include "runtime/cuda/families/csr/schedule.hpp"
 
 namespace sptile::runtime::cuda {
 

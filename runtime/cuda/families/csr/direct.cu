@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "formats/layout/csr.hpp"
-#include "runtime/cuda/families/csr/direct.cuh"
 #include "runtime/cuda/device/whole_pieces.hpp"
+#include "runtime/cuda/families/csr/direct.cuh"
 
 namespace sptile::runtime::cuda {
 namespace {

@@ -4,10 +4,10 @@
 
 #include <cstdint>
 
+#include "runtime/cuda/device/split.cuh"
 #include "runtime/cuda/families/csr/body.cuh"
 #include "runtime/cuda/families/csr/direct.hpp"
 #include "runtime/cuda/families/csr/direct_row.cuh"
-#include "runtime/cuda/device/split.cuh"
 
 namespace sptile::runtime::cuda {
 

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
+#include "runtime/cuda/device/whole_pieces.hpp"
 #include "runtime/cuda/families/csr/body.cuh"
 #include "runtime/cuda/families/csr/csr.hpp"
-#include "runtime/cuda/device/whole_pieces.hpp"
 
 namespace sptile::runtime::cuda {
 

@@ -1,8 +1,8 @@
 #include <vector>
 
 #include "formats/layout/csr.hpp"
-#include "runtime/cuda/families/csr/resident.cuh"
 #include "runtime/cuda/device/whole_pieces.hpp"
+#include "runtime/cuda/families/csr/resident.cuh"
 
 namespace sptile::runtime::cuda {
 namespace {

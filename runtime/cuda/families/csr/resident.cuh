@@ -8,12 +8,12 @@
 #include <cstdint>
 #include <cstring>
 
-#include "runtime/cuda/families/csr/resident.hpp"
 #include "runtime/cuda/device/number.cuh"
 #include "runtime/cuda/device/pipe.cuh"
 #include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/device/slices.cuh"
 #include "runtime/cuda/device/start_kernel.cuh"
+#include "runtime/cuda/families/csr/resident.hpp"
 
 namespace sptile::runtime::cuda {
 

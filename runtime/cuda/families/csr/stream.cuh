@@ -5,11 +5,11 @@
 
 #include <cstdint>
 
-#include "runtime/cuda/families/csr/stream.hpp"
 #include "runtime/cuda/device/number.cuh"
 #include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/device/split.cuh"
 #include "runtime/cuda/device/start_kernel.cuh"
+#include "runtime/cuda/families/csr/stream.hpp"
 
 namespace sptile::runtime::cuda {
 

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "formats/layout/csr.hpp"
+#include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/families/csr/direct.hpp"
 #include "runtime/cuda/families/csr/direct_row.cuh"
-#include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/families/sddmm/launch.cuh"
 #include "runtime/cuda/families/sddmm/sddmm.hpp"
 

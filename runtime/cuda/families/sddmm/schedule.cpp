@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "formats/layout/blocks.hpp"
-#include "runtime/cuda/stored_schedule.hpp"
 #include "runtime/cuda/families/tile/schedule.hpp"
+#include "runtime/cuda/stored_schedule.hpp"
 #include "runtime/threads/count.hpp"
 
 namespace sptile::runtime::cuda {

@@ -7,8 +7,8 @@
 
 #include "formats/layout/me_tcf.hpp"
 #include "runtime/cuda/device_kernel.hpp"
-#include "runtime/cuda/stored_schedule.hpp"
 #include "runtime/cuda/families/tile/division.hpp"
+#include "runtime/cuda/stored_schedule.hpp"
 
 namespace sptile::runtime::cuda {
 

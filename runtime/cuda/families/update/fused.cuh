@@ -6,8 +6,8 @@
 
 #include <climits>
 
-#include "runtime/cuda/families/csr/body.cuh"
 #include "runtime/cuda/device/split.cuh"
+#include "runtime/cuda/families/csr/body.cuh"
 #include "runtime/cuda/families/update/math.cuh"
 
 namespace sptile::runtime::cuda {

@@ -5,8 +5,8 @@
 #include <span>
 #include <string_view>
 
-#include "runtime/cuda/device_kernel.hpp"
 #include "runtime/core/kernel.hpp"
+#include "runtime/cuda/device_kernel.hpp"
 
 namespace sptile::runtime::cuda {
 

@@ -3,10 +3,10 @@
 // through the L2 cache, where they let it be the first to leave.
 #include "runtime/cuda/papers/acc/acc.hpp"
 
-#include "runtime/cuda/papers/acc/balance.hpp"
 #include "runtime/cuda/families/tile/divided.cuh"
 #include "runtime/cuda/families/tile/tile.hpp"
 #include "runtime/cuda/families/tile/tile8.cuh"
+#include "runtime/cuda/papers/acc/balance.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "runtime/cuda/papers/bulk/launch.cuh"
 #include "runtime/cuda/families/tile/tile.hpp"
+#include "runtime/cuda/papers/bulk/launch.cuh"
 
 // bmat on compute capability 9.0 and up, as Voltrix-SpMM (USENIX ATC 2025) multiplies it: persistent blocks
 // with warps of three kinds. Producers bring each row of B that a tile needs, in the slice of the block,

@@ -1,10 +1,10 @@
 // The bulk kernel and its launch.
 #pragma once
 
+#include "runtime/cuda/families/tile/launch.cuh"
 #include "runtime/cuda/papers/bulk/consumer.cuh"
 #include "runtime/cuda/papers/bulk/decoder.cuh"
 #include "runtime/cuda/papers/bulk/producer.cuh"
-#include "runtime/cuda/families/tile/launch.cuh"
 
 namespace sptile::runtime::cuda {
 

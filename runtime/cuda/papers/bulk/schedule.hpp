@@ -16,8 +16,8 @@
 
 #include "formats/layout/bmat.hpp"
 #include "runtime/cuda/device_kernel.hpp"
-#include "runtime/cuda/papers/bulk/shape.hpp"
 #include "runtime/cuda/families/tile/schedule.hpp"
+#include "runtime/cuda/papers/bulk/shape.hpp"
 
 namespace sptile::runtime::cuda {
 

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "runtime/cuda/papers/bulk/schedule.hpp"
 #include "runtime/cuda/families/tile/task.cuh"
+#include "runtime/cuda/papers/bulk/schedule.hpp"
 
 namespace sptile::runtime::cuda {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "runtime/cuda/device/ptx.cuh"
-#include "runtime/cuda/papers/hygnn/task.cuh"
 #include "runtime/cuda/families/tile/lanes.hpp"
+#include "runtime/cuda/papers/hygnn/task.cuh"
 
 namespace sptile::runtime::cuda {
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "runtime/cuda/families/csr/body.cuh"
-#include "runtime/cuda/papers/libra_streams/schedule.hpp"
 #include "runtime/cuda/families/tile/direct.cuh"
+#include "runtime/cuda/papers/libra_streams/schedule.hpp"
 
 namespace sptile::runtime::cuda {
 

@@ -7,12 +7,12 @@
 #include <memory>
 
 #include "runtime/cuda/families/csr/launch.cuh"
+#include "runtime/cuda/families/tile/hybrid.cuh"
+#include "runtime/cuda/families/tile/sizes.hpp"
 #include "runtime/cuda/papers/libra_streams/adding.cuh"
 #include "runtime/cuda/papers/libra_streams/scale_rows.cuh"
 #include "runtime/cuda/papers/libra_streams/schedule.hpp"
 #include "runtime/cuda/papers/libra_streams/side_stream.hpp"
-#include "runtime/cuda/families/tile/hybrid.cuh"
-#include "runtime/cuda/families/tile/sizes.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {

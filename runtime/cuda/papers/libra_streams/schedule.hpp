@@ -6,8 +6,8 @@
 #include <span>
 #include <string_view>
 
-#include "runtime/cuda/papers/libra_streams/balance.hpp"
 #include "runtime/cuda/families/tile/hybrid_schedule.hpp"
+#include "runtime/cuda/papers/libra_streams/balance.hpp"
 
 namespace sptile::runtime::cuda {
 

@@ -1,10 +1,10 @@
 // SpMM of rs_tile in its stored windows and pieces, on the machine code of cuda.rs_tile.mma.
 #include "runtime/cuda/papers/rsh/rsh.hpp"
 
-#include "runtime/cuda/papers/rsh/pieces.hpp"
 #include "runtime/cuda/families/tile/divided.cuh"
 #include "runtime/cuda/families/tile/tile.hpp"
 #include "runtime/cuda/families/tile/tile8.cuh"
+#include "runtime/cuda/papers/rsh/pieces.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "formats/core/value_types.hpp"
 #include "formats/io/matrix_market/matrix_market.hpp"
 #include "formats/io/text/print_number.hpp"
-#include "formats/core/value_types.hpp"
 #include "tests/formats/io/read_text.hpp"
 #include "tests/temporary_folder.hpp"
 

@@ -5,9 +5,9 @@
 #include <functional>
 #include <limits>
 
+#include "formats/core/value_types.hpp"
 #include "formats/layout/hc_rules.hpp"
 #include "formats/layout/registry.hpp"
-#include "formats/core/value_types.hpp"
 #include "runtime/cuda/convert/entries.hpp"
 #include "tests/runtime/cuda/convert/convert_cases.hpp"
 #include "tests/runtime/cuda/convert/counting_run.hpp"

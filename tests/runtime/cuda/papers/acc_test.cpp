@@ -6,8 +6,8 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 #pragma GCC diagnostic ignored "-Wconversion"
-#include "runtime/cuda/papers/acc/acc.cu"
 #include "runtime/cuda/families/tile/tile8.cu"
+#include "runtime/cuda/papers/acc/acc.cu"
 #pragma GCC diagnostic pop
 
 #include "tests/runtime/cuda/papers/divided_product.hpp"

@@ -7,8 +7,8 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 #pragma GCC diagnostic ignored "-Wconversion"
-#include "runtime/cuda/papers/bulk/bulk.cu"
 #include "runtime/cuda/families/tile/bmat.cu"
+#include "runtime/cuda/papers/bulk/bulk.cu"
 #pragma GCC diagnostic pop
 
 #include "tests/runtime/cuda/emulated_product.hpp"

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "runtime/bundle/bundle.hpp"
-#include "tools/pipeline/input.hpp"
 #include "tools/partition/row_source.hpp"
+#include "tools/pipeline/input.hpp"
 
 namespace sptile::tools {
 

@@ -1,4 +1,4 @@
-#include "tools/pipeline/partition_source.hpp"
+#include "tools/partition/partition_source.hpp"
 
 #include <fmt/format.h>
 

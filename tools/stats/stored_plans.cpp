@@ -1,4 +1,4 @@
-#include "tools/bundle/stored_plans.hpp"
+#include "tools/stats/stored_plans.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "reorder/graph/matching.hpp"
+#include "reorder/packing/matching.hpp"
 
 #include <doctest/doctest.h>
 #include <tbb/global_control.h>

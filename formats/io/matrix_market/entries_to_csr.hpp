@@ -1,23 +1,11 @@
 // The last step of reading: parsed entries become a CSR matrix.
 #pragma once
 
-#include <optional>
-
-#include "formats/core/csr.hpp"
 #include "formats/core/error.hpp"
-#include "formats/io/entries/entry_store.hpp"
-#include "formats/core/narrow_values.hpp"
-#include "formats/core/nonempty_rows.hpp"
+#include "formats/io/entries/assembled_csr.hpp"
+#include "formats/io/matrix_market/entry_store.hpp"
 
 namespace sptile::formats {
-
-struct AssembledCsr {
-  Csr csr;
-  std::int64_t duplicates = 0;                ///< entries that were summed into another one
-  ValueLoss loss;                             ///< of the sums
-  bool integers = false;                      ///< the values are integers, or counts
-  std::optional<NonemptyRows> nonempty = {};  ///< which rows `csr` has, where it does not have all
-};
 
 /// Expands the symmetry, orders entries by row and column and sums duplicates; the sums, also the counts of a
 /// pattern, have the type `dtype`. `sorted`: the rows of the entries never decrease; then nothing is moved.

@@ -1,4 +1,4 @@
-#include "formats/io/text/quote.hpp"
+#include "formats/core/quote.hpp"
 
 namespace sptile::formats {
 

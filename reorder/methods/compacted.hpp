@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "formats/core/compact_columns.hpp"
-#include "reorder/options.hpp"
+#include "reorder/core/options.hpp"
 
 namespace sptile::reorder {
 

@@ -1,4 +1,4 @@
-#include "formats/io/entries/entry_store.hpp"
+#include "formats/io/matrix_market/entry_store.hpp"
 
 #include <algorithm>
 

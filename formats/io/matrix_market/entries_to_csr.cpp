@@ -1,4 +1,4 @@
-#include "formats/io/entries/entries_to_csr.hpp"
+#include "formats/io/matrix_market/entries_to_csr.hpp"
 
 #include <tbb/blocked_range.h>
 
@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "formats/core/counting_sort.hpp"
-#include "formats/io/files/claim.hpp"
-#include "formats/io/entries/sparse_arrays.hpp"
 #include "formats/core/parallel_loop.hpp"
 #include "formats/core/value_types.hpp"
+#include "formats/io/entries/sparse_arrays.hpp"
+#include "formats/io/files/claim.hpp"
 
 namespace sptile::formats {
 namespace {

@@ -1,4 +1,4 @@
-#include "reorder/options.hpp"
+#include "reorder/core/options.hpp"
 
 #include <algorithm>
 #include <cassert>

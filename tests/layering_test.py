@@ -184,7 +184,7 @@ def directory_violations(root):
 EVERYWHERE = ("formats", "reorder", "runtime", "tools")
 # outside header -> the sources of these folders that may include it
 OWNERS = {re.compile(r"H5\w*\.h|hdf5\.h"): (r"formats/hdf5_helper/.*", EVERYWHERE),
-          re.compile(r"(oneapi/)?tbb/parallel_\w+\.h"): (r"formats/core/parallel_\w+\.hpp|tools/bench/.*", EVERYWHERE),
+          re.compile(r"(oneapi/)?tbb/parallel_\w+\.h"): (r"formats/core/parallel_\w+\.hpp", EVERYWHERE),
           re.compile(r"(oneapi/)?tbb/(?!blocked_range)"): (r"formats/core/(parallel_\w+|per_thread)\.hpp", ("formats", "reorder"))}
 
 

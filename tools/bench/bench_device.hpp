@@ -1,20 +1,17 @@
-// What benchmarks of CUDA device 0 have in common: giving up, memory, times.
+// Errors, device memory and medians of the benchmarks of CUDA device 0.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "formats/core/error.hpp"
-#include "tools/pipeline/stopwatch.hpp"
 
 namespace sptile::tools {
 
@@ -35,10 +32,10 @@ T expect(Result<T> result) {
 }
 inline void expect(cudaError_t code) { expect(code == cudaSuccess, cudaGetErrorString(code)); }
 
-/// The last part of a path, for a table.
+/// Last component of a path.
 inline std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-/// Device memory of zeros, or with a copy of host memory.
+/// Device memory, zero-initialized or a copy of host memory.
 class DeviceBytes {
  public:
   explicit DeviceBytes(std::size_t bytes) : bytes_(bytes) {
@@ -62,60 +59,11 @@ class DeviceBytes {
   std::size_t bytes_;
 };
 
-/// Bytes of the device that are taken, by anyone.
-inline std::int64_t device_bytes_in_use() {
-  std::size_t free = 0, total = 0;
-  expect(cudaDeviceSynchronize());
-  expect(cudaMemGetInfo(&free, &total));
-  return static_cast<std::int64_t>(total - free);
-}
-
-/// Bytes of a pool: what is held (cudaMemPoolAttrReservedMemCurrent) or used of it.
-inline std::int64_t pool_bytes(cudaMemPool_t pool, cudaMemPoolAttr which) {
-  std::uint64_t bytes = 0;
-  expect(cudaMemPoolGetAttribute(pool, which, &bytes));
-  return static_cast<std::int64_t>(bytes);
-}
-
-/// Pools give back what is not used, unless they are told otherwise, as an application can.
-inline Status keep_pool_memory() {
-  cudaMemPool_t pool = nullptr;
-  std::uint64_t everything = ~std::uint64_t{0};
-  if (cudaDeviceGetDefaultMemPool(&pool, 0) != cudaSuccess ||
-      cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &everything) != cudaSuccess)
-    return fail(Errc::device, "device 0 has no pool of memory");
-  return {};
-}
-
-/// The number that such a share of them stands below; there is one.
-inline double quantile(std::vector<double> numbers, double share) {
-  const auto at =
-      std::min(numbers.size() - 1, static_cast<std::size_t>(share * static_cast<double>(numbers.size())));
-  std::nth_element(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(at), numbers.end());
-  return numbers[at];
-}
-inline double median(std::vector<double> numbers) { return quantile(std::move(numbers), 0.5); }
-
-/// Microseconds of f.
-inline double call_us(const std::function<void()>& f) {
-  const Stopwatch watch;
-  f();
-  return 1e6 * watch.seconds();
-}
-
-/// Median microseconds of f, which may do something untimed first.
-inline double time_us(int rounds, const std::function<void()>& prepare, const std::function<void()>& f) {
-  std::vector<double> us;
-  for (int i = 0; i < rounds; ++i) {
-    prepare();
-    cudaDeviceSynchronize();
-    us.push_back(call_us(f));
-  }
-  return median(std::move(us));
-}
-inline double time_us(int rounds, const std::function<void()>& f) {
-  return time_us(
-      rounds, [] {}, f);
+/// Median of a list that is not empty.
+inline double median(std::vector<double> numbers) {
+  const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
+  std::nth_element(numbers.begin(), middle, numbers.end());
+  return *middle;
 }
 
 }  // namespace sptile::tools

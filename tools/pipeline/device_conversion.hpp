@@ -7,9 +7,6 @@
 
 namespace sptile::tools {
 
-/// Fetches a matrix that was converted on a device.
-Result<formats::FormatData> fetch_format(const runtime::cuda::DeviceFormat& format, int ordinal);
-
 /// What `convert` makes of one format.
 struct ConvertedFormat {
   formats::FormatData data;

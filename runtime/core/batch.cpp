@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t kMostEntries = std::int64_t{1} << 60;
 
-/// What of a matrix does not go with the first one.
+/// Checks that a matrix has the value type and, if stacked, the columns of the first one.
 Status check_alike(const BatchMember& first, const BatchMember& one, Arrangement arrangement) {
   if (one.values != first.values)
     return fail(Errc::usage, "values of type " + std::string(name_of(one.values)) + ", but the first has " +
@@ -21,7 +21,7 @@ Status check_alike(const BatchMember& first, const BatchMember& one, Arrangement
   return {};
 }
 
-/// Adds a size to those before it, without overflow.
+/// Adds `size` to `sum`; Errc::unsupported if the sum exceeds the limit.
 Status add(std::int64_t& sum, std::int64_t size, std::int64_t most, const char* what) {
   if (size > most - sum)
     return fail(Errc::unsupported, std::to_string(size) + " " + what + " after " + std::to_string(sum) +

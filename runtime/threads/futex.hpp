@@ -1,4 +1,4 @@
-// Sleeping on a 32-bit number until another thread of the process changes it.
+// Futex wait and wake within a process.
 #pragma once
 
 #include <linux/futex.h>

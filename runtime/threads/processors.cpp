@@ -25,7 +25,7 @@ std::optional<double> ratio(std::string_view time, std::string_view period) {
   return static_cast<double>(*above) / static_cast<double>(*below);
 }
 
-/// Version 2: "max 100000" or "200000 100000", microseconds in each period.
+/// Reads the quota of version 2: "max 100000" or "200000 100000", in microseconds per period.
 std::optional<double> unified_quota(const std::string& group) {
   const std::string line = first_line(group + "/cpu.max");
   const std::size_t blank = line.find(' ');
@@ -33,12 +33,12 @@ std::optional<double> unified_quota(const std::string& group) {
   return ratio(line, std::string_view(line).substr(blank + 1));
 }
 
-/// Version 1: the same numbers in two files; -1 means no limit.
+/// Reads the quota of version 1: the same numbers in two files; -1 means no limit.
 std::optional<double> cfs_quota(const std::string& group) {
   return ratio(first_line(group + "/cpu.cfs_quota_us"), first_line(group + "/cpu.cfs_period_us"));
 }
 
-/// Where the groups of a hierarchy are mounted, and how they state a quota.
+/// Mount point of a hierarchy, and the function that reads its quota.
 struct Hierarchy {
   std::string_view mount;
   std::optional<double> (*quota)(const std::string& group);
@@ -47,7 +47,8 @@ constexpr Hierarchy kUnified[] = {{"/sys/fs/cgroup", &unified_quota},
                                   {"/sys/fs/cgroup/unified", &unified_quota}};
 constexpr Hierarchy kCpu[] = {{"/sys/fs/cgroup/cpu", &cfs_quota}, {"/sys/fs/cgroup/cpu,cpuacct", &cfs_quota}};
 
-/// "0::/user.slice" or "4:cpu,cpuacct:/box": a hierarchy, its controllers, and the group of the process.
+/// A line such as "0::/user.slice" or "4:cpu,cpuacct:/box": hierarchy, controllers, and the group of the
+/// process.
 struct Membership {
   std::string_view controllers, group;
 };
@@ -74,8 +75,8 @@ std::span<const Hierarchy> hierarchies_of(const Membership& membership) {
   return {};
 }
 
-/// Gives the minimum of the quotas of a group and of those above it. In a container the path of the group may
-/// be the host's, and only the topmost group is there.
+/// Returns the minimum of the quotas of a group and its ancestors. In a container, the path of the group may
+/// be the host's while only the topmost group is visible.
 std::optional<double> least_quota(const std::string& root, const Hierarchy& hierarchy,
                                   std::string_view group) {
   std::optional<double> least;
@@ -94,7 +95,7 @@ int read_quota() noexcept {
     return quota ? static_cast<int>(std::clamp(std::ceil(*quota), 1.0, double{kMostProcessors}))
                  : kMostProcessors;
   } catch (...) {
-    return kMostProcessors;  // no memory for a path
+    return kMostProcessors;  // out of memory for a path
   }
 }
 
@@ -116,7 +117,7 @@ std::optional<double> cgroup_quota(const std::string& root) {
 
 int quota_processors() noexcept {
   static std::atomic<int> known{
-      0};  // not guarded: a process made by fork could find the guard taken for ever
+      0};  // not a guarded static: a forked child could find the guard locked forever
   if (known.load(std::memory_order_relaxed) == 0) known.store(read_quota(), std::memory_order_relaxed);
   return known.load(std::memory_order_relaxed);
 }
@@ -140,7 +141,7 @@ cpu_set_t process_mask() noexcept {
 int processors() noexcept {
   const cpu_set_t mask = process_mask();
   const int in_mask = CPU_COUNT(&mask);
-  // Empty where the machine has more processors than a mask can hold.
+  // The mask is empty if the machine has more processors than it can represent.
   return std::clamp(in_mask == 0 ? omp_get_num_procs() : in_mask, 1, quota_processors());
 }
 

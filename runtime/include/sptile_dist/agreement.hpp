@@ -1,4 +1,4 @@
-// The messages that all processes exchange before a product, so that an error in one is thrown in all.
+// Messages that all processes exchange before a product, so that an error in one is thrown in all.
 #pragma once
 
 #include <algorithm>
@@ -19,9 +19,9 @@ inline namespace v1 {
 namespace dist {
 namespace detail {
 
-/// What each process says of itself.
+/// Description and error of one process.
 struct Record {
-  std::uint64_t id = 0;  ///< of the partition
+  std::uint64_t id = 0;  ///< id of the partition
   std::int64_t parts = 0, rank = 0, n = 0, element_bytes = 0, transpose = 0, never_slower = 0;
   std::int64_t status = SPTILE_OK;
   char message[512] = {};
@@ -34,7 +34,8 @@ struct Record {
   }
 
  private:
-  /// The bytes of a start of the text, `most` or fewer, that ends with a whole letter of UTF-8.
+  /// Returns the length in bytes of the longest prefix of at most `most` bytes that does not split a UTF-8
+  /// character.
   static std::size_t whole_letters(std::string_view text, std::size_t most) {
     if (text.size() <= most) return text.size();
     while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;
@@ -42,7 +43,7 @@ struct Record {
   }
 };
 
-/// One of each process, by rank.
+/// Returns the records of all processes, by rank.
 template <class R, Group G>
 std::vector<R> gathered(G& group, const R& mine) {
   static_assert(std::is_trivially_copyable_v<R>);
@@ -51,7 +52,8 @@ std::vector<R> gathered(G& group, const R& mine) {
   return all;
 }
 
-/// Throws what is wrong with any process, the same in all of them: records are those of all, by rank.
+/// Throws the same exception in all processes if any record has an error or the records differ. `records` are
+/// those of all processes, by rank.
 inline void agree(const std::vector<Record>& records) {
   const auto refuse = [](std::size_t rank, sptile_status status, const std::string& what) {
     throw Exception(status, "rank " + std::to_string(rank) + ": " + what);
@@ -87,7 +89,7 @@ inline void agree(const std::vector<Record>& records) {
   }
 }
 
-/// Works; what is thrown in one process is thrown in all.
+/// Runs `work` and throws an exception of one process in all of them.
 template <Group G, class Work>
 void attempt(G& group, Record& record, const Work& work) {
   try {
@@ -102,7 +104,7 @@ void attempt(G& group, Record& record, const Work& work) {
   agree(gathered(group, record));
 }
 
-/// How many rows go from one part to another, and a hash (FNV-1a) of which rows of the whole they are.
+/// Number of rows that one part sends to another, and a hash (FNV-1a) of their ids in the entire matrix.
 struct Rows {
   std::uint64_t count = 0, hash = 0xcbf29ce484222325U;
 
@@ -114,7 +116,7 @@ struct Rows {
   friend bool operator==(const Rows&, const Rows&) = default;
 };
 
-/// Checks that each part sends to each other part what that part expects. Every part is valid by itself.
+/// Checks that each part sends to each other part the rows that it expects. Every part is valid by itself.
 class Lists {
  public:
   explicit Lists(const Part& part)
@@ -127,7 +129,7 @@ class Lists {
     }
   }
 
-  /// Throws in all processes where two of them differ.
+  /// Throws in all processes if two lists differ.
   template <Group G>
   void compare(G& group) {
     group.all_gather(mine_.data(), mine_.size() * sizeof(Rows), all_.data());
@@ -144,7 +146,7 @@ class Lists {
 
  private:
   std::size_t parts_;
-  std::vector<Rows> mine_, all_;  // to each part, from each part: of this process; of all
+  std::vector<Rows> mine_, all_;  // rows to and from each part: of this process; of all processes
 };
 
 }  // namespace detail

@@ -10,7 +10,7 @@
 namespace sptile::runtime {
 namespace {
 
-constexpr std::int64_t kPiece = 1 << 13;  ///< nonzeros of a piece, at least: some 3 us
+constexpr std::int64_t kPiece = 1 << 13;  ///< minimum nonzeros of a segment, about 3 us
 constexpr std::int64_t kPiecesOfMatrix = 256;
 
 float widen(float x) { return x; }

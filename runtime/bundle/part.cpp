@@ -15,7 +15,7 @@ Status bad(const std::string& message) {
   return fail(Errc::bad_input, message + "; partition the matrix again");
 }
 
-/// Takes an array of the group; `size` < 0: of any length.
+/// Reads an array of the group; any length if `size` < 0.
 template <class T>
 Status take(const Bundle& bundle, const char* name, std::int64_t size, std::span<const T>& to) {
   const ArrayView array = bundle.array(path_in_part(name));

@@ -5,7 +5,7 @@
 namespace sptile::runtime {
 namespace {
 
-/// Errc::usage unless a code is one of the first `count`.
+/// Errc::usage unless the code is in [0, count).
 Status check_code(std::int64_t code, std::int64_t count, const char* field, const char* names) {
   if (code >= 0 && code < count) return {};
   return fail(Errc::usage, std::string(field) + " = " + std::to_string(code) + "; use " + names);

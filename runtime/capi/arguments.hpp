@@ -1,4 +1,4 @@
-// Arguments of the C interface, checked and turned into ours: structs of any version, types, precisions.
+// Checks and conversion of the C interface's arguments: structs of any version, types, precisions.
 #pragma once
 
 #include <algorithm>
@@ -16,11 +16,11 @@
 
 namespace sptile::runtime {
 
-/// Bytes of a struct that every caller has: up to and with this field.
+/// Returns the minimum size of a struct in all versions: up to and including this field.
 #define SPTILE_SIZE_WITH(type, field) (offsetof(type, field) + sizeof(type::field))
 
-/// Takes a struct of any version: fields that the caller does not know keep their defaults, fields that this
-/// library does not know must be zero. `first_size` is what the first version had.
+/// Reads a struct of any version: fields that the caller's version lacks keep their defaults, and fields that
+/// this version lacks must be zero. `first_size` is the size in the first version.
 template <class T>
 Result<T> read_struct(const T* from, std::size_t first_size, const T& defaults, const char* what) {
   if (from->size < first_size)
@@ -36,7 +36,7 @@ Result<T> read_struct(const T* from, std::size_t first_size, const T& defaults, 
   return copy;
 }
 
-/// Fills in as much of a struct as the caller knows; the rest of a longer one with zeros.
+/// Writes the fields that the caller's struct has, and zeros to the rest of a longer one.
 template <class T>
 Status write_struct(T* to, T value, std::size_t first_size, const char* what) {
   const std::size_t size = to->size;
@@ -48,17 +48,17 @@ Status write_struct(T* to, T value, std::size_t first_size, const char* what) {
   return {};
 }
 
-/// Finds the value type with this code; `what` names the argument in the message.
+/// Returns the value type of a code; messages call the argument `what`.
 Result<DType> value_type(std::int64_t code, const char* what);
 
-/// Finds the type of the values of a matrix in memory, none for SPTILE_NONE; verifies that values are given
-/// where the type and nnz ask for them, and only there. `call` names the function in messages.
+/// Returns the value type of a matrix in memory, none for SPTILE_NONE. Checks that values are given if and
+/// only if the type and nnz require them. Messages start with `call`.
 Result<DType> matrix_value_type(const char* call, const void* values, std::int64_t code, std::int64_t nnz);
 
-/// Finds the operation of this name.
+/// Returns the operation of this name.
 Result<const Operation*> operation_named(const char* call, const char* name);
 
-/// Both directions of the precisions of the C interface, which count from 1 in the order of ours.
+/// Conversion of precisions; those of the C interface count from 1 in the same order.
 constexpr Precision precision_of(int code) { return static_cast<Precision>(code - SPTILE_FP32); }
 constexpr sptile_precision code_of(Precision precision) {
   return static_cast<sptile_precision>(static_cast<int>(precision) + SPTILE_FP32);
@@ -67,11 +67,11 @@ static_assert(precision_of(SPTILE_TF32) == Precision::tf32 && precision_of(SPTIL
 static_assert(precision_of(SPTILE_PRECISION_BF16) == Precision::bf16 &&
               code_of(Precision::fp64) == SPTILE_FP64);
 
-/// A code of a device.
+/// Conversion of device codes.
 Result<Device> device_of(std::int64_t code, const char* what);
 constexpr sptile_device code_of(Device device) { return device == Device::cpu ? SPTILE_CPU : SPTILE_CUDA; }
 
-/// What a plan is asked for. Strings are borrowed.
+/// Arguments of planning. Strings are borrowed.
 struct PlanArguments {
   PlanOptions options;
   MatrixChoice choice;

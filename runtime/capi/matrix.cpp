@@ -24,7 +24,7 @@ Status open_matrix(const char* path, const sptile_matrix_options* options, sptil
   return {};
 }
 
-/// Arrays that were copied.
+/// Copied arrays.
 struct OwnedArrays {
   std::vector<std::int64_t> row_ptr;
   std::vector<std::int32_t> col_idx;
@@ -94,7 +94,7 @@ Status share_matrix(const sptile_matrix* handle, const sptile_matrix_options* op
   return {};
 }
 
-/// The order in which entries were given; nothing where it is that of CSR.
+/// Returns the order in which entries were given; null arrays for CSR order.
 sptile_given given_of(const Matrix& matrix) {
   sptile_given given = {};
   given.count = matrix.nnz();
@@ -147,7 +147,7 @@ Status name_format(const sptile_matrix* handle, int index, const char** name) {
   return {};
 }
 
-/// The arrays of a matrix in device memory.
+/// Returns the arrays of a matrix in device memory.
 sptile_arrays device_arrays(const cuda::DeviceCsr& csr) {
   sptile_arrays a = SPTILE_ARRAYS_INIT;
   a.nnz = csr.nnz;

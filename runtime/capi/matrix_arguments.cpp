@@ -43,7 +43,7 @@ Status check_device_kind(const sptile_arrays& a) {
   return {};
 }
 
-/// A type of ids, or what 0 stands for.
+/// Returns the index type of a code; 0 is the default type.
 Result<DType> id_type(std::int32_t code, DType usual, const char* what) {
   if (code == 0) return usual;
   if (code == SPTILE_I32) return DType::i32;

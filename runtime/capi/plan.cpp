@@ -57,7 +57,7 @@ Status describe_plan(const sptile_plan* handle, sptile_plan_info* info) {
 
 sptile_prediction prediction_of(const Candidate& candidate) {
   sptile_prediction p = {};
-  p.format = candidate.format.data();  // literals of the tables of formats and kernels
+  p.format = candidate.format.data();  // literals of the format and kernel tables
   p.kernel = candidate.kernel == nullptr ? nullptr : candidate.kernel->name.data();
   p.microseconds = candidate.predicted_us.value_or(-1);
   p.precision = candidate.refused.empty() ? code_of(candidate.precision) : SPTILE_PRECISION_DEFAULT;
@@ -66,7 +66,7 @@ sptile_prediction prediction_of(const Candidate& candidate) {
   return p;
 }
 
-/// The caller's list of predictions.
+/// The caller's array of predictions.
 struct PredictionList {
   void* data;
   std::size_t element_size;
@@ -95,13 +95,13 @@ Status predict(const sptile_matrix* handle, const char* operation, const sptile_
   for (std::size_t i = 0; i < std::min(list->size(), static_cast<std::size_t>(out.capacity)); ++i) {
     const sptile_prediction p = prediction_of((*list)[i]);
     std::byte* const element = static_cast<std::byte*>(out.data) + i * out.element_size;
-    std::memset(element, 0, out.element_size);  // fields of a newer caller
+    std::memset(element, 0, out.element_size);  // zeroes the fields of a newer caller
     std::memcpy(element, &p, sizeof p);
   }
   return {};
 }
 
-/// Operands of a run; leading dimensions of 0 are their columns.
+/// Returns the operands of a run; leading dimensions of 0 become the number of columns.
 Operands operands_of(const sptile_operands& given, const sptile_workspace* workspace,
                      const ProductPlan& plan) {
   static_assert(kMaxOperands == SPTILE_MAX_OPERANDS);

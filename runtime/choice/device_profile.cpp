@@ -26,7 +26,7 @@ struct KindName {
 };
 constexpr KindName kKinds[] = {{"cpu", Device::cpu}, {"cuda", Device::cuda}};
 
-/// Takes the next word off a line; empty at its end.
+/// Removes and returns the next word of a line; empty at its end.
 std::string_view take_word(std::string_view& line) {
   line.remove_prefix(std::min(line.find_first_not_of(kBlank), line.size()));
   const std::string_view word = line.substr(0, line.find_first_of(kBlank));
@@ -47,7 +47,7 @@ std::optional<T> parse_number(std::string_view word) {
   return value;
 }
 
-/// A word of the file, fit to be shown.
+/// Returns a word of the file, quoted and printable.
 std::string quoted(std::string_view word) {
   std::string text = "'";
   for (const char c : word.substr(0, 40)) text += c >= 0x20 && c < 0x7f ? c : '?';
@@ -108,7 +108,7 @@ Status read_number(std::string_view line, std::vector<ProfileNumber>& numbers) {
   return {};
 }
 
-/// Reads one line after the first.
+/// Parses one line after the first.
 Status read_line(std::string_view line, DeviceProfile& profile) {
   const std::string_view key = take_word(line);
   if (key.empty() || key.front() == '#') return {};
@@ -140,7 +140,7 @@ std::string shortest(double value) {
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-/// Opens a regular file; anything else could keep the reader waiting for ever.
+/// Opens a regular file; reading another kind of file could block forever.
 Result<File> open_regular(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   File file(fd < 0 ? nullptr : ::fdopen(fd, "rb"), std::fclose);

@@ -13,7 +13,7 @@ namespace {
 
 using formats::FormatLayout;
 
-/// The formats that are named; all that are stored when none is.
+/// Returns the named formats; all stored formats if there are no names.
 Result<std::vector<const FormatLayout*>> named_formats(const Matrix& matrix, const MatrixChoice& choice) {
   const std::string_view names = choice.formats;
   if (names.empty() || names == "auto") {
@@ -45,7 +45,7 @@ Result<std::vector<PlanMatrix>> stored_formats(const Matrix& matrix,
   return all;
 }
 
-/// Makes plans with formats of a matrix.
+/// Creates plans with formats of a matrix.
 struct Planner {
   Matrix& matrix;
   const Operation& op;
@@ -57,7 +57,7 @@ struct Planner {
 
   [[nodiscard]] Result<std::shared_ptr<ProductPlan>> plan(const FormatLayout& layout,
                                                           const PlanOptions& options) const {
-    const auto device = check_options(options);  // before anything that takes long
+    const auto device = check_options(options);  // check before slow steps
     if (!device) return tl::unexpected(device.error());
     if (Status s = check_extent(matrix.rows(), matrix.cols(), options); !s) return tl::unexpected(s.error());
     FormatRequest request{.layout = &layout,
@@ -81,14 +81,14 @@ struct Planner {
   }
 };
 
-/// Numbers per entry are those of A, in the order of one of its formats.
+/// Errc::usage for lists with A^T: numbers per entry belong to A, in the order of one of its formats.
 Status check_side(const Operation& op, Side side) {
   if (side == Side::matrix || op.result().extent != Extent::entries) return {};
   return fail(Errc::usage,
               "plan: " + std::string(op.name) + " of the transpose; swap its dense operands instead");
 }
 
-/// What the matrix says holds for its plans.
+/// Returns the options with those of the matrix.
 PlanOptions options_for(const Matrix& matrix, const PlanOptions& options) {
   PlanOptions same = options;
   same.refreshable = matrix.options().refreshable;

@@ -14,7 +14,7 @@ namespace {
 
 using formats::FormatView;
 
-constexpr std::int64_t kMaxHeads = 65535;  ///< that a grid has room for
+constexpr std::int64_t kMaxHeads = 65535;  ///< limit of a CUDA grid dimension
 
 Status check_numbers(const PlanOptions& options) {
   if (options.n < 1)
@@ -87,13 +87,13 @@ Result<std::shared_ptr<ProductPlan>> plan_product(const Operation& op,
   }
   if (Status s = options.device == Device::cpu ? plan_on_cpu(*plan) : plan_on_device(*plan, *device); !s)
     return tl::unexpected(s.error());
-  plan->options.kernel = plan->kernel->name;  // the caller's string may go
+  plan->options.kernel = plan->kernel->name;  // points to static storage, unlike the caller's string
   return plan;
 }
 
 namespace {
 
-/// All that a plan of its own needs is on the device.
+/// Frees host copies: all data of the plan is on the device.
 void forget_host(ProductPlan& plan) {
   for (PlanMatrix* matrix : {&plan.matrix, &plan.held->matrix}) {
     matrix->row_order = {};
@@ -107,7 +107,7 @@ void forget_host(ProductPlan& plan) {
 
 Result<std::shared_ptr<ProductPlan>> plan_product(const Operation& op, const PlanMatrix& a,
                                                   const PlanOptions& options) {
-  const Result<cuda::DeviceInfo> device = check_options(options);  // before anything that takes long
+  const Result<cuda::DeviceInfo> device = check_options(options);  // check before slow steps
   if (!device) return tl::unexpected(device.error());
   const auto held = hold_format(a, {.device = options.device,
                                     .ordinal = options.device_ordinal,

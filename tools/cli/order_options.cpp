@@ -11,7 +11,7 @@
 namespace sptile::tools {
 namespace {
 
-// Of all orderings, each once: "thorough"; "alpha=".
+// Returns the presets ("thorough") or settings ("alpha=") of all methods, without duplicates.
 template <class Row>
 std::vector<std::string> settings_of_all(std::span<const Row> reorder::Reorderer::*rows,
                                          std::string_view ending) {

@@ -14,7 +14,7 @@ namespace {
 // Messages print at most this many names; only kernels exceed it.
 constexpr std::size_t kReadable = 40;
 
-// Optimal string alignment distance: inserts, deletes, replacements and swaps of neighbours.
+// Returns the optimal string alignment distance: insertions, deletions, replacements and swaps of neighbours.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i) {
@@ -30,7 +30,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   }
   return d[a.size()][b.size()];
 }
-// Papers and users write RS-Tile and w-Jaccard: case and separators do not distinguish names.
+// Returns the name in lower case without separators: papers and users write RS-Tile and w-Jaccard.
 std::string folded(std::string_view name) {
   std::string result;
   for (const char c : name)
@@ -59,7 +59,7 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
 Error unknown_name(std::string_view what, std::string_view name, const std::vector<std::string>& known) {
   const std::string nearest = nearest_name(name, known);
   const std::string hint = nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest);
-  const bool listed = what.find(' ') == what.npos;  // by `sptile list`
+  const bool listed = what.find(' ') == what.npos;  // listed by `sptile list`
   const std::string all = listed && known.size() > kReadable
                               ? fmt::format("'sptile list {}s' prints all {}", what, known.size())
                               : fmt::format("Known: {}", fmt::join(known, ", "));

@@ -25,7 +25,7 @@ constexpr KindRow kKinds[] = {{FileKind::bundle, "a bundle", ".h5", false},
                               {FileKind::svg, "an SVG drawing", ".svg", false},
                               {FileKind::html, "an HTML page", ".html", false}};
 
-// `kind`: what verbs write under this ending, if any does.
+// File suffix and its meaning. `kind` is set if a verb writes it.
 struct EndingRow {
   std::string_view ending, what;
   std::optional<FileKind> kind = std::nullopt;
@@ -72,7 +72,7 @@ std::string without(std::string name, std::string_view ending) {
   return name;
 }
 
-// The name with the ending that fits.
+// Returns the name with the suffix of the output.
 std::string better_name(std::string name, std::string_view ending) {
   while (const EndingRow* const row = find_ending(name)) name = without(name, row->ending);
   return name.append(ending);

@@ -21,7 +21,7 @@ constexpr OperandSpec kOperands[] = {
     {.name = "dbias", .extent = Extent::entries, .result = true, .optional = true},
     {"dX", Extent::rows, true}};
 
-/// Reads X and dout and writes dX once; `out` is read once, too.
+/// Reads X, out and dout and writes dX once.
 Work work(const ProductSizes& s) {
   const auto rows = static_cast<double>(s.rows);
   return {rows * s.heads * 2 * (s.n + s.m) * s.result_bytes};

@@ -7,8 +7,8 @@
 namespace sptile::tools {
 namespace {
 
-constexpr double kDependent = 1e-12;  // a pivot so small: the column is a combination of others
-constexpr double kOptimal = 1e-10;    // a gradient so small, beside the steepest, is none
+constexpr double kDependent = 1e-12;  // pivot below which a column is a combination of others
+constexpr double kOptimal = 1e-10;    // gradient relative to the steepest that counts as zero
 constexpr int kReweightings = 20;
 
 // Normal equations of columns scaled to length 1: gram x = moments.
@@ -38,8 +38,8 @@ NormalEquations normal_equations(const Equations& equations, std::span<const dou
   return normal;
 }
 
-// Solves for the unknowns in `free` alone, the others being 0; by Cholesky's method. False when one of them
-// depends on those before it.
+// Solves for the unknowns in `free` by Cholesky factorization, with the others set to 0. Returns false if one
+// depends on the previous ones.
 bool solve_free(const NormalEquations& normal, const std::vector<std::size_t>& free, std::vector<double>& x) {
   const std::size_t m = free.size();
   std::vector<double> lower(m * m), y(m);
@@ -69,7 +69,7 @@ double gradient(const NormalEquations& normal, const std::vector<double>& x, std
   return sum;
 }
 
-// Walks from x towards `wanted` until an unknown becomes 0, and takes that one out of `free`.
+// Moves x towards `wanted` until an unknown becomes 0, and removes it from `free`.
 void step_back(std::vector<double>& x, const std::vector<double>& wanted, std::vector<std::size_t>& free) {
   double share = 1;
   for (const std::size_t a : free)

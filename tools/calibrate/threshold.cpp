@@ -30,7 +30,7 @@ int best_threshold(const std::map<std::string, Times>& matrices) {
 
 using runtime::cuda::LibraOccupancy;
 
-// Values that lie between the ratios, below all of them and above.
+// Returns thresholds between the ratios, below all of them and above.
 std::vector<double> divisions(std::span<const OccupancySample> samples, double OccupancySample::*ratio) {
   std::set<double> ratios;
   for (const OccupancySample& sample : samples) ratios.insert(sample.*ratio);

@@ -13,7 +13,7 @@ namespace {
 constexpr formats::InstallPlace kPlaces[] = {
     {"sptile.scripts", ".sptile.mesonpy.libs/libsptile.so.0"},  // a wheel
     {SPTILE_BINDIR, SPTILE_LIBDIR "/libsptile.so.0"},
-    {"tools", "runtime/libsptile.so.0"},  // the build folder
+    {"tools", "runtime/libsptile.so.0"},  // build directory
 };
 
 template <class Function>
@@ -38,8 +38,8 @@ std::optional<Calls> calls_of(void* library) {
   return complete ? std::optional(calls) : std::nullopt;
 }
 
-// Asks for the kernels of a 1 x 1 matrix on the first device: the status tells a build without CUDA kernels
-// from a machine without a device.
+// Predicts the kernels of a 1 x 1 matrix on the first device. The status distinguishes a build without CUDA
+// kernels from a machine without a device.
 sptile_status predict_on_cuda(const Calls& calls) {
   const std::int64_t row[] = {0, 1};
   const std::int32_t column = 0;

@@ -23,7 +23,7 @@ using runtime::leading_number;
 
 constexpr int kMostCaches = 32, kMostProcessors = 1 << 16, kMostGroups = 64;
 
-// "32K", "16M", as /sys writes sizes.
+// Parses a size as in /sys, such as "32K" or "16M".
 std::int64_t size_in_bytes(const std::string& text) {
   constexpr std::int64_t kMost = std::int64_t{1} << 40;
   const std::int64_t value = std::min(leading_number(text).value_or(0), kMost);
@@ -31,7 +31,7 @@ std::int64_t size_in_bytes(const std::string& text) {
   return unit == 'K' ? value << 10 : unit == 'M' ? value << 20 : value;
 }
 
-// "0-3,8": as /sys writes sets of processors.
+// Counts the processors in a set as in /sys, such as "0-3,8".
 int count_in_set(std::string_view set) {
   std::int64_t count = 0;
   while (!set.empty()) {
@@ -84,7 +84,7 @@ std::int64_t memory_line(const fs::path& root, std::string_view name) {
   return 0;
 }
 
-// The control group of this process and those above it, the root last.
+// Returns the control group of this process and its ancestors, the root last.
 std::vector<fs::path> control_groups(const fs::path& root) {
   const fs::path mount = root / "sys/fs/cgroup";
   fs::path group = "/";
@@ -108,7 +108,7 @@ void read_limits(const fs::path& root, Processor& found) {
   for (const fs::path& group : control_groups(root)) take(leading_number(first_line(group / "memory.max")));
 }
 
-// NAME="value" of /etc/os-release.
+// Returns the value of PRETTY_NAME="..." in /etc/os-release.
 std::string pretty_name() {
   constexpr std::string_view kKey = "PRETTY_NAME=\"";
   std::ifstream file("/etc/os-release");

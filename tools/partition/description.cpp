@@ -21,7 +21,7 @@ using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::int64_t kSchema = 1;
 constexpr std::int64_t kMostBytes = 64 << 20;
-// The object, its list and the objects in it, which have ten fields.
+// Depth, events and keys of the object: a list of objects with ten fields each.
 constexpr JsonLimits kLimits{3, 256 + 32 * std::int64_t{reorder::kMostParts}, 64};
 
 struct CountField {
@@ -38,7 +38,7 @@ constexpr CountField kCountFields[] = {{"rows", &PartCounts::rows},
 
 std::string_view type_label(DType dtype) { return dtype == DType::none ? "pattern" : name_of(dtype); }
 
-// Takes fields one after the other; remembers the first that is not there, or is something else.
+// Reads fields in order and keeps the first error.
 class Fields {
  public:
   explicit Fields(const OrderedJson& json) : json_(json) {}
@@ -180,7 +180,7 @@ Result<PartitionDescription> read_description(const std::string& folder) {
   const std::string path = folder + "/" + std::string(kDescriptionName);
   const auto text = read_text(path);
   if (!text) return tl::unexpected(text.error());
-  auto description = from_json(parse_json(*text, kLimits).value_or(OrderedJson()));  // null is no object
+  auto description = from_json(parse_json(*text, kLimits).value_or(OrderedJson()));  // null is not an object
   if (!description)
     return fail(description.error().code, description.error().message + "; partition the matrix again", path);
   return description;

@@ -16,7 +16,7 @@ using plot::Svg, plot::svg_number;
 
 constexpr double kWidth = 400, kHeight = 236, kLeft = 44, kTop = 14, kBottom = kHeight - 40;
 
-// Round steps from 0 to `most`, at most 5 of them.
+// Returns at most 5 round steps from 0 to `most`.
 std::vector<double> value_ticks(double most) {
   double step = std::pow(10, std::floor(std::log10(std::max(most, 1e-3))) - 1);
   for (int i = 0; most / step > 4; ++i) step *= i % 3 == 1 ? 2.5 : 2;
@@ -58,14 +58,15 @@ std::string bin_label(const LengthBin& bin) {
                                : fmt::format("\u2264{}", value_label(static_cast<double>(bin.most)));
 }
 
-// A line of the chart of qualities, and where its name stands.
+// A line of the quality chart, and the position of its label.
 struct Line {
   const OrderTried* order;
   const char* kind;
   double label_y;
 };
 
-// Names do not overlap: from the top, each at least a line below the one before, then up again from the foot.
+// Separates overlapping labels: from the top, each at least a line below the previous one, then upwards from
+// the bottom.
 void spread_labels(std::vector<Line>& lines) {
   constexpr double kStep = 14;
   std::ranges::sort(lines, {}, &Line::label_y);
@@ -92,7 +93,7 @@ std::string length_chart(const Report& report) {
   draw_values(svg, top, kRight);
   const std::size_t count = std::max<std::size_t>(report.row_bins.size(), 1);
   const double step = (kRight - kLeft) / static_cast<double>(count);
-  const std::size_t every = (count + 8) / 9;  // labels that have room
+  const std::size_t every = (count + 8) / 9;  // distance of labels that fit
   for (std::size_t i = 0; i < report.row_bins.size(); ++i) {
     const LengthBin& bin = report.row_bins[i];
     const double x = kLeft + step * static_cast<double>(i),
@@ -131,7 +132,7 @@ std::string quality_chart(const Report& report) {
   }
   for (Line& line : lines) line.label_y = height_at(line.order->quality.windows.back().mean_nnz_tc, most) + 4;
   spread_labels(lines);
-  std::ranges::stable_sort(lines, [](const Line& a, const Line& b) {  // what matters is drawn on top
+  std::ranges::stable_sort(lines, [](const Line& a, const Line& b) {  // important lines are drawn last
     const auto rank = [](const Line& l) { return l.kind[0] == 'b' ? 2 : l.kind[0] == 'g' ? 1 : 0; };
     return rank(a) < rank(b);
   });

@@ -58,7 +58,7 @@ struct Setting {
             .device = where,
             .precision = precision == "tf32" ? Precision::tf32 : Precision::fp32};
   }
-  /// Errors that are none: sums in another order, and rounded factors.
+  /// Error bound for different summation order and rounded factors.
   [[nodiscard]] double tolerated() const { return precision == "tf32" ? 1e-2 : 1e-5; }
 };
 
@@ -83,11 +83,11 @@ class PlacedProblem {
     c_ = static_cast<float*>(put(nothing()));
   }
 
-  /// C of all with the plan of the batch.
+  /// Returns a step that computes C with the plan of the batch.
   [[nodiscard]] Step batch(const Plan& plan) const {
     return [this, &plan](void* stream) { run(plan, b_, c_, stream); };
   }
-  /// The same with those of each matrix, one after another.
+  /// Returns a step that computes C with the plans of all matrices in sequence.
   [[nodiscard]] Step each(const std::vector<Plan>& plans) const {
     return [this, &plans](void* stream) {
       const float* b = b_;
@@ -100,7 +100,7 @@ class PlacedProblem {
     };
   }
 
-  /// How far what a step writes is off.
+  /// Returns the error of a step's result.
   [[nodiscard]] double error(const Step& step) const {
     std::vector<float> c = nothing();
     place_.write(c_, c.data(), c.size() * sizeof(float));
@@ -116,7 +116,7 @@ class PlacedProblem {
   void* put(const std::vector<T>& list) {
     return place_.put(list.data(), list.size() * sizeof(T));
   }
-  /// C of which no element was written.
+  /// Returns a C filled with NaN.
   [[nodiscard]] std::vector<float> nothing() const {
     return std::vector<float>(static_cast<std::size_t>(problem_.rows() * n_),
                               std::numeric_limits<float>::quiet_NaN());

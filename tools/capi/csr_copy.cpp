@@ -50,7 +50,7 @@ Status check_sizes(const sptile_arrays& a) {
   return {};
 }
 
-// Row pointers must be right before anything follows them.
+// Row offsets must be valid before they are used as indices.
 template <class Id>
 Status copy_rows(const sptile_arrays& a, formats::Csr& csr) {
   const auto* const from = static_cast<const Id*>(a.row);
@@ -82,7 +82,7 @@ Status copy_columns(const sptile_arrays& a, formats::Csr& csr) {
   return {};
 }
 
-// What is left to find is the order of columns.
+// Checks or sorts the columns, the last unchecked property.
 Status order_entries(std::int32_t disorder, formats::AssembledCsr& made) {
   if (disorder == SPTILE_REFUSE) return formats::check_csr(made.csr.view());
   const DType sums = formats::sum_type(made.csr.values.dtype());
@@ -94,7 +94,7 @@ Status order_entries(std::int32_t disorder, formats::AssembledCsr& made) {
 
 constexpr formats::NumberType kInteger{formats::NumberKind::integer, 8};
 
-// Integer values are accepted here only.
+// Returns the value type; integers are supported here only.
 Result<DType> type_of_values(const sptile_arrays& a) {
   if (a.value_dtype != SPTILE_I64)
     return runtime::matrix_value_type("sptile_tools_copy", a.values, a.value_dtype, a.nnz);

@@ -27,7 +27,8 @@ constexpr std::chrono::milliseconds kBetweenCalls{50};
 
 using Step = std::function<Status(CallWork&)>;
 
-// OpenMP's number of threads is the thread's: it is put back, because the thread may be the caller's.
+// OpenMP's number of threads is a setting of the thread. It is restored, because the thread may be the
+// caller's.
 class Threads {
  public:
   explicit Threads(int wanted) : before_(omp_get_max_threads()) {
@@ -52,7 +53,7 @@ Status limited(const sptile_tools_options& options, const Step& step, CallWork& 
   return step(work);
 }
 
-// Runs on its own thread; `finished` ends the telling.
+// Runs on a separate thread; `finished` ends the progress reports.
 struct Background {
   std::mutex mutex;
   std::condition_variable finished;

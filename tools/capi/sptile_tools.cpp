@@ -67,7 +67,7 @@ Result<sptile_tools_options> read_options(const sptile_tools_options* from) {
   return options;
 }
 
-// Reads the options, then does the work with them.
+// Reads the options and runs the step with them.
 template <class Step>
 sptile_status call(const sptile_tools_options* from, const Step& step) noexcept {
   Result<sptile_tools_options> options = fail(Errc::internal, "");
@@ -78,7 +78,7 @@ sptile_status call(const sptile_tools_options* from, const Step& step) noexcept 
       s != SPTILE_OK)
     return s;
   const auto work_with = [&](CallWork& work) -> Status { return step(*options, work); };
-  return long_call(*options, std::ref(work_with));  // a reference needs no memory
+  return long_call(*options, std::ref(work_with));  // std::ref avoids an allocation
 }
 
 std::string text_of(const char* text, const char* otherwise) { return text == nullptr ? otherwise : text; }
@@ -102,7 +102,8 @@ std::string hash_of(const formats::CsrView& a) {
 
 Status read(const char* path, sptile_tools_matrix** out, const sptile_tools_options& options,
             CallWork& work) {
-  const std::string file = std::string_view(path) == "-" ? "./-" : path;  // the command has it for its input
+  // the command uses "-" for standard input
+  const std::string file = std::string_view(path) == "-" ? "./-" : path;
   auto loaded = load_matrix(
       work, file,
       {static_cast<DType>(options.dtype), options.real_part != 0, true,
@@ -160,7 +161,7 @@ Status describe_losses_of(const sptile_tools_matrix* matrix, sptile_tools_loss* 
       SPTILE_SIZE_WITH(sptile_tools_loss, inexact), "loss");
 }
 
-// The matrix with values of the type that a bundle keeps: the same one where it has it.
+// Returns the matrix with the value type of a bundle: the same object if it has that type.
 std::shared_ptr<const LoadedMatrix> as_source(const std::shared_ptr<const LoadedMatrix>& matrix,
                                               DType dtype) {
   const formats::CsrView a = matrix->csr.view();
@@ -171,7 +172,7 @@ std::shared_ptr<const LoadedMatrix> as_source(const std::shared_ptr<const Loaded
   return std::make_shared<const LoadedMatrix>(std::move(other));
 }
 
-// In words of this interface; the command has others.
+// Checks for an existing file, with a message for this interface.
 Status check_output(const char* path, const sptile_tools_options& options) {
   if (path == nullptr || options.overwrite != 0 || ::access(path, F_OK) != 0) return {};
   return fail(Errc::usage, "file exists; options.overwrite replaces it", path);
@@ -200,7 +201,7 @@ Result<ConvertTask> conversion_task(const std::shared_ptr<const LoadedMatrix>& m
   return task;
 }
 
-// What it is told to fill in is checked before it works. `first_size`: of the first version.
+// Checks an output struct before the work. `first_size` is the size in the first version.
 template <class T>
 Status check_size(const T* filled, std::size_t first_size, const char* what) {
   if (filled == nullptr || filled->size >= first_size) return {};

@@ -14,9 +14,9 @@ namespace {
 
 using plot::Svg, plot::svg_number;
 
-// Of one panel: numbers of rows stand left, those of columns above.
+// Layout of one panel: row numbers on the left, column numbers at the top.
 constexpr double kLeft = 40, kTop = 36, kRight = 8, kSide = 360, kTick = 5, kPanelGap = 16, kFoot = 30;
-constexpr double kRowTick = 14, kColumnTick = 30;  // room for a number
+constexpr double kRowTick = 14, kColumnTick = 30;  // width of a number
 
 constexpr std::string_view kDocumentStyle =
     ":root{--ink:#1f2328;--soft:#59636e;--edge:#8c959f}"
@@ -32,14 +32,14 @@ std::string base64(const std::string& bytes) {
   return text;
 }
 
-// The longer side of the picture is kSide.
+// Scales the longer side of the picture to kSide.
 double scale_of(const Raster& raster) {
   return kSide / static_cast<double>(std::max(raster.height, raster.width));
 }
 double width_of(const Raster& raster) { return scale_of(raster) * static_cast<double>(raster.width); }
 double height_of(const Raster& raster) { return scale_of(raster) * static_cast<double>(raster.height); }
 
-// A tick of one axis at `at` of its length: `across` is where the axis stands.
+// Draws a tick at `at` of an axis's length; `across` is the position of the axis.
 void draw_row_tick(Svg& svg, double x, double y, std::int64_t line) {
   svg.element("path",
               {{"class", "tick"}, {"d", fmt::format("M{} {}h-{}", svg_number(x), svg_number(y), kTick)}});
@@ -66,12 +66,12 @@ double place(std::int64_t line, std::int64_t lines, double length) {
   return length * (static_cast<double>(line) + 0.5) / static_cast<double>(std::max<std::int64_t>(lines, 1));
 }
 
-// As many as have room for their numbers.
+// Returns the number of ticks whose labels fit.
 std::int64_t ticks_in(double length, double room) {
   return std::clamp<std::int64_t>(static_cast<std::int64_t>(length / room), 2, 5);
 }
 
-// What a line of text is wide, about: the widest letters are rare.
+// Returns an estimate of the width of a line of text; the widest letters are rare.
 double text_width(const std::string& text, double size) {
   return 0.62 * size * static_cast<double>(text.size());
 }
@@ -129,7 +129,7 @@ Result<std::string> draw_document(std::span<const Panel> panels, const std::stri
   constexpr double kTitle = 26;
   double width = 0, height = 0;
   std::int64_t most = 1;
-  double written = kLeft + text_width(caption, 12);  // to where texts reach
+  double written = kLeft + text_width(caption, 12);  // right end of the texts
   for (const Panel& panel : panels) {
     written = std::max(written, width + kLeft + text_width(panel.caption, 14));
     width += kLeft + width_of(panel.raster) + kRight + kPanelGap;

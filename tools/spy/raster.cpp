@@ -21,12 +21,12 @@ struct Axis {
     return (cell * lines + cells - 1) / cells;
   }
   [[nodiscard]] std::int64_t cell_of(std::int64_t line) const { return line * cells / lines; }
-  // The line of a cell when there are at least as many cells.
+  // Returns the line of a cell if there are at least as many cells as lines.
   [[nodiscard]] std::int64_t line_of(std::int64_t cell) const { return cell * lines / cells; }
   [[nodiscard]] bool coarse() const { return lines > cells; }
 };
 
-// The place of each column in the picture.
+// Returns the position of each column in the picture.
 std::vector<std::int32_t> places(std::span<const std::int32_t> order) {
   std::vector<std::int32_t> place(order.size());
   for (std::size_t i = 0; i < order.size(); ++i)
@@ -34,7 +34,7 @@ std::vector<std::int32_t> places(std::span<const std::int32_t> order) {
   return place;
 }
 
-// Counts the entries of lines [first, last) in the columns' own cells, one per line when there are few.
+// Counts the entries of lines [first, last) per cell, or per column if there are fewer columns than cells.
 class Painter {
  public:
   Painter(const formats::CsrView& a, std::span<const std::int32_t> row_order,
@@ -42,7 +42,8 @@ class Painter {
       : a_(a), row_order_(row_order), place_(places(column_order)), columns_(columns) {}
 
   void count(std::int64_t first, std::int64_t last, std::int64_t* cells) const {
-    std::vector<std::int64_t> lines;  // few columns: counted first, then spread
+    // used for few columns: counts per column, distributed to cells afterwards
+    std::vector<std::int64_t> lines;
     if (!columns_.coarse()) lines.assign(static_cast<std::size_t>(columns_.lines), 0);
     for (std::int64_t i = first; i < last; ++i) {
       const auto r =

@@ -14,7 +14,7 @@ class CudaPlace : public Place {
   [[nodiscard]] Device device() const override { return Device::cuda; }
   void* put(const void* from, std::size_t bytes) override {
     void* const to = memory_.emplace_back(from, bytes).get();
-    expect(cudaDeviceSynchronize());  // the stream of the products waits for no other
+    expect(cudaDeviceSynchronize());  // the products' stream waits for no other stream
     return to;
   }
   void write(void* to, const void* from, std::size_t bytes) override {

@@ -1,15 +1,16 @@
-// Times many small products: one run of a batch, beside a run for each of its matrices.
+// Times many small products: one run of a batch, compared with a run per matrix.
+//
 //   batch_bench [molecules] [layers] [mini-batches] [--device cpu|cuda] [-n 64] [--count 1000] [--atoms 40]
 //               [--format csr,bittcf,bmat,tall] [--precision fp32|tf32] [--threads T] [--seed S] [--csv FILE]
-// `molecules`: so many matrices with random bonds, block-diagonal. `layers`: pruned projections of one
-// network that read the same input, stacked. `mini-batches`: sampled neighbours, block-diagonal.
-// `batch` is one run of the plan of all; `graph` are runs of the plans of each, captured in one CUDA graph;
-// `each` are the same, called one after another from the host: microseconds of all products, medians, what
-// is done again following itself. Ratios are over `batch`. `make` is what it takes from arrays that are on
-// the device to the plan of the batch, `make_each` to those of each. All ways multiply with the same format.
-// Matrices and operands are random; every result is compared with sums in double before it is timed: `error`
-// is the larger ||C - A B|| / ||A B||. Rows that FILE has are not measured again. On the CPU the format is
-// csr.
+//
+// `molecules`: --count matrices with random bonds, block-diagonal. `layers`: pruned projections of one
+// network that read the same input, stacked. `mini-batches`: sampled neighborhoods, block-diagonal. `batch`
+// is one run of the plan of the batch; `graph` are runs of the plans of all matrices, captured in one CUDA
+// graph; `each` are the same runs, enqueued one by one from the host: median microseconds of all products, of
+// consecutive repetitions. Ratios are over `batch`. `make` is the time from arrays on the device to the plan
+// of the batch, `make_each` to those of all matrices. All variants use the same format. Matrices and operands
+// are random. Every result is compared with sums in double before timing: `error` is the larger ||C - A B|| /
+// ||A B||. Rows that FILE contains are not measured again. On the CPU the format is csr.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 

@@ -100,7 +100,7 @@ def cupy_rows(matrix: sp.csr_array, n: int) -> list[Row]:
 def measure(rows: list[Row], repetitions: int, calls: int, wait: Callable[[], Any]) -> dict[str, float]:
     """The least mean time of a call, in microseconds."""
     least = dict.fromkeys((name for name, _ in rows), float("inf"))
-    for turn in range(repetitions + 1):  # the first warms up
+    for turn in range(repetitions + 1):  # the first is a warm-up
         for name, call in rows:
             begin = time.perf_counter()
             for _ in range(calls):

@@ -297,8 +297,7 @@ __global__ void update(DeviceCsr a, const double* z, const float* z_absolute, co
   }
 }
 
-/// Reference of spmm_update for measured options only: as many columns on both sides, alpha = 1, no
-/// activation.
+/// Reference of spmm_update for the measured options only: m = n, alpha = 1, no activation.
 int reference_update(const DeviceCsr& a, const runtime::Operands& operands, std::int64_t n,
                      const ReferenceSums& to) {
   const std::size_t count = static_cast<std::size_t>(std::max<std::int64_t>(a.rows * n, 1));

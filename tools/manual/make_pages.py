@@ -14,7 +14,7 @@ import subprocess
 import sys
 import textwrap
 
-sys.dont_write_bytecode = True  # the source folder may be read-only
+sys.dont_write_bytecode = True  # the source directory may be read-only
 import common  # noqa: E402
 
 WIDTH = 120
@@ -148,7 +148,7 @@ class Markdown:
     """One page for the documentation. Options that an earlier verb describes in the same words refer to it."""
 
     def __init__(self):
-        self.described = {}  # text of an option: the verb that has it
+        self.described = {}  # text of an option -> the first verb that has it
 
     @staticmethod
     def prose(text, indent=""):

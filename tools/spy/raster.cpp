@@ -21,7 +21,7 @@ struct Axis {
     return (cell * lines + cells - 1) / cells;
   }
   [[nodiscard]] std::int64_t cell_of(std::int64_t line) const { return line * cells / lines; }
-  // Returns the line of a cell if there are at least as many cells as lines.
+  // Returns the line of a cell if cells >= lines.
   [[nodiscard]] std::int64_t line_of(std::int64_t cell) const { return cell * lines / cells; }
   [[nodiscard]] bool coarse() const { return lines > cells; }
 };

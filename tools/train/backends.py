@@ -6,7 +6,7 @@ import importlib
 
 from errors import UNSUPPORTED, TrainError
 
-BACKENDS = {  # name: module, what it needs
+BACKENDS = {  # name: module, required packages
     "torch": ("torch_layers", "torch"),
     "pyg": ("pyg_layers", "torch_geometric"),
     "sptile": ("sptile_layers", "sptile"),

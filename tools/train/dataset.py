@@ -39,10 +39,10 @@ class Features:
 class DataSet:
     """A graph of N nodes and E directed edges; tensors live on one device."""
 
-    edge_index: torch.Tensor  # [2, E] int64: sources, targets; sorted by target, unique, without loops
+    edge_index: torch.Tensor  # [2, E] int64: sources, targets; sorted by target, unique, without self-loops
     x: Features  # [N, F], each row divided by its sum
-    y: torch.Tensor  # [N] int64; -1: none
-    nodes: dict  # split -> [n] int64, which nodes are in it
+    y: torch.Tensor  # [N] int64; -1: no label
+    nodes: dict  # split -> [n] int64, its nodes
     classes: int
 
     @property

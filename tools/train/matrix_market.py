@@ -9,7 +9,7 @@ import numpy as np
 
 from errors import BAD_INPUT, IO, TrainError
 
-OPENERS = {"": open, ".gz": gzip.open, ".xz": lzma.open}  # by the ending of the file's name
+OPENERS = {"": open, ".gz": gzip.open, ".xz": lzma.open}  # by file suffix
 
 
 def find_file(folder, name):
@@ -43,7 +43,7 @@ def read_pattern(path):
     text = read_text(path)
     banner, _, rest = text.partition("\n")
     words = banner.lower().split()
-    # Graphs in circulation have one % only.
+    # Published graphs exist with a single %.
     if (
         len(words) != 5
         or words[0] not in ("%%matrixmarket", "%matrixmarket")

@@ -12,7 +12,7 @@ class Model(nn.Module):
     def __init__(self, dropout):
         super().__init__()
         self.dropout = dropout
-        self.drop_rows = functional.dropout  # another one where a process has some of the rows only
+        self.drop_rows = functional.dropout  # replaced if a process has only some of the rows
 
     def features(self, x):
         """[N, F] of Features, dropped while training."""

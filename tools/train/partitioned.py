@@ -10,15 +10,16 @@ import os
 import torch
 import torch.distributed as dist
 
-# Its functions keep the group that is there when they are imported, which optimizers do: it would outlive its end, and a
-# thread of gloo that lets go of a tensor while the interpreter ends aborts the process.
+# Imported before a process group exists. Functions of this module, which optimizers import, keep the current
+# group: it would outlive its end, and a gloo thread that frees a tensor during interpreter shutdown aborts
+# the process.
 import torch.distributed.nn
 from torch.nn import functional
 
 from dataset import read_nodes
 from errors import BAD_INPUT, DEVICE, UNSUPPORTED, USAGE, TrainError
 
-MODELS = ("gcn", "gin", "agnn")  # gat drops weights of edges, which no process has of all
+MODELS = ("gcn", "gin", "agnn")  # gat drops edge weights, of which no process has all
 
 
 class OwnFeatures:
@@ -32,7 +33,7 @@ class OwnFeatures:
         place[rows] = torch.arange(len(rows))
         owner = place[features.entries // width]
         self.count = len(features.entries)
-        self.chosen = (owner >= 0).nonzero()[:, 0]  # which of the entries of all
+        self.chosen = (owner >= 0).nonzero()[:, 0]  # indices among the entries of all processes
         self.entries = owner[self.chosen] * width + features.entries[self.chosen] % width
         self.values = features.values[self.chosen]
         self.dropped = self.dense.clone()
@@ -61,8 +62,8 @@ class PartOfDataSet:
     graph: object
     x: OwnFeatures
     y: torch.Tensor  # [owned]
-    nodes: dict  # split -> which of the rows that it owns are in it
-    counts: dict  # split -> how many nodes of all processes
+    nodes: dict  # split -> its nodes among the owned rows
+    counts: dict  # split -> number of nodes over all processes
     classes: int
     node_count: int
 
@@ -115,7 +116,7 @@ def process_group(device_name):
     try:
         yield device
     except Exception:
-        if device.type == "cpu":  # NCCL would wait for those that ended
+        if device.type == "cpu":  # NCCL would wait for exited processes
             dist.destroy_process_group()
         raise
     dist.destroy_process_group()

@@ -13,9 +13,9 @@ from torch.nn import functional
 class Graph:
     """What the layers read of a graph of N nodes."""
 
-    sums: torch.Tensor  # [N, N] CSR, 1 at each edge (row: target)
-    normal: torch.Tensor  # [N, N] CSR, with loops, 1 / sqrt(degree of source x degree of target)
-    sources: torch.Tensor  # [E + N] int64: edges and loops, in the order of the CSR arrays
+    sums: torch.Tensor  # [N, N] CSR with 1 at each edge (row: target)
+    normal: torch.Tensor  # [N, N] CSR with self-loops, 1 / sqrt(degree of source x degree of target)
+    sources: torch.Tensor  # [E + N] int64: edges and self-loops, in the order of the CSR arrays
     targets: torch.Tensor  # [E + N] int64
 
 

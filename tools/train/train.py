@@ -144,7 +144,7 @@ def pick_device(options):
         raise TrainError(DEVICE, "no CUDA device that PyTorch can use; --device cpu runs without one")
     torch.backends.cuda.matmul.allow_tf32 = options.tf32
     if options.threads:
-        torch.set_num_threads(options.threads)  # sptile.torch heeds it, too
+        torch.set_num_threads(options.threads)  # also applies to sptile.torch
     return torch.device(options.device)
 
 
@@ -177,7 +177,7 @@ def run_part(options):
         data = partitioned.read_part(options.data, options.partition, device)
         try:
             about, runs = train_all(options, data, layers, first=data.graph.rank == 0)
-        except OSError as error:  # what sptile says of ranks that ended
+        except OSError as error:  # error of sptile for exited ranks
             raise TrainError(IO, str(error)) from None
         about["partition"], about["processes"] = options.partition, data.graph.world_size
         return (about, runs) if data.graph.rank == 0 else None

@@ -9,7 +9,7 @@ import torch
 from models import make_model
 from op_times import OpTimes
 
-TIMED_EPOCHS = 3  # whose operations are timed one by one, after the training
+TIMED_EPOCHS = 3  # epochs whose operations are timed one by one, after the training
 
 
 @dataclasses.dataclass
@@ -19,15 +19,16 @@ class Run:
     backend: str
     seed: int
     losses: list = dataclasses.field(default_factory=list)  # training loss of each epoch
-    validation: list = dataclasses.field(default_factory=list)  # (epoch, loss, accuracy), now and then
+    validation: list = dataclasses.field(default_factory=list)  # (epoch, loss, accuracy) at intervals
     test_accuracy: float = 0.0
     seconds_per_epoch: dict = dataclasses.field(
         default_factory=dict
-    )  # total, and its parts: sparse, dense, rest
-    prepare_seconds: float = 0.0  # conversion, plans: the graph, and the first epoch beyond one of the others
-    train_seconds: float = 0.0  # all epochs
+    )  # total and its parts: sparse, dense, rest
+    # conversion and plans: the graph, and the excess of the first epoch over the others
+    prepare_seconds: float = 0.0
+    train_seconds: float = 0.0  # of all epochs
     break_even_epochs: float | None = (
-        None  # from when on it is ahead of the first backend; None: never, or the first
+        None  # first epoch from which it is ahead of the first backend; None: never, or it is the first
     )
 
 

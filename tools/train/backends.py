@@ -1,6 +1,5 @@
-"""Whose layers the models are made of. A backend is a module with GCNConv, GINConv, AGNNConv, GATConv, called
-and named as PyG's, and make_graph(edge_index [2, E], nodes), which gives what the layers take as their
-graph."""
+"""Layers of the models. A backend is a module with GCNConv, GINConv, AGNNConv, GATConv, with the names and signatures
+of PyG, and make_graph(edge_index [2, E], nodes), which returns the graph that the layers take."""
 
 import importlib
 
@@ -14,7 +13,8 @@ BACKENDS = {  # name: module, required packages
 
 
 def load_backend(name, instead=None):
-    """The module of a backend, or of other layers of its package; TrainError where that is missing."""
+    """Returns the module of a backend, or of other layers of its package. Raises TrainError if it is not installed.
+    """
     module, package = BACKENDS[name]
     module = instead or module
     try:

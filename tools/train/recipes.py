@@ -1,11 +1,11 @@
-"""How each model is trained unless the command line says otherwise: the settings of the papers."""
+"""Default training settings of each model, from the papers."""
 
 import dataclasses
 
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
-    """One row of the table."""
+    """Settings of one model."""
 
     paper: str
     hidden: int  # width of the hidden layer; of each head if there are several

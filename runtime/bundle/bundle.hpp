@@ -124,7 +124,7 @@ class Bundle {
   std::int64_t rows_ = 0, cols_ = 0, nnz_ = 0;
   bool pattern_ = false;
   std::optional<bool> symmetric_;
-  std::array<std::vector<formats::FormatView>, 2> formats_;  ///< of A, and of A^T if it differs
+  std::array<std::vector<formats::FormatView>, 2> formats_;  ///< formats of A, and of A^T if it differs
   std::vector<StoredPlan> plans_;
 };
 

@@ -28,7 +28,7 @@ Status check_shared(const char* call, const MatrixArguments& arguments);
 struct ArraysArgument {
   sptile_arrays arrays;
   Device device;
-  DType dtype;  ///< of the values; DType::none: a pattern
+  DType dtype;  ///< value type; DType::none: a pattern
 
   /// Returns the disorder, for arrays in device memory.
   [[nodiscard]] cuda::Disorder disorder() const { return static_cast<cuda::Disorder>(arrays.disorder); }

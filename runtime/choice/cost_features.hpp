@@ -38,7 +38,7 @@ using CostFeatures = std::array<double, kFeatures.size()>;
 
 /// Caches between memory and the multiprocessors or cores.
 struct Caches {
-  double near_bytes = 128e3;  ///< of one multiprocessor or core
+  double near_bytes = 128e3;  ///< per multiprocessor or core
   double far_bytes = 50e6;    ///< shared: L2 of a device, last-level cache of a CPU
 };
 

@@ -31,7 +31,7 @@ inline constexpr std::string_view kBuiltInSource = "built in";
 struct ProfileNumber {
   std::string kernel;     ///< for example "cuda.csr.rows"
   std::string precision;  ///< for example "tf32", or "any"
-  std::string name;       ///< of a feature, or a constant of the kernel
+  std::string name;       ///< a feature, or a constant of the kernel
   double value = 0;
 };
 

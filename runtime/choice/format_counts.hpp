@@ -19,12 +19,12 @@ inline constexpr std::int64_t kItems = 20'000, kLeastPiece = 128, kMostPiece = 5
 struct FormatCounts {
   std::int64_t fetches = 0;  ///< loads of rows of B: nnz for csr, 8 per tile, 8 per group for tall
   std::int64_t tiles = 0;    ///< tiles for tensor cores; 0 for csr
-  std::int64_t entries = 0;  ///< of the matrix
+  std::int64_t entries = 0;  ///< entries of the matrix
   std::int64_t units = 0;    ///< windows, or rows in formats without windows
   std::int64_t longest = 0;  ///< loads of the longest unit: the tiles of a window, or a row
   /// segments into which long units are split, so that all multiprocessors have work
   std::int64_t pieces = 0;
-  std::int64_t bytes = 0;  ///< of all arrays
+  std::int64_t bytes = 0;  ///< bytes of all arrays
   FetchLists lists = {};
 };
 

@@ -29,7 +29,7 @@ struct BatchPlace {
 
 struct BatchLayout {
   BatchMember whole;
-  std::vector<BatchPlace> begin;  ///< of each matrix, in the joined matrix
+  std::vector<BatchPlace> begin;  ///< offsets of each matrix in the joined matrix
 };
 
 /// Computes the offsets of the matrices in the joined matrix. Errc::usage if there are no matrices, if value

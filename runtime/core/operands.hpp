@@ -65,7 +65,7 @@ struct Operands {
   double alpha = 1;
   double beta = 0;      ///< 0: the previous contents of the result are not read
   bool scaled = false;  ///< multiply by the values of A, for operations that support it
-  double slope = 0.2;   ///< of Score::additive for negative arguments
+  double slope = 0.2;   ///< slope of Score::additive for negative arguments
   /// Values that replace those of A in this run, packed as the format of the plan stores them, with its type.
   /// Null: the values of the matrix.
   const void* values = nullptr;

@@ -37,7 +37,7 @@ struct CpuFunction {
   DType values;
   DType dense;
   ChunkFn run;
-  DType result = DType::none;  ///< none: as `dense`
+  DType result = DType::none;  ///< none: equal to `dense`
 };
 
 /// Kernel of one operation and format.

@@ -55,7 +55,7 @@ template <class To, class From>
   return to;
 }
 
-/// Returns the elements of `yes` where the mask is set, else those of `no`.
+/// Returns the elements of `yes` if the mask is set, else those of `no`.
 template <class M, class V>
 [[gnu::always_inline]] inline V select(M mask, V yes, V no) {
   if constexpr (std::is_same_v<M, bool>)

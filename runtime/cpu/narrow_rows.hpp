@@ -19,7 +19,7 @@ struct NarrowRun {
   using Acc = Accumulator<D>;
   const std::int64_t* row_ptr = nullptr;
   const std::int32_t* col = nullptr;
-  std::int64_t nnz = 0;                 ///< of all rows, at least 1
+  std::int64_t nnz = 0;                 ///< nonzeros of all rows, at least 1
   const V* value = nullptr;             ///< ignored for a pattern
   const std::int32_t* order = nullptr;  ///< new_to_old; null: original order
   const D* b = nullptr;

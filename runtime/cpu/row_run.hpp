@@ -16,7 +16,7 @@ template <class D>
 struct RowRun {
   const std::int64_t* row_ptr = nullptr;
   const std::int32_t* col = nullptr;
-  std::int64_t nnz = 0;  ///< of all rows
+  std::int64_t nnz = 0;  ///< nonzeros of all rows
   const D* value = nullptr;
   std::int64_t value_step = 1;          ///< 0: all entries have the same value
   const std::int32_t* order = nullptr;  ///< new_to_old; null: original order

@@ -46,7 +46,7 @@ struct OperandSpec {
 
 /// Sizes that determine the work of a product.
 struct ProductSizes {
-  std::int64_t rows = 0, nnz = 0;  ///< of A
+  std::int64_t rows = 0, nnz = 0;  ///< sizes of A
   std::int64_t units = 0;          ///< windows, or rows in formats without windows
   std::int64_t pieces = 0;         ///< segments into which long units are split
   double row_bytes = 0;            ///< bytes of a row of the dense operands that are read

@@ -32,10 +32,10 @@ struct HeldFormat {
       /// `values`.
       matrix;
   HoldOptions options;
-  DType dtype = DType::none;     ///< of the values; DType::none: a pattern
+  DType dtype = DType::none;     ///< value type; DType::none: a pattern
   std::optional<int> parameter;  ///< conversion parameter of a format that was converted on a device
   formats::Side side = formats::Side::matrix;  ///< A or A^T
-  std::vector<std::byte> values;  ///< of a refreshable format on the CPU: its value arrays, concatenated
+  std::vector<std::byte> values;  ///< value arrays of a refreshable format on the CPU, concatenated
   std::array<std::vector<std::byte>, formats::kMaxArrays> index;  ///< arrays copied from a device
   std::mutex uploading;                                           ///< protects on_device until the upload
   bool proven = true;  ///< false: only offsets were checked; the device checks the rest after the upload

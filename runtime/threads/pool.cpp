@@ -16,8 +16,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::microseconds kWorkerSpin{20};  // how long a worker spins after its last loop
-// how long a caller spins for workers within an iteration
+constexpr std::chrono::microseconds kWorkerSpin{20};  // spinning time of a worker after its last loop
+// spinning time of a caller while workers finish an iteration
 constexpr std::chrono::microseconds kCallerSpin{20};
 constexpr int kPausesPerLook = 16;  // pause instructions between two reads of the clock
 constexpr std::chrono::nanoseconds kSeries = kWorkerSpin;  // maximum time between two loops of a series

@@ -122,7 +122,7 @@ def ring(nodes: int, width: int, device: str) -> Problem:
     return Problem("ring", *(x.to(device) for x in tensors))
 
 
-# ---- Models: what a backend makes of a problem ----
+# ---- Models by backend ----
 
 
 class KeptTranspose(torch.autograd.Function):

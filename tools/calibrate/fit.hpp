@@ -34,7 +34,7 @@ inline constexpr std::size_t kLeastSamples = 2 * runtime::kFeatures.size();
 struct FitQuality {
   std::string kernel, precision;
   std::int64_t samples = 0;
-  double median_error = 0;         ///< of |ratio - 1|
+  double median_error = 0;         ///< median of |ratio - 1|
   double lowest = 0, highest = 0;  ///< ratios
 };
 std::vector<FitQuality> fit_quality(const runtime::DeviceProfile& profile, std::span<const Sample> samples);

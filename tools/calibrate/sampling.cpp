@@ -17,7 +17,7 @@ namespace {
 
 using runtime::Precision;
 
-constexpr std::int64_t kMostElements = 100'000'000;  // of B or C: exceeds all caches
+constexpr std::int64_t kMostElements = 100'000'000;  // elements of B or C, which then exceed all caches
 // larger matrices take too long to split with all thresholds
 constexpr std::int64_t kMostSplitEntries = 5'000'000;
 

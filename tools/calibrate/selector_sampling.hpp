@@ -17,7 +17,7 @@ struct SelectorSampling {
   std::string_view kernel;            ///< an SpMM kernel of hc_window
   std::vector<std::int64_t> columns;  ///< values of N
   std::vector<WindowShape> shapes;
-  /// of each matrix: many more windows than run concurrently
+  /// sizes of each matrix: many more windows than run concurrently
   std::int64_t windows = 4096, matrix_cols = 16384;
 };
 

@@ -104,7 +104,7 @@ sptile_status long_call(const sptile_tools_options& options, const Step& step) n
   } catch (const std::system_error& error) {
     return report(Errc::io, "system error: ", error.what());
   } catch (const std::exception& error) {
-    // TBB throws a bare one where no thread can be started.
+    // oneTBB throws a bare std::runtime_error if it cannot start a thread.
     if (typeid(error) == typeid(std::runtime_error)) return report(Errc::io, "system error: ", error.what());
     return report(Errc::internal, "internal error, please report it: ", error.what());
   } catch (...) {

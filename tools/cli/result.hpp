@@ -22,7 +22,7 @@ Json to_json(const Parameters& parameters);
 /// Prints the result: the object with --json, otherwise the text.
 void print_result(const Session& session, const Json& json, const std::string& text);
 
-/// Refuses --json if the verb writes its output file to stdout, where the two would mix.
+/// Refuses --json if the verb writes its output file to stdout, because the two would mix.
 Status check_stdout_free(const Session& session, const std::string& output);
 
 }  // namespace sptile::tools

@@ -19,7 +19,7 @@ using Rows = std::vector<std::vector<std::string>>;
 // Selected rows; empty: all of them.
 struct Filter {
   std::string text;                                            // substring of the name
-  std::vector<std::string> formats, ops, devices, precisions;  // of kernels
+  std::vector<std::string> formats, ops, devices, precisions;  // for kernels only
 
   [[nodiscard]] bool names(std::string_view name) const { return name.find(text) != std::string_view::npos; }
   [[nodiscard]] bool is_for_kernels() const {

@@ -17,7 +17,7 @@ using runtime::cuda::DeviceBuffer;
 constexpr std::size_t kCopied = std::size_t{1} << 30;
 constexpr std::size_t kPinned = std::size_t{256} << 20;
 constexpr int kPasses = 32;      // so that the launch latency is negligible
-constexpr int kBlocksPerSm = 8;  // of 256 threads: the maximum occupancy
+constexpr int kBlocksPerSm = 8;  // blocks of 256 threads: the maximum occupancy
 
 /// Returns the rate in bytes per second.
 Result<double> rate(double bytes, LaunchTimer& timer, const Launch& launch) {

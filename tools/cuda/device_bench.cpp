@@ -72,7 +72,7 @@ class DeviceBench final : public ProductBench {
 
   Session& session_;
   DeviceBenchOptions options_;
-  std::optional<DeviceFacts> facts_;  // of the open device
+  std::optional<DeviceFacts> facts_;  // set while the device is open
   std::optional<cuda::LaunchTimer> timer_;
   formats::CsrView source_;
   cuda::DeviceProduct product_;

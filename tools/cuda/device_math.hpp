@@ -24,7 +24,7 @@ struct DeviceCsr {
   std::int64_t rows = 0, cols = 0, nnz = 0;
   const std::int32_t* row_ptr = nullptr;
   const std::int32_t* columns = nullptr;
-  const void* values = nullptr;  ///< of `dtype`
+  const void* values = nullptr;  ///< elements of type `dtype`
   DType dtype = DType::f32;
   DType result = DType::f32;  ///< type of the result
 };

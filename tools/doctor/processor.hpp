@@ -21,10 +21,10 @@ struct Processor {
   int usable = 0;                            ///< logical processors that this process may run on
   int cores = 0, sockets = 0;                ///< 0: not reported by the system
   std::optional<double> quota;               ///< CPU quota of control groups in processors; nullopt: no limit
-  std::vector<Cache> caches;                 ///< of the first processor
+  std::vector<Cache> caches;                 ///< caches of the first processor
   std::int64_t memory = 0;                   ///< bytes; 0: not reported by the system
   std::int64_t memory_free = 0;              ///< available without swapping
-  std::optional<std::int64_t> memory_limit;  ///< of control groups, if below `memory`
+  std::optional<std::int64_t> memory_limit;  ///< limit of control groups, if below `memory`
 };
 
 /// Reads /proc and /sys below `root`. Missing or unexpected values stay unset.

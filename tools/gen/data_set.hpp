@@ -27,7 +27,7 @@ class DataSet {
 
   std::string features_, labels_;
   formats::Placing placing_ = false;
-  std::optional<formats::OutputBytes> output_;  // of the labels
+  std::optional<formats::OutputBytes> output_;  // output of the labels
 };
 
 }  // namespace sptile::tools::gen

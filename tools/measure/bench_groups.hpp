@@ -26,7 +26,7 @@ std::string noise_text(const Json& rows);
 
 /// Marks printed with a row.
 struct RowMarks {
-  bool fastest = false;            ///< of its group
+  bool fastest = false;            ///< fastest of its group
   bool noisy = false;              ///< neither fastest nor compared
   std::optional<double> over_csr;  ///< speedup over csr; nullopt if that was not measured
 };

@@ -91,7 +91,7 @@ class Benchmark {
   std::int64_t resumed_ = 0, expected_ = 0;
   std::vector<FailedInput> failed_;
   Status worst_, left_out_;  // the first error of each kind
-  Status log_status_;        // of writing rows
+  Status log_status_;        // status of writing rows
 };
 
 }  // namespace sptile::tools

@@ -14,7 +14,7 @@
 
 namespace sptile::tools {
 
-/// Names as typed by the user, checked by resolve_device; empty: chosen by what is multiplied.
+/// Names as typed by the user, checked by resolve_device; empty: chosen by the matrix and operation.
 struct ProductRequest {
   std::string op{runtime::kSpmm.name}, device = "cpu", precision, kernel, dense, result, choose = "predicted";
   std::int64_t n = 128;

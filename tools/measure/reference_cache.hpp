@@ -13,7 +13,7 @@ namespace sptile::tools {
 /// Rows of a result that are compared with the reference.
 enum class CheckedRows {
   none,
-  some,  ///< of large products: evenly spaced blocks of consecutive rows
+  some,  ///< evenly spaced blocks of consecutive rows of large products
   all
 };
 
@@ -45,7 +45,7 @@ class ReferenceCache {
   /// The reference of a block of rows.
   struct Block {
     std::vector<Run> runs;
-    std::vector<double> values, scales, slacks;  ///< of all runs; empty slacks: all are 0
+    std::vector<double> values, scales, slacks;  ///< values of all runs; empty slacks: all are 0
   };
 
   static Block compute(const runtime::Operation& op, const runtime::ReferenceProduct& part,

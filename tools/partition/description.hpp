@@ -15,7 +15,7 @@ struct PartitionDescription {
   std::string id;       ///< 16 hexadecimal digits, the same in every part
   std::string content;  ///< 16 hexadecimal digits: fingerprint of the entire matrix, see content_hash
   std::int64_t rows = 0, entries = 0;
-  DType dtype = DType::none;  ///< of the values; DType::none: a pattern
+  DType dtype = DType::none;  ///< value type; DType::none: a pattern
   bool symmetric = false;
   std::string method, reorder, source;  ///< as requested, for information only
   std::uint64_t seed = 1;

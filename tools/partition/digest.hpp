@@ -19,8 +19,8 @@ struct Digest {
   [[nodiscard]] bool symmetric() const { return forward == mirrored; }
 };
 
-/// Computes digests. The symmetry hashes use a random key per process, so that nobody can craft a matrix that
-/// appears symmetric.
+/// Computes digests. The symmetry hashes use a random key per process, so that no matrix can be crafted to
+/// appear symmetric.
 class DigestMaker {
  public:
   DigestMaker();

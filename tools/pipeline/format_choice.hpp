@@ -15,7 +15,7 @@ struct FormatChoice {
   std::string label;  ///< as typed, with auto replaced by its value: "libra_spmm:1"
   const formats::FormatLayout* layout = nullptr;
   const formats::Converter* converter = nullptr;
-  std::optional<int> parameter = {};  ///< of the format; nullopt: chosen by the conversion
+  std::optional<int> parameter = {};  ///< parameter of the format; nullopt: chosen by the conversion
   std::string why = {};               ///< origin of the value for auto
   std::string source = {};            ///< profile that contains it: a file, or "built in"
 

@@ -20,7 +20,7 @@
 namespace sptile::tools {
 
 struct LoadOptions {
-  DType dtype = DType::f32;  ///< of the values in memory; none: as in a bundle, f64 for text
+  DType dtype = DType::f32;  ///< type of the values in memory; none: as in a bundle, f64 for text
   bool real_part = false;    ///< real part of complex Matrix Market files
   bool hash_source = false;  ///< fill LoadedMatrix::sha256
   formats::EdgeListOptions edges = {};
@@ -32,7 +32,7 @@ struct LoadOptions {
 struct LoadedMatrix {
   formats::Csr csr;
   std::string name;                     ///< file name without directories; "-" for standard input
-  std::string sha256;                   ///< of the file's bytes, if requested
+  std::string sha256;                   ///< hash of the file's bytes, if requested
   std::vector<std::int32_t> row_order;  ///< new_to_old stored in a bundle; empty otherwise
   std::int64_t duplicates = 0;          ///< entries that were added to others
   formats::ValueLoss loss;              ///< values that the requested type cannot represent

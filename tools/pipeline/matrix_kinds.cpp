@@ -457,7 +457,7 @@ Result<const MatrixKind*> find_kind(formats::InputBytes& input, const std::strin
   const auto head = read_head(input);
   if (!head) return tl::unexpected(head.error());
   if (const MatrixKind* const kind = kind_by_contents(*head)) return kind;
-  if (is_hdf5(input.fd())) return &named("binsparse");  // whose reader reports the missing part
+  if (is_hdf5(input.fd())) return &named("binsparse");  // its reader reports the missing part
   const MatrixKind* const kind = kind_by_suffix(path);
   if (kind == nullptr) return &unnamed_text(*head);
   return kind->starts == nullptr ? kind : &market();

@@ -12,9 +12,9 @@ namespace sptile::tools {
 /// A precision and the corresponding types.
 struct PrecisionChoice {
   std::string name;           ///< as typed; empty: the kernel's default
-  DType values = DType::f32;  ///< of A
-  std::string dense;          ///< of B and C; empty: by the values
-  std::string result;         ///< of C; empty: as B
+  DType values = DType::f32;  ///< type of A
+  std::string dense;          ///< type of B and C; empty: derived from the values
+  std::string result;         ///< type of C; empty: that of B
 };
 
 /// Parses a comma-separated list; empty: the kernels' default. fp16, bf16 and fp64 imply operands of that

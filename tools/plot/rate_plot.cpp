@@ -122,7 +122,7 @@ struct Line {
 // Assigns each dot to the first lane in which it touches no other.
 void take_lanes(Line& line) {
   std::stable_sort(line.dots.begin(), line.dots.end(), [](const Dot& a, const Dot& b) { return a.x < b.x; });
-  std::vector<double> ends;  // of the lanes
+  std::vector<double> ends;  // right ends of the lanes
   for (Dot& dot : line.dots) {
     const auto lane = std::find_if(ends.begin(), ends.end(), [&](double end) { return end <= dot.x; });
     dot.lane = static_cast<std::size_t>(lane - ends.begin());

@@ -23,7 +23,7 @@
 namespace sptile::tools::report {
 namespace {
 
-constexpr std::size_t kMostBins = 16;  // of row lengths
+constexpr std::size_t kMostBins = 16;  // bins of row lengths
 
 using Order = std::vector<std::int32_t>;
 

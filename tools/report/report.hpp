@@ -52,12 +52,13 @@ struct Report {
   LineLengths row_nnz, column_nnz;
   std::vector<LengthBin> row_bins;
 
-  int window_rows = 8;             ///< that orderings optimize
+  int window_rows = 8;             ///< window height that orderings optimize
   std::vector<OrderTried> orders;  ///< the given order first
   std::size_t best_order = 0;      ///< index of the order with the fewest blocks
   std::vector<spy::Panel> panels;  ///< in the given order and, if different, the best order
 
-  std::string op, device, device_detail, dense;  ///< of the product; `dense`: types of its dense operands
+  /// operation, device and its details; `dense`: types of the dense operands
+  std::string op, device, device_detail, dense;
   std::int64_t n = 0;
   bool measured = false;
   std::int64_t not_reached = 0;         ///< kernels that were not measured within the time limit

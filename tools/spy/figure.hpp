@@ -14,7 +14,7 @@ namespace sptile::tools::spy {
 /// A picture of a matrix in one order.
 struct Panel {
   Raster raster;
-  std::int64_t rows = 0, cols = 0;  ///< of the matrix
+  std::int64_t rows = 0, cols = 0;  ///< sizes of the matrix
   std::string caption;              ///< for example "original order"
 };
 

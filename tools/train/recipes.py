@@ -10,7 +10,7 @@ class Recipe:
     paper: str
     hidden: int  # width of the hidden layer; of each head if there are several
     heads: int  # in the hidden layer; the last layer has one
-    dropout: float  # of the inputs of both layers, and of attention weights in GAT
+    dropout: float  # dropout of the inputs of both layers, and of attention weights in GAT
     learning_rate: float
     weight_decay: float
     decay_all: bool  # weight decay of all parameters instead of the first layer's

@@ -26,7 +26,7 @@ class Run:
     )  # total and its parts: sparse, dense, rest
     # conversion and plans: the graph, and the excess of the first epoch over the others
     prepare_seconds: float = 0.0
-    train_seconds: float = 0.0  # of all epochs
+    train_seconds: float = 0.0  # time of all epochs
     break_even_epochs: float | None = (
         None  # first epoch from which it is ahead of the first backend; None: never, or it is the first
     )

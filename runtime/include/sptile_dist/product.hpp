@@ -59,7 +59,7 @@ class Product {
                 "exchanges of host memory require HostMemory; exchanges with a stream require CudaMemory");
 
  public:
-  /// Opens this process's part of `folder`, which `sptile partition` wrote. The exchange is borrowed.
+  /// Opens this process's part of `folder`, a directory written by `sptile partition`. Borrows the exchange.
   Product(const std::string& folder, E& exchange, const ProductOptions& options)
       : exchange_(exchange), n_(options.n) {
     detail::Record record;

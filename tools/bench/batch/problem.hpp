@@ -22,7 +22,7 @@ struct Problem {
   bool stacked = false;  ///< all are multiplied by the same B; otherwise each by its own rows of B
   std::vector<Member> parts;
 
-  [[nodiscard]] std::int64_t rows() const;  ///< of C
+  [[nodiscard]] std::int64_t rows() const;  ///< rows of C
   [[nodiscard]] std::int64_t cols() const;  ///< rows of B
   [[nodiscard]] std::int64_t entries() const;
 };

@@ -9,7 +9,7 @@ THREADS = (1, 2)
 CASES = [(kind, threads) for kind in TYPES for threads in THREADS]
 CASE_HEADS = [f"{kind}, {threads} thread{'s' if threads > 1 else ''}" for kind, threads in CASES]
 MEGABYTE = 1e6
-SIZES = (  # of A, B and C together
+SIZES = (  # total bytes of A, B and C
     ("up to 1 MB", 0, MEGABYTE),
     ("1 to 10 MB", MEGABYTE, 10 * MEGABYTE),
     ("over 10 MB", 10 * MEGABYTE, float("inf")),

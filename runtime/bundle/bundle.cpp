@@ -102,8 +102,8 @@ Status Bundle::read_shape() {
   if (stored->rank != 1 || stored->array.size != std::ssize(shape) || stored->array.dtype != DType::i64)
     return bad(path + " must be i64[3]: rows, columns, entries");
   std::ranges::copy(stored->array.as<std::int64_t>(), shape.begin());
-  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-  if (shape[0] < 0 || shape[0] > kMost || shape[1] < 0 || shape[1] > kMost || shape[2] < 0)
+  constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
+  if (shape[0] < 0 || shape[0] > kMax || shape[1] < 0 || shape[1] > kMax || shape[2] < 0)
     return bad(path + " is " + to_string(shape[0]) + " x " + to_string(shape[1]) + " with " +
                to_string(shape[2]) + " entries; expected 0 to 2^31 - 1 rows and columns");
   rows_ = shape[0], cols_ = shape[1], nnz_ = shape[2];

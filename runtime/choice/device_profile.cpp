@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::string_view kMagic = "sptile-profile";
 constexpr int kVersion = 1;
-constexpr std::size_t kMostBytes = std::size_t{1} << 20;
-constexpr std::size_t kMostNumbers = 4096;
+constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
+constexpr std::size_t kMaxNumbers = 4096;
 constexpr std::string_view kBlank = " \t\r";
 
 struct KindName {
@@ -101,8 +101,8 @@ Status read_number(std::string_view line, std::vector<ProfileNumber>& numbers) {
     if (known.kernel == kernel && known.precision == precision && known.name == name)
       return fail(Errc::bad_input, std::string(name) + " of " + std::string(kernel) + ", " +
                                        std::string(precision) + " occurs twice");
-  if (numbers.size() == kMostNumbers)
-    return fail(Errc::bad_input, "more than " + std::to_string(kMostNumbers) +
+  if (numbers.size() == kMaxNumbers)
+    return fail(Errc::bad_input, "more than " + std::to_string(kMaxNumbers) +
                                      " numbers; expected a profile written by 'sptile calibrate'");
   numbers.push_back({std::string(kernel), std::string(precision), std::string(name), *number});
   return {};
@@ -225,10 +225,10 @@ std::string format_profile(const DeviceProfile& profile, std::span<const std::st
 Result<DeviceProfile> read_profile(const std::string& path) {
   const Result<File> file = open_regular(path);
   if (!file) return tl::unexpected(file.error());
-  std::string text(kMostBytes + 1, '\0');
+  std::string text(kMaxBytes + 1, '\0');
   text.resize(std::fread(text.data(), 1, text.size(), file->get()));
   if (std::ferror(file->get()) != 0) return fail(Errc::io, "the profile cannot be read", path);
-  if (text.size() > kMostBytes)
+  if (text.size() > kMaxBytes)
     return fail(Errc::bad_input, "larger than 1 MiB; expected a profile written by 'sptile calibrate'", path);
   return parse_profile(text, path);
 }

@@ -25,7 +25,7 @@ struct UnitCounts {
 template <class T>
 UnitCounts count_units(std::span<const T> offsets, std::int64_t fetches, std::int64_t all) {
   UnitCounts counts;
-  const std::int64_t steps = std::clamp(all / kItems, kLeastPiece / fetches, kMostPiece / fetches);
+  const std::int64_t steps = std::clamp(all / kItems, kMinPiece / fetches, kMaxPiece / fetches);
   std::int64_t longest = 0;
   for (std::size_t i = 1; i < offsets.size(); ++i) {
     const std::int64_t length = std::clamp(distance(offsets[i - 1], offsets[i]), std::int64_t{0}, all);
@@ -40,17 +40,17 @@ UnitCounts count_units(std::span<const T> offsets, std::int64_t fetches, std::in
 constexpr std::uint64_t kHash = 0x9E3779B97F4A7C15;
 /// Maximum rows of a simulated cache. Larger caches are simulated for a fraction of the columns, with a cache
 /// of the same fraction (Waldspurger et al., SHARDS, FAST 2015).
-constexpr std::int64_t kMostRows = 1 << 14;
+constexpr std::int64_t kMaxRows = 1 << 14;
 /// Hash table slots per row, enough to make collisions rare.
-constexpr std::uint64_t kSlotsPerRow = 32, kLeastSlots = 4096;
+constexpr std::uint64_t kSlotsPerRow = 32, kMinSlots = 4096;
 
 /// Two generations of rows of B. When the younger one is full, the older one is discarded.
 class TwoGenerations {
  public:
   explicit TwoGenerations(std::int64_t room) {
-    while (room >> skip_ > kMostRows) ++skip_;
+    while (room >> skip_ > kMaxRows) ++skip_;
     half_ = std::max<std::int64_t>((room >> skip_) / 2, 1);
-    slots_.resize(std::bit_ceil(std::max(kSlotsPerRow * static_cast<std::uint64_t>(half_), kLeastSlots)));
+    slots_.resize(std::bit_ceil(std::max(kSlotsPerRow * static_cast<std::uint64_t>(half_), kMinSlots)));
   }
 
   /// Returns whether a column is in the sample.

@@ -13,7 +13,7 @@ namespace sptile::runtime {
 /// one of them.
 using FetchLists = std::array<std::span<const std::int32_t>, 2>;
 
-inline constexpr std::int64_t kItems = 20'000, kLeastPiece = 128, kMostPiece = 512, kLongPieces = 3;
+inline constexpr std::int64_t kItems = 20'000, kMinPiece = 128, kMaxPiece = 512, kLongPieces = 3;
 
 /// Counts of one format.
 struct FormatCounts {
@@ -29,8 +29,8 @@ struct FormatCounts {
 };
 
 /// Counts in O(1) from the lengths of the arrays, and in O(units) for the longest unit and the segments.
-/// Kernels split units differently; here a segment has 1/kItems of all loads, between kLeastPiece and
-/// kMostPiece, and units of more than kLongPieces are split. The lengths must agree (check_lengths). Contents
+/// Kernels split units differently; here a segment has 1/kItems of all loads, between kMinPiece and
+/// kMaxPiece, and units of more than kLongPieces are split. The lengths must agree (check_lengths). Contents
 /// may be invalid: counts of a damaged matrix are meaningless, but safe to compute.
 FormatCounts count_format(const formats::FormatView& a);
 

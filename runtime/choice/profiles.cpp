@@ -17,7 +17,7 @@ constexpr std::string_view kBuiltIn[] = {
 #include "runtime/choice/h200.inc"
 };
 
-constexpr std::size_t kMostFiles = 256;
+constexpr std::size_t kMaxFiles = 256;
 constexpr const char* kVariable = "SPTILE_PROFILE";
 
 std::string environment(const char* name) {
@@ -33,7 +33,7 @@ Result<std::vector<DeviceProfile>> user_profiles() {
        at.increment(error))
     if (at->path().extension() == ".tsv") paths.push_back(at->path().string());
   std::sort(paths.begin(), paths.end());
-  if (paths.size() > kMostFiles) paths.resize(kMostFiles);
+  if (paths.size() > kMaxFiles) paths.resize(kMaxFiles);
   std::vector<DeviceProfile> profiles;
   for (const std::string& path : paths) {
     Result<DeviceProfile> profile = read_profile(path);

@@ -8,7 +8,7 @@
 namespace sptile::runtime {
 namespace {
 
-constexpr std::int64_t kMostEntries = std::int64_t{1} << 60;
+constexpr std::int64_t kMaxEntries = std::int64_t{1} << 60;
 
 /// Checks that a matrix has the value type and, if stacked, the columns of the first one.
 Status check_alike(const BatchMember& first, const BatchMember& one, Arrangement arrangement) {
@@ -34,7 +34,7 @@ Status add(BatchMember& whole, const BatchMember& one, Arrangement arrangement) 
   Status s = add(whole.rows, one.rows, formats::kMaxId, "rows");
   if (s && arrangement == Arrangement::block_diagonal)
     s = add(whole.cols, one.cols, formats::kMaxId, "columns");
-  if (s) s = add(whole.nnz, one.nnz, kMostEntries, "entries");
+  if (s) s = add(whole.nnz, one.nnz, kMaxEntries, "entries");
   return s;
 }
 

@@ -13,8 +13,8 @@ namespace sptile::runtime {
 /// Returns the number of parts if each part needs `lines` counters: at most the number of threads, and few
 /// enough that the counters are small compared with the entries.
 inline int parts_for(std::int64_t entries, std::int64_t lines) {
-  constexpr std::int64_t kFewest = 1 << 14;  // minimum number of entries per thread
-  const std::int64_t affordable = entries / std::max(4 * lines, kFewest);
+  constexpr std::int64_t kMin = 1 << 14;  // minimum number of entries per thread
+  const std::int64_t affordable = entries / std::max(4 * lines, kMin);
   return static_cast<int>(std::clamp<std::int64_t>(affordable, 1, most_threads()));
 }
 

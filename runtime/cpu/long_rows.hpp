@@ -13,9 +13,9 @@
 namespace sptile::runtime {
 
 /// Maximum columns for which long rows are split; wider products are divided by columns.
-inline constexpr std::int64_t kMostSplitColumns = 16;
+inline constexpr std::int64_t kMaxSplitColumns = 16;
 /// Upper bound of the number of segments of a matrix.
-inline constexpr std::int64_t kMostPieces = 400;
+inline constexpr std::int64_t kMaxPieces = 400;
 
 /// Returns the accumulator type of a product with dense operands of this type.
 constexpr DType sum_type(DType operands) { return operands == DType::f64 ? DType::f64 : DType::f32; }
@@ -34,7 +34,7 @@ std::vector<Chunk> without_rows(const std::vector<Chunk>& chunks, const std::vec
 
 /// Partial sums of all segments, in order.
 struct alignas(64) PieceSums {
-  double numbers[kMostPieces * kMostSplitColumns];  ///< or floats, depending on the accumulator type
+  double numbers[kMaxPieces * kMaxSplitColumns];  ///< or floats, depending on the accumulator type
 };
 
 /// Computes the sums of one segment. `run` is the kernel with results of the accumulator type.

@@ -14,15 +14,15 @@
 namespace sptile::runtime::SPTILE_ISA {
 
 /// Maximum number of entries per step.
-inline constexpr int kMostStep = 8;
+inline constexpr int kMaxStep = 8;
 
 /// Layout of a step: kVectors vectors of kWidth sums, N per entry.
 template <class Acc, int N, int kStep>
 struct StepShape {
   static constexpr int kWhole = kStep * N;
   /// Elements of a single column are gathered one by one, which takes longer for wider vectors.
-  static constexpr int kMost = N == 1 && kVectorBytes > 32 ? kLanes<Acc> * 32 / kVectorBytes : kLanes<Acc>;
-  static constexpr int kWidth = kMost < kWhole ? kMost : kWhole;
+  static constexpr int kMax = N == 1 && kVectorBytes > 32 ? kLanes<Acc> * 32 / kVectorBytes : kLanes<Acc>;
+  static constexpr int kWidth = kMax < kWhole ? kMax : kWhole;
   static constexpr int kVectors = kWhole / kWidth;
   static constexpr int kEntries = kWidth / N;  ///< entries per vector, and rows that are reduced together
 };

@@ -112,11 +112,11 @@ template <class D, int L, int W>
   }
 }
 
-/// Products with at most kMostChainBytes per row of B use kChains sums per column for rows of at least
+/// Products with at most kMaxChainBytes per row of B use kChains sums per column for rows of at least
 /// kLongRow entries. This depends on the product, not on the block, so that the bits do not depend on the
 /// division.
-inline constexpr std::int64_t kMostChainBytes = 2 * kVectorBytes;
-inline constexpr int kMostVectorsWithChains = kMasksLanes ? 3 : 2, kChains = 4;
+inline constexpr std::int64_t kMaxChainBytes = 2 * kVectorBytes;
+inline constexpr int kMaxVectorsWithChains = kMasksLanes ? 3 : 2, kChains = 4;
 inline constexpr std::int64_t kLongRow = 32;
 
 /// Adds entries in groups of kChains and advances `col` and `value`; up to kChains - 1 entries remain.
@@ -160,7 +160,7 @@ void multiply_rows(const RunBlock<D>& columns, const RowRun<D>& run) {
     for (int w = 0; w < W; ++w) sum[w] = V{};
     const std::int32_t* const col_end = run.col + row_end;
     // The additions of a long row depend on each other, so its entries are distributed over several sums.
-    if constexpr (W <= kMostVectorsWithChains) {
+    if constexpr (W <= kMaxVectorsWithChains) {
       if (block.chains && col_end - col >= kLongRow)
         add_chains<D, L, W>(block, col, col_end, value, value_step, sum);
     }
@@ -184,8 +184,8 @@ typename RunBlock<D>::Fn rows_of(std::int64_t vectors, std::integer_sequence<int
 }
 template <class D, int L>
 typename RunBlock<D>::Fn rows_of(std::int64_t vectors, bool far) {
-  constexpr int kMost = L < kLanes<D> ? 2 : kRunVectors;
-  constexpr std::make_integer_sequence<int, kMost> kLess;
+  constexpr int kMax = L < kLanes<D> ? 2 : kRunVectors;
+  constexpr std::make_integer_sequence<int, kMax> kLess;
   return far ? rows_of<D, L, true>(vectors, kLess) : rows_of<D, L, false>(vectors, kLess);
 }
 

@@ -44,7 +44,7 @@ void cut_rows(const Task& task, std::int64_t first, std::int64_t last, RunPanel<
     block.last = (end - begin - 1) * L;
     block.alpha = static_cast<D>(task.operands.alpha);
     block.beta = static_cast<D>(task.operands.beta);
-    block.chains = task.n * kBytes <= kMostChainBytes;
+    block.chains = task.n * kBytes <= kMaxChainBytes;
   }
   const std::int64_t outside = vectors * L - width;
   RunBlock<D>&front = panel.blocks[0], &back = panel.blocks[panel.count - 1];
@@ -91,9 +91,9 @@ void run_rows(const Task& task, const Chunk& chunk) noexcept {
                    .c = static_cast<std::byte*>(task.operands.dense[kSpmmC].data),
                    .c_row_bytes = task.operands.dense[kSpmmC].ld * static_cast<std::int64_t>(sizeof(D))};
   const std::int64_t end = chunk.last_col < task.n ? chunk.last_col : task.n;
-  constexpr std::int64_t kMost = RunPanel<D>::kMaxColumns;
+  constexpr std::int64_t kMax = RunPanel<D>::kMaxColumns;
   for (std::int64_t col = chunk.first_col, next = 0; col < end; col = next) {
-    next = end - col < kMost ? end : col + kMost;
+    next = end - col < kMax ? end : col + kMax;
     RunPanel<D> panel;
     cut_rows(task, col, next, panel);
     run.streamed = is_streamed(task, panel, col, next);

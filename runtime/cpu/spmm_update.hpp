@@ -9,7 +9,7 @@
 
 namespace sptile::runtime::SPTILE_ISA {
 
-/// Computes the rows of a chunk. At most kMostSums elements of a row of A B are buffered. Longer rows are
+/// Computes the rows of a chunk. At most kMaxSums elements of a row of A B are buffered. Longer rows are
 /// recomputed for each block of columns of C.
 template <class Acc>
 class UpdateRows {
@@ -19,7 +19,7 @@ class UpdateRows {
     const formats::CsrView csr = formats::as_csr(task.format);
     row_ptr_ = csr.row_ptr.data();
     columns_ = csr.col_idx.data();
-    for (std::int32_t i = 0; i < kMostSums; ++i) counted_[i] = i;
+    for (std::int32_t i = 0; i < kMaxSums; ++i) counted_[i] = i;
   }
 
   void run(std::int64_t row) {
@@ -27,9 +27,9 @@ class UpdateRows {
     for (std::int64_t first = 0; first < m; first += kBlockColumns<Acc>) {
       const std::int64_t width = smaller(m - first, kBlockColumns<Acc>);
       alignas(kVectorBytes) Acc c[kBlockColumns<Acc>] = {};
-      for (std::int64_t k = 0; k < task_.n; k += kMostSums) {
-        const std::int64_t count = smaller(task_.n - k, kMostSums);
-        if (first == 0 || task_.n > kMostSums) aggregate(row, k, count);
+      for (std::int64_t k = 0; k < task_.n; k += kMaxSums) {
+        const std::int64_t count = smaller(task_.n - k, kMaxSums);
+        if (first == 0 || task_.n > kMaxSums) aggregate(row, k, count);
         if (first == 0) keep(to, k, count);
         multiply(k, count, first, width, c);
       }
@@ -38,7 +38,7 @@ class UpdateRows {
   }
 
  private:
-  static constexpr std::int64_t kMostSums = 1024, kPiece = 256;
+  static constexpr std::int64_t kMaxSums = 1024, kPiece = 256;
 
   static std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
 
@@ -115,8 +115,8 @@ class UpdateRows {
   PackedValues<Acc> values_;
   const std::int64_t* row_ptr_;
   const std::int32_t* columns_;
-  std::int32_t counted_[kMostSums];
-  alignas(kVectorBytes) Acc z_[kMostSums];
+  std::int32_t counted_[kMaxSums];
+  alignas(kVectorBytes) Acc z_[kMaxSums];
   alignas(kVectorBytes) Acc factors_[kPiece];
 };
 

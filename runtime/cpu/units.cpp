@@ -190,8 +190,8 @@ WorkPlan divide_work(const FormatView& format, std::int64_t n, int threads) {
 }
 
 WorkPlan divide_columns(const FormatView& format, std::int64_t n) {
-  constexpr std::int64_t kMostChunks = 1024;
-  const std::int64_t chunks = std::clamp<std::int64_t>(n / kColumnsPerChunk, 1, kMostChunks);
+  constexpr std::int64_t kMaxChunks = 1024;
+  const std::int64_t chunks = std::clamp<std::int64_t>(n / kColumnsPerChunk, 1, kMaxChunks);
   const std::int64_t each = n / chunks, more = n % chunks;  // the first `more` chunks have one more column
   WorkPlan work;
   for (std::int64_t i = 0; i < chunks; ++i)

@@ -186,7 +186,7 @@ void run_chunks(const ProductPlan& plan, const Operands& operands) noexcept {
     return task_of(plan, operands_of_head(*plan.op, operands, head, sizes, types, plan.values));
   };
   const Task first = task_of_head(0);
-  if (!plan.pieces.empty() && first.n <= kMostSplitColumns) return run_with_pieces(plan, first, threads);
+  if (!plan.pieces.empty() && first.n <= kMaxSplitColumns) return run_with_pieces(plan, first, threads);
   thread_pool().run(threads, heads * chunks, [&](std::int64_t i) {
     const Chunk& chunk = plan.chunks[static_cast<std::size_t>(i % chunks)];
     if (i < chunks)

@@ -68,7 +68,7 @@ tl::unexpected<Error> refuse_kernel(const Kernel& kernel, const std::string& sto
 }
 
 /// Limit of n, which check_extent enforces.
-constexpr std::int64_t kMostColumns = std::int64_t{1} << 30;
+constexpr std::int64_t kMaxColumns = std::int64_t{1} << 30;
 
 /// Returns the value of a key line that is an integer from 1 to `most`; nullopt otherwise.
 std::optional<std::int64_t> number_of(const StoredPlan& plan, std::string_view line, std::int64_t most) {
@@ -159,7 +159,7 @@ Result<PlanToStore> plan_to_store(const Operation& op, const PlanMatrix& a, cons
 Status prove_stored(const StoredPlan& plan, const formats::FormatView& format) {
   const Operation* const op = find_operation(plan.field("op"));
   const auto version = number_of(plan, "version", kDivisionVersion);
-  const auto n = number_of(plan, "n", kMostColumns), threads = number_of(plan, "threads", kMaxThreads);
+  const auto n = number_of(plan, "n", kMaxColumns), threads = number_of(plan, "threads", kMaxThreads);
   const bool known = plan.field("device") == "cpu" && op != nullptr && version == kDivisionVersion;
   if (!known || !n || (!threads && !op->by_columns)) return {};  // written by a newer version, and never used
   const auto restored =

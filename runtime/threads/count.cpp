@@ -14,7 +14,7 @@
 namespace sptile::runtime {
 namespace {
 
-constexpr int kMostThreads = 4096;
+constexpr int kMaxThreads = 4096;
 constexpr const char* kVariable = "SPTILE_THREADS";
 
 std::atomic<int> chosen{0};
@@ -31,7 +31,7 @@ std::optional<int> parse(std::string_view value) noexcept {
   if (value.empty()) return threads;
   const auto [rest, error] = std::from_chars(value.data(), value.data() + value.size(), threads);
   const bool good = error == std::errc() && rest == value.data() + value.size();
-  return good && threads >= 0 && threads <= kMostThreads ? std::optional(threads) : std::nullopt;
+  return good && threads >= 0 && threads <= kMaxThreads ? std::optional(threads) : std::nullopt;
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ void set_default_threads(int threads) noexcept { chosen.store(threads, std::memo
 Status check_threads_variable(std::string_view value) {
   if (parse(value)) return {};
   return fail(Errc::usage,
-              "'" + std::string(value) + "' is not an integer from 0 to " + std::to_string(kMostThreads));
+              "'" + std::string(value) + "' is not an integer from 0 to " + std::to_string(kMaxThreads));
 }
 
 Status check_threads_variable() {

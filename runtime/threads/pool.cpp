@@ -27,7 +27,7 @@ constexpr int kWakes = 2;  // wake-ups per thread; woken workers wake the others
 
 // Bits of Slot::state: held by the caller; free seats for workers; workers that may still read the slot.
 constexpr std::uint32_t kHeld = 1U << 31, kSeat = 1U << 16, kSeats = kHeld - kSeat, kInside = kSeat - 1;
-static_assert(ThreadPool::kMostWorkers < static_cast<int>(kSeats / kSeat));
+static_assert(ThreadPool::kMaxWorkers < static_cast<int>(kSeats / kSeat));
 
 // Increments of Slot::progress.
 constexpr std::uint64_t kTaken = 1, kDone = std::uint64_t{1} << 32;
@@ -74,8 +74,8 @@ bool create_thread(pthread_t& thread, void* (*function)(void*), void* argument) 
 }  // namespace
 
 void ThreadPool::run_loop(const LoopThreads& threads, std::int64_t count, const Loop& loop) noexcept {
-  constexpr std::int64_t kMostCounted = std::numeric_limits<std::int32_t>::max();
-  Slot* const slot = threads.most > 1 && count > 1 && count < kMostCounted ? claim() : nullptr;
+  constexpr std::int64_t kMaxCounted = std::numeric_limits<std::int32_t>::max();
+  Slot* const slot = threads.most > 1 && count > 1 && count < kMaxCounted ? claim() : nullptr;
   if (slot == nullptr) {
     for (std::int64_t i = 0; i < count; ++i) loop.call(loop.body, i);
     return;
@@ -86,7 +86,7 @@ void ThreadPool::run_loop(const LoopThreads& threads, std::int64_t count, const 
   slot->processor.store(::sched_getcpu(), std::memory_order_relaxed);
   slot->end.store(kRunning, std::memory_order_relaxed);
   slot->progress.store(0, std::memory_order_relaxed);
-  const int helpers = static_cast<int>(std::min<std::int64_t>({threads.most, count, kMostWorkers + 1})) - 1;
+  const int helpers = static_cast<int>(std::min<std::int64_t>({threads.most, count, kMaxWorkers + 1})) - 1;
   open(*slot, helpers);
   call_workers(helpers, threads.wake);
   const bool all_done = take_iterations(*slot);
@@ -158,7 +158,7 @@ bool ThreadPool::may_wake(Wake rule) const noexcept {
 }
 
 void ThreadPool::allow(int workers) noexcept {
-  allowed_.store(std::clamp(workers, 0, kMostWorkers), std::memory_order_relaxed);
+  allowed_.store(std::clamp(workers, 0, kMaxWorkers), std::memory_order_relaxed);
 }
 
 /// Starts up to `missing` workers. Does nothing while another thread starts some.
@@ -306,7 +306,7 @@ void ThreadPool::stop() noexcept {
   while (starting_.exchange(true, std::memory_order_acquire)) pause();
   allow(0);
   stopping_.store(true, std::memory_order_seq_cst);
-  wake(claim_idle(kMostWorkers));
+  wake(claim_idle(kMaxWorkers));
   for (int i = 0; i < started(); ++i) ::pthread_join(threads_[static_cast<std::size_t>(i)], nullptr);
   started_.store(0, std::memory_order_relaxed);
 }

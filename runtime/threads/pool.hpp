@@ -34,7 +34,7 @@ struct LoopThreads {
 class ThreadPool {
  public:
   /// Maximum number of workers.
-  static constexpr int kMostWorkers = 1023;
+  static constexpr int kMaxWorkers = 1023;
 
   constexpr ThreadPool() = default;
   ThreadPool(const ThreadPool&) = delete;
@@ -50,7 +50,7 @@ class ThreadPool {
     run_loop(threads, count, {&call<Body>, &body});
   }
 
-  /// Sets the number of workers that may be started, at most kMostWorkers. Running workers stay.
+  /// Sets the number of workers that may be started, at most kMaxWorkers. Running workers stay.
   void allow(int workers) noexcept;
 
   /// Returns the number of started workers.
@@ -117,7 +117,7 @@ class ThreadPool {
   std::atomic<std::int64_t> last_end_{0}, no_wake_before_{0};  // see may_wake; in ns of the steady clock
   std::atomic<int> allowed_{0}, started_{0};
   std::atomic<bool> starting_{false}, stopping_{false};
-  std::array<pthread_t, kMostWorkers> threads_{};
+  std::array<pthread_t, kMaxWorkers> threads_{};
 };
 
 /// Returns the pool of the process. Workers start on first use, also in a forked child, and end when the

@@ -17,7 +17,7 @@
 namespace sptile::runtime {
 namespace {
 
-constexpr int kMostProcessors = CPU_SETSIZE;
+constexpr int kMaxProcessors = CPU_SETSIZE;
 
 std::optional<double> ratio(std::string_view time, std::string_view period) {
   const auto above = leading_number(time), below = leading_number(period);
@@ -83,7 +83,7 @@ std::optional<double> least_quota(const std::string& root, const Hierarchy& hier
   for (;;) {
     while (group.ends_with('/')) group.remove_suffix(1);
     const auto quota = hierarchy.quota(root + std::string(hierarchy.mount) + std::string(group));
-    if (quota && *quota < least.value_or(kMostProcessors)) least = quota;
+    if (quota && *quota < least.value_or(kMaxProcessors)) least = quota;
     if (group.empty()) return least;
     group = group.substr(0, group.rfind('/') + 1);
   }
@@ -92,10 +92,10 @@ std::optional<double> least_quota(const std::string& root, const Hierarchy& hier
 int read_quota() noexcept {
   try {
     const auto quota = cgroup_quota();
-    return quota ? static_cast<int>(std::clamp(std::ceil(*quota), 1.0, double{kMostProcessors}))
-                 : kMostProcessors;
+    return quota ? static_cast<int>(std::clamp(std::ceil(*quota), 1.0, double{kMaxProcessors}))
+                 : kMaxProcessors;
   } catch (...) {
-    return kMostProcessors;  // out of memory for a path
+    return kMaxProcessors;  // out of memory for a path
   }
 }
 
@@ -109,7 +109,7 @@ std::optional<double> cgroup_quota(const std::string& root) {
     if (!membership) continue;
     for (const Hierarchy& hierarchy : hierarchies_of(*membership)) {
       const auto quota = least_quota(root, hierarchy, membership->group);
-      if (quota && *quota < least.value_or(kMostProcessors)) least = quota;
+      if (quota && *quota < least.value_or(kMaxProcessors)) least = quota;
     }
   }
   return least;
@@ -127,12 +127,12 @@ cpu_set_t process_mask() noexcept {
   CPU_ZERO(&mask);
   const int places = omp_get_proc_bind() == omp_proc_bind_false ? 0 : omp_get_num_places();
   for (int place = 0; place < places; ++place) {
-    std::array<int, kMostProcessors> ids;
+    std::array<int, kMaxProcessors> ids;
     const int count = omp_get_place_num_procs(place);
-    if (count > kMostProcessors) continue;
+    if (count > kMaxProcessors) continue;
     omp_get_place_proc_ids(place, ids.data());
     for (const int id : std::span(ids).first(static_cast<std::size_t>(count)))
-      if (id < kMostProcessors) CPU_SET(static_cast<std::size_t>(id), &mask);
+      if (id < kMaxProcessors) CPU_SET(static_cast<std::size_t>(id), &mask);
   }
   if (CPU_COUNT(&mask) == 0) ::sched_getaffinity(::getpid(), sizeof mask, &mask);
   return mask;

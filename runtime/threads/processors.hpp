@@ -13,7 +13,7 @@ namespace sptile::runtime {
 /// is no limit or no such file.
 std::optional<double> cgroup_quota(const std::string& root = "");
 
-/// Returns the first result of cgroup_quota(), rounded up; kMostProcessors if there is no limit.
+/// Returns the first result of cgroup_quota(), rounded up; kMaxProcessors if there is no limit.
 int quota_processors() noexcept;
 
 /// Returns the processors that the process may run on: the affinity mask of its main thread, or the OpenMP

@@ -72,7 +72,7 @@ std::vector<runtime::ProfileNumber> fit_costs(std::span<const Sample> samples) {
     const auto* most = &own;
     for (const auto& [other, others] : groups)
       if (other.first == key.first && others.size() > most->size()) most = &others;
-    const bool few = own.size() < kLeastSamples && most != &own;
+    const bool few = own.size() < kMinSamples && most != &own;
     const Costs costs = few ? borrow(fit(*most), own) : fit(own);
     for (std::size_t i = 0; i < costs.size(); ++i)
       if (costs[i] > 0)

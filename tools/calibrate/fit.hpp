@@ -19,7 +19,7 @@ struct Sample {
 };
 
 /// Fits the constants of each kernel and precision: nonnegative, with the minimum sum of relative errors (see
-/// fit_nonnegative). A pair with fewer than kLeastSamples samples uses the constants of the same kernel's
+/// fit_nonnegative). A pair with fewer than kMinSamples samples uses the constants of the same kernel's
 /// best measured precision, times the median ratio of both.
 std::vector<runtime::ProfileNumber> fit_costs(std::span<const Sample> samples);
 
@@ -28,7 +28,7 @@ std::vector<runtime::ProfileNumber> fit_costs(std::span<const Sample> samples);
 /// slice of kSliceBytes. Constants fitted as 0 are omitted.
 std::vector<runtime::ProfileNumber> partition_costs(std::span<const runtime::ProfileNumber> fitted);
 
-inline constexpr std::size_t kLeastSamples = 2 * runtime::kFeatures.size();
+inline constexpr std::size_t kMinSamples = 2 * runtime::kFeatures.size();
 
 /// Accuracy of the predictions of one kernel and precision; ratios are predicted / measured.
 struct FitQuality {

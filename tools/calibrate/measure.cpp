@@ -20,7 +20,7 @@ namespace sptile::tools {
 namespace {
 
 // Maximum multiplications on one core: the time per nonzero of larger products is the same.
-constexpr std::int64_t kMostOnCpu = 100'000'000;
+constexpr std::int64_t kMaxOnCpu = 100'000'000;
 
 // A matrix to measure: one of the suite, or a user's file.
 struct Subject {
@@ -67,7 +67,7 @@ SamplingPlan plan_of(const CalibrationScope& scope, ProductBench& bench) {
   if (scope.quick) plan.columns = {cuda ? 32 : 8, 128};  // few columns are common on CPUs
   if (cuda) plan.more = {DType::f16};
   if (cuda || !scope.quick) plan.more.push_back(DType::f64);
-  if (!cuda) plan.most_multiplications = kMostOnCpu;
+  if (!cuda) plan.most_multiplications = kMaxOnCpu;
   plan.thresholds = cuda && !scope.quick;
   return plan;
 }

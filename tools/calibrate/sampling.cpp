@@ -17,9 +17,9 @@ namespace {
 
 using runtime::Precision;
 
-constexpr std::int64_t kMostElements = 100'000'000;  // elements of B or C, which then exceed all caches
+constexpr std::int64_t kMaxElements = 100'000'000;  // elements of B or C, which then exceed all caches
 // larger matrices take too long to split with all thresholds
-constexpr std::int64_t kMostSplitEntries = 5'000'000;
+constexpr std::int64_t kMaxSplitEntries = 5'000'000;
 
 // Parameters of a product except the matrix.
 struct Product {
@@ -160,7 +160,7 @@ Status Sampler::convert(const formats::CsrView& a) {
   }
   for (const Converted& c : converted_) matrices_.push_back(c.matrix());
   libra_.forget();
-  return plan_.thresholds && a.nnz() <= kMostSplitEntries ? libra_.set_matrix(a) : Status{};
+  return plan_.thresholds && a.nnz() <= kMaxSplitEntries ? libra_.set_matrix(a) : Status{};
 }
 
 std::vector<std::int64_t> Sampler::columns_for(const runtime::Operation& op) const {
@@ -174,7 +174,7 @@ Status Sampler::run(const formats::CsrView& a, DType dense) {
   if (Status s = plan_.bench->set_matrix(a, dense); !s) return s;
   for (const runtime::Operation* op : plan_.operations)
     for (const std::int64_t n : columns_for(*op)) {
-      if (std::max(a.rows, a.cols) * n > kMostElements || a.nnz() > plan_.most_multiplications / n) continue;
+      if (std::max(a.rows, a.cols) * n > kMaxElements || a.nnz() > plan_.most_multiplications / n) continue;
       if (Status s = run_product({op, n, dense}); !s) return s;
     }
   return {};

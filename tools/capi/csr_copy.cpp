@@ -14,7 +14,7 @@
 namespace sptile::tools {
 namespace {
 
-constexpr std::int64_t kMostIds = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t kMaxIds = std::numeric_limits<std::int32_t>::max();
 
 Status check_codes(const sptile_arrays& a) {
   const struct {
@@ -42,7 +42,7 @@ Status check_sizes(const sptile_arrays& a) {
   if (a.rows < 0 || a.cols < 0 || a.nnz < 0)
     return fail(Errc::usage,
                 fmt::format("rows = {}, cols = {}, nnz = {}; none may be negative", a.rows, a.cols, a.nnz));
-  if (a.rows > kMostIds || a.cols > kMostIds)
+  if (a.rows > kMaxIds || a.cols > kMaxIds)
     return fail(Errc::unsupported,
                 fmt::format("{} x {}: more than 2^31 - 1 rows or columns", a.rows, a.cols));
   if (a.row == nullptr) return fail(Errc::usage, "arrays.row is NULL");

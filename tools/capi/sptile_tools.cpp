@@ -35,7 +35,7 @@ namespace {
 using runtime::guarded;
 using runtime::null_argument;
 
-constexpr int kMostThreads = 4096;
+constexpr int kMaxThreads = 4096;
 constexpr std::size_t kReportSize = SPTILE_SIZE_WITH(sptile_tools_report, reordered);
 constexpr std::size_t kQualitySize = SPTILE_SIZE_WITH(sptile_tools_quality, bandwidth);
 
@@ -50,9 +50,9 @@ Result<sptile_tools_options> read_options(const sptile_tools_options* from) {
   const auto options = runtime::read_struct<sptile_tools_options>(
       from, SPTILE_SIZE_WITH(sptile_tools_options, strict), SPTILE_TOOLS_OPTIONS_INIT, "options");
   if (!options) return options;
-  Status s = check_range(options->threads, 0, kMostThreads, "threads");
+  Status s = check_range(options->threads, 0, kMaxThreads, "threads");
   if (s && options->window_rows != 0)
-    s = check_range(options->window_rows, kLeastWindowRows, kMostWindowRows, "window_rows");
+    s = check_range(options->window_rows, kMinWindowRows, kMaxWindowRows, "window_rows");
   if (s)
     s = check_range(options->transpose, SPTILE_TRANSPOSE_NEVER, SPTILE_TRANSPOSE_IF_SYMMETRIC, "transpose");
   if (s && options->dtype != SPTILE_NONE)

@@ -97,10 +97,10 @@ std::string wrap(std::string_view text, int width, int indent, int used) {
 }
 
 std::string entry(std::string_view name, std::string_view text, int column, int width) {
-  constexpr int kBelow = 6, kLeastText = 20;
+  constexpr int kBelow = 6, kMinText = 20;
   std::string line = "  " + wrap(name, width, 4, 2);
   if (text.empty()) return line + "\n";
-  if (width - column < kLeastText) column = kBelow;
+  if (width - column < kMinText) column = kBelow;
   const int used = display_width(std::string_view(line).substr(line.rfind('\n') + 1));
   if (used < column)
     line.append(static_cast<std::size_t>(column - used), ' ');

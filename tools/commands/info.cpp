@@ -51,12 +51,12 @@ Json array_json(const runtime::BundleArray& array) {
 
 // Returns the recorded automatic choices. Bundles may be untrusted, so control sequences are removed.
 std::string choices_text(const runtime::Bundle& bundle) {
-  constexpr std::size_t kMost = 1 << 16;
+  constexpr std::size_t kMax = 1 << 16;
   std::string text;
   for (const runtime::BundleArray& array : bundle.arrays())
     if (array.path == formats::kChoicesPath && array.array.dtype == DType::u8) {
       const auto* const bytes = static_cast<const char*>(array.array.data);
-      text.assign(bytes, std::min(static_cast<std::size_t>(array.array.size), kMost));
+      text.assign(bytes, std::min(static_cast<std::size_t>(array.array.size), kMax));
     }
   for (char& c : text)
     if ((c < ' ' || c > '~') && c != '\n') c = '?';

@@ -349,7 +349,7 @@ std::string method_details() {
 
 Action declare_partition(Options& app) {
   auto options = std::make_shared<PartitionOptions>();
-  constexpr double kMostRate = 1e9;
+  constexpr double kMaxRate = 1e9;
   declare_matrix(app, options->in);
   app.add_option("--parts P", options->parts, "Number of parts")
       .default_text("")
@@ -370,13 +370,13 @@ Action declare_partition(Options& app) {
       .range(1, 1 << 20);
   app.add_option("--bandwidth RATE", options->bandwidth,
                  "Bandwidth of one device in each direction, for --predict")
-      .real_range(1e-3, kMostRate)
+      .real_range(1e-3, kMaxRate)
       .unit("GB/s");
   app.add_option("--latency TIME", options->latency, "Latency per communicating pair of parts, for --predict")
-      .real_range(0, kMostRate)
+      .real_range(0, kMaxRate)
       .unit("us");
   app.add_option("--gflops RATE", options->gflops, "SpMM rate of one device, for --predict")
-      .real_range(1e-3, kMostRate)
+      .real_range(1e-3, kMaxRate)
       .unit("GFLOP/s")
       .details("`sptile run` measures it.");
   declare_input(app, options->input);

@@ -21,12 +21,12 @@ namespace fs = std::filesystem;
 using runtime::first_line;
 using runtime::leading_number;
 
-constexpr int kMostCaches = 32, kMostProcessors = 1 << 16, kMostGroups = 64;
+constexpr int kMaxCaches = 32, kMaxProcessors = 1 << 16, kMaxGroups = 64;
 
 // Parses a size as in /sys, such as "32K" or "16M".
 std::int64_t size_in_bytes(const std::string& text) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 40;
-  const std::int64_t value = std::min(leading_number(text).value_or(0), kMost);
+  constexpr std::int64_t kMax = std::int64_t{1} << 40;
+  const std::int64_t value = std::min(leading_number(text).value_or(0), kMax);
   const char unit = text.empty() ? ' ' : text.back();
   return unit == 'K' ? value << 10 : unit == 'M' ? value << 20 : value;
 }
@@ -40,14 +40,14 @@ int count_in_set(std::string_view set) {
     const auto first = leading_number(range);
     const std::size_t dash = range.find('-');
     const auto last = dash == std::string_view::npos ? first : leading_number(range.substr(dash + 1));
-    if (first && last && *first <= *last && *last < kMostProcessors) count += *last - *first + 1;
+    if (first && last && *first <= *last && *last < kMaxProcessors) count += *last - *first + 1;
   }
-  return static_cast<int>(std::min<std::int64_t>(count, kMostProcessors));
+  return static_cast<int>(std::min<std::int64_t>(count, kMaxProcessors));
 }
 
 std::vector<Cache> read_caches(const fs::path& processors) {
   std::vector<Cache> caches;
-  for (int i = 0; i < kMostCaches; ++i) {
+  for (int i = 0; i < kMaxCaches; ++i) {
     const fs::path place = processors / "cpu0/cache" / fmt::format("index{}", i);
     const auto level = leading_number(first_line(place / "level"));
     if (!level) break;
@@ -61,7 +61,7 @@ std::vector<Cache> read_caches(const fs::path& processors) {
 void count_cores(const fs::path& processors, Processor& found) {
   std::set<std::int64_t> sockets;
   std::set<std::pair<std::int64_t, std::int64_t>> cores;
-  for (int i = 0; i < std::min(found.logical, kMostProcessors); ++i) {
+  for (int i = 0; i < std::min(found.logical, kMaxProcessors); ++i) {
     const fs::path topology = processors / fmt::format("cpu{}", i) / "topology";
     const auto socket = leading_number(first_line(topology / "physical_package_id"));
     const auto core = leading_number(first_line(topology / "core_id"));
@@ -92,7 +92,7 @@ std::vector<fs::path> control_groups(const fs::path& root) {
   for (std::string line; std::getline(file, line);)
     if (line.starts_with("0::/")) group = line.substr(3);
   std::vector<fs::path> groups;
-  for (; group != group.root_path() && groups.size() < kMostGroups; group = group.parent_path())
+  for (; group != group.root_path() && groups.size() < kMaxGroups; group = group.parent_path())
     groups.push_back(mount / group.relative_path());
   groups.push_back(mount);
   return groups;

@@ -20,7 +20,7 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::int64_t kSchema = 1;
-constexpr std::int64_t kMostBytes = 64 << 20;
+constexpr std::int64_t kMaxBytes = 64 << 20;
 // Depth, events and keys of the object: a list of objects with ten fields each.
 constexpr JsonLimits kLimits{3, 256 + 32 * std::int64_t{reorder::kMostParts}, 64};
 
@@ -45,7 +45,7 @@ class Fields {
 
   std::int64_t number(const char* name) {
     const OrderedJson* const field = find(name);
-    if (field != nullptr && field->is_number_integer() && *field >= 0 && *field <= kMostNumber)
+    if (field != nullptr && field->is_number_integer() && *field >= 0 && *field <= kMaxNumber)
       return field->get<std::int64_t>();
     complain(name, "an integer");
     return 0;
@@ -74,7 +74,7 @@ class Fields {
   [[nodiscard]] const std::string& complaint() const { return complaint_; }
 
  private:
-  static constexpr std::int64_t kMostNumber = std::int64_t{1} << 60;
+  static constexpr std::int64_t kMaxNumber = std::int64_t{1} << 60;
 
   [[nodiscard]] const OrderedJson* find(const char* name) const {
     const auto at = json_.find(name);
@@ -141,7 +141,7 @@ Result<std::string> read_text(const std::string& path) {
   if (!input && ::stat(path.c_str(), &status) != 0)
     return formats::system_failure(errno, "cannot open; expected a partition directory", path);
   if (!input && !S_ISDIR(status.st_mode)) return tl::unexpected(std::move(input.error()));
-  if (!input || !input->is_file() || *input->size() > kMostBytes)
+  if (!input || !input->is_file() || *input->size() > kMaxBytes)
     return fail(Errc::bad_input, "is not written by sptile; partition the matrix again", path);
   std::string text(static_cast<std::size_t>(*input->size()), '\0');
   const auto count = input->read(text);

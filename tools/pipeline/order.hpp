@@ -14,7 +14,7 @@
 namespace sptile::tools {
 
 /// Range and default of the window height for which rows are ordered.
-inline constexpr int kLeastWindowRows = 1, kMostWindowRows = 1024;
+inline constexpr int kMinWindowRows = 1, kMaxWindowRows = 1024;
 inline constexpr int kUsualWindowRows = 8;  ///< default
 
 /// Requested row order, as typed.

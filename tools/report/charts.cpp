@@ -78,8 +78,8 @@ void spread_labels(std::vector<Line>& lines) {
 }
 
 std::string short_label(const std::string& label) {
-  constexpr std::size_t kMost = 15;
-  return label.size() <= kMost ? label : label.substr(0, kMost - 1) + "\u2026";
+  constexpr std::size_t kMax = 15;
+  return label.size() <= kMax ? label : label.substr(0, kMax - 1) + "\u2026";
 }
 
 }  // namespace

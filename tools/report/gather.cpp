@@ -23,7 +23,7 @@
 namespace sptile::tools::report {
 namespace {
 
-constexpr std::size_t kMostBins = 16;  // bins of row lengths
+constexpr std::size_t kMaxBins = 16;  // bins of row lengths
 
 using Order = std::vector<std::int32_t>;
 
@@ -37,7 +37,7 @@ void describe(Report& report, const Task& task, const LoadedMatrix& loaded) {
   report.dtype = a.values.dtype;
   report.symmetric = runtime::is_symmetric(a);
   std::vector<std::int64_t> lengths = row_lengths(a);
-  report.row_bins = length_bins(lengths, kMostBins);
+  report.row_bins = length_bins(lengths, kMaxBins);
   report.row_nnz = measure_lengths(std::move(lengths), a.rows);
   report.column_nnz = measure_lengths(column_lengths(a), a.cols);
   report.window_rows = task.window_rows;

@@ -75,7 +75,7 @@ Raster empty_raster(std::int64_t rows, std::int64_t cols, std::int64_t size) {
   const double longer = static_cast<double>(std::max<std::int64_t>({rows, cols, 1}));
   const auto side = [&](std::int64_t lines) {
     const double share = static_cast<double>(size) * static_cast<double>(lines) / longer;
-    return std::clamp<std::int64_t>(std::llround(share), std::max<std::int64_t>(size / kMostProportion, 1),
+    return std::clamp<std::int64_t>(std::llround(share), std::max<std::int64_t>(size / kMaxProportion, 1),
                                     size);
   };
   Raster raster{side(rows), side(cols), {}};

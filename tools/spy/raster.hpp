@@ -16,10 +16,10 @@ struct Raster {
 };
 
 /// Maximum aspect ratio of a picture, so that thin matrices remain visible.
-inline constexpr std::int64_t kMostProportion = 6;
+inline constexpr std::int64_t kMaxProportion = 6;
 
 /// Returns a grid whose longer side has `size` cells, with the aspect ratio of the matrix up to
-/// kMostProportion.
+/// kMaxProportion.
 Raster empty_raster(std::int64_t rows, std::int64_t cols, std::int64_t size);
 
 /// Counts entries. A matrix with fewer rows or columns than cells has each line in several cells. Row i of

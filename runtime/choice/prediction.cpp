@@ -38,10 +38,10 @@ Status resolve(const Question& question, const PlanMatrix& a, Candidate& candida
     candidate.precision = cpu_precision(options.dense);
     return {};
   }
-  const Multiplicand wanted = multiplicand_of(question.op, a.format);
-  const cuda::DeviceKernel* const row = find_instance(*candidate.kernel, wanted, options, question.device);
+  const Multiplicand requested = multiplicand_of(question.op, a.format);
+  const cuda::DeviceKernel* const row = find_instance(*candidate.kernel, requested, options, question.device);
   if (row == nullptr)
-    return fail(Errc::unsupported, no_instance(*candidate.kernel, wanted, options, question.device));
+    return fail(Errc::unsupported, no_instance(*candidate.kernel, requested, options, question.device));
   candidate.precision = row->precision;
   return {};
 }

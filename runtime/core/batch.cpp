@@ -22,10 +22,10 @@ Status check_alike(const BatchMember& first, const BatchMember& one, Arrangement
 }
 
 /// Adds `size` to `sum`; Errc::unsupported if the sum exceeds the limit.
-Status add(std::int64_t& sum, std::int64_t size, std::int64_t most, const char* what) {
-  if (size > most - sum)
+Status add(std::int64_t& sum, std::int64_t size, std::int64_t max, const char* what) {
+  if (size > max - sum)
     return fail(Errc::unsupported, std::to_string(size) + " " + what + " after " + std::to_string(sum) +
-                                       "; a batch has at most " + std::to_string(most));
+                                       "; a batch has at most " + std::to_string(max));
   sum += size;
   return {};
 }

@@ -17,8 +17,8 @@ using Position = std::int64_t;
 template <class Acc>
 class PackedValues {
  public:
-  PackedValues(const Task& task, bool wanted) {
-    if (!wanted || task.values == DType::none) return;
+  PackedValues(const Task& task, bool requested) {
+    if (!requested || task.values == DType::none) return;
     const auto& specs = task.format.layout->arrays;
     const formats::ArraySpec* const spec = specs.data();
     const auto count = static_cast<int>(specs.size());

@@ -209,10 +209,10 @@ Side Matrix::side_of(Side side) const {
   return symmetric().value_or(false) && !options_.refreshable ? Side::matrix : side;
 }
 
-Result<std::shared_ptr<HeldFormat>> Matrix::hold(const FormatRequest& wanted) {
+Result<std::shared_ptr<HeldFormat>> Matrix::hold(const FormatRequest& requested) {
   const std::lock_guard lock(mutex_);
-  FormatRequest request = wanted;
-  request.side = side_of(wanted.side);
+  FormatRequest request = requested;
+  request.side = side_of(requested.side);
   std::erase_if(held_, [](const auto& entry) { return entry.second.expired(); });
   const Key key{request.layout, request.side, request.parameter, request.device, request.ordinal};
   if (auto held = held_[key].lock()) return held;

@@ -83,7 +83,7 @@ class Matrix {
   /// Returns a format, which is created on first use. Formats that are not stored are converted on the device
   /// from the CSR arrays. Errors as for hold_format and hold_converted; Errc::unsupported for a format that
   /// is not stored, on the CPU; Errc::device, with the size in bytes, if the limit would be exceeded.
-  Result<std::shared_ptr<HeldFormat>> hold(const FormatRequest& wanted);
+  Result<std::shared_ptr<HeldFormat>> hold(const FormatRequest& requested);
 
   /// Computes value_source of a format on a device, if it has none, for lists in CSR order. Errors as for
   /// cuda::make_value_source.

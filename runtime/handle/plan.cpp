@@ -100,16 +100,16 @@ PlanOptions options_for(const Matrix& matrix, const PlanOptions& options) {
 
 Result<std::shared_ptr<ProductPlan>> plan_matrix(Matrix& matrix, const Operation& op,
                                                  const MatrixChoice& choice, const PlanOptions& options) {
-  const PlanOptions wanted = options_for(matrix, options);
+  const PlanOptions requested = options_for(matrix, options);
   if (Status s = check_side(op, choice.side); !s) return tl::unexpected(s.error());
   const auto layouts = named_formats(matrix, choice);
   if (!layouts) return tl::unexpected(layouts.error());
   const Planner planner{matrix, op, choice};
-  const bool chosen_kernel = wanted.choice == Choice::predicted || !planner.is_stored(*layouts->front());
-  if (layouts->size() == 1 && chosen_kernel) return planner.plan(*layouts->front(), wanted);
+  const bool chosen_kernel = requested.choice == Choice::predicted || !planner.is_stored(*layouts->front());
+  if (layouts->size() == 1 && chosen_kernel) return planner.plan(*layouts->front(), requested);
   const auto matrices = stored_formats(matrix, *layouts, choice.side);
   if (!matrices) return tl::unexpected(matrices.error());
-  auto chosen = choose_plan(op, *matrices, wanted, [&](std::size_t i, const PlanOptions& one) {
+  auto chosen = choose_plan(op, *matrices, requested, [&](std::size_t i, const PlanOptions& one) {
     return planner.plan(*(*layouts)[i], one);
   });
   if (!chosen) return tl::unexpected(chosen.error());

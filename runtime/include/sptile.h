@@ -439,7 +439,7 @@ typedef struct sptile_operands {
   int32_t reserved;
   int64_t n;                                 /* columns of this run, at most as planned; 0: as planned */
   sptile_operand dense[SPTILE_MAX_OPERANDS]; /* in the order of the operation, see sptile_plan_create */
-  double slope;                              /* of SPTILE_SCORE_ADDITIVE for negative arguments */
+  double slope;                              /* slope of SPTILE_SCORE_ADDITIVE for negative arguments */
   const void* values;   /* values that replace those of the matrix in this run, of its type, in the memory of
                            the plan's   device: one per entry, in the packed order of the format, in which
                            "sddmm"   with this format   writes its result. NULL: the values of the matrix. Not

@@ -141,7 +141,7 @@ struct Operands {
   double beta = 0;
   bool scaled = false;
   std::int64_t n = 0;             ///< columns of this run, at most as planned; 0: as planned
-  double slope = 0.2;             ///< of Score::additive for negative arguments
+  double slope = 0.2;             ///< slope of Score::additive for negative arguments
   const void* values = nullptr;   ///< values for this run only; see sptile_operands
   std::int64_t values_batch = 0;  ///< elements between the values of heads; 0: shared by all heads
 };

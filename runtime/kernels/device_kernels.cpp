@@ -22,9 +22,9 @@ int exactness(Precision precision) {
 
 /// Returns whether products of precision `has` satisfy the request: equal or higher precision. The 16-bit
 /// types do not replace each other, because their ranges differ.
-bool serves(Precision has, Precision wanted) {
-  return has == wanted ||
-         (has != Precision::fp16 && has != Precision::bf16 && exactness(has) > exactness(wanted));
+bool serves(Precision has, Precision requested) {
+  return has == requested ||
+         (has != Precision::fp16 && has != Precision::bf16 && exactness(has) > exactness(requested));
 }
 
 bool fits(const DeviceKernel& row, DType values, const PlanOptions& options, const DeviceInfo& device) {

@@ -79,12 +79,12 @@ std::span<const Hierarchy> hierarchies_of(const Membership& membership) {
 /// be the host's while only the topmost group is visible.
 std::optional<double> least_quota(const std::string& root, const Hierarchy& hierarchy,
                                   std::string_view group) {
-  std::optional<double> least;
+  std::optional<double> min;
   for (;;) {
     while (group.ends_with('/')) group.remove_suffix(1);
     const auto quota = hierarchy.quota(root + std::string(hierarchy.mount) + std::string(group));
-    if (quota && *quota < least.value_or(kMaxProcessors)) least = quota;
-    if (group.empty()) return least;
+    if (quota && *quota < min.value_or(kMaxProcessors)) min = quota;
+    if (group.empty()) return min;
     group = group.substr(0, group.rfind('/') + 1);
   }
 }
@@ -102,17 +102,17 @@ int read_quota() noexcept {
 }  // namespace
 
 std::optional<double> cgroup_quota(const std::string& root) {
-  std::optional<double> least;
+  std::optional<double> min;
   std::ifstream file(root + "/proc/self/cgroup");
   for (std::string line; std::getline(file, line);) {
     const auto membership = parse_membership(line);
     if (!membership) continue;
     for (const Hierarchy& hierarchy : hierarchies_of(*membership)) {
       const auto quota = least_quota(root, hierarchy, membership->group);
-      if (quota && *quota < least.value_or(kMaxProcessors)) least = quota;
+      if (quota && *quota < min.value_or(kMaxProcessors)) min = quota;
     }
   }
-  return least;
+  return min;
 }
 
 int quota_processors() noexcept {

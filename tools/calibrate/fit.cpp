@@ -69,11 +69,11 @@ std::vector<runtime::ProfileNumber> fit_costs(std::span<const Sample> samples) {
   const Groups groups = group(samples);
   std::vector<runtime::ProfileNumber> numbers;
   for (const auto& [key, own] : groups) {
-    const auto* most = &own;
+    const auto* max = &own;
     for (const auto& [other, others] : groups)
-      if (other.first == key.first && others.size() > most->size()) most = &others;
-    const bool few = own.size() < kMinSamples && most != &own;
-    const Costs costs = few ? borrow(fit(*most), own) : fit(own);
+      if (other.first == key.first && others.size() > max->size()) max = &others;
+    const bool few = own.size() < kMinSamples && max != &own;
+    const Costs costs = few ? borrow(fit(*max), own) : fit(own);
     for (std::size_t i = 0; i < costs.size(); ++i)
       if (costs[i] > 0)
         numbers.push_back({key.first, key.second, std::string(runtime::kFeatures[i].name), costs[i]});

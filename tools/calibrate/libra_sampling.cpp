@@ -63,9 +63,9 @@ Status LibraSampler::set_matrix(const formats::CsrView& a) {
   forget();
   for (const SplitFormat& format : split_formats()) {
     if (!plan_.has(*format.op)) continue;
-    const runtime::Multiplicand wanted = {format.op, format.converter->format, a.values.dtype, a.cols};
-    const std::string_view kernel = wants_threshold(wanted, format.kernel) ? format.kernel : "";
-    const bool modes = wants_modes(wanted);
+    const runtime::Multiplicand requested = {format.op, format.converter->format, a.values.dtype, a.cols};
+    const std::string_view kernel = wants_threshold(requested, format.kernel) ? format.kernel : "";
+    const bool modes = wants_modes(requested);
     for (const int threshold : format.thresholds) {
       // Modes use the default threshold of conversions, so that both parts have work.
       const bool modes_here = modes && threshold == formats::kLibraThreshold;

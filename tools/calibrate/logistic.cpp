@@ -77,15 +77,15 @@ Vector moved(const Vector& w, const Vector& step, double share) {
 
 Vector minimise(std::span<const Standardised> samples) {
   Vector w{};
-  double least = loss(samples, w);
+  double min = loss(samples, w);
   for (int i = 0; i < kSteps; ++i) {
     const Vector step = newton_step(samples, w);
     double share = 1, reached = loss(samples, moved(w, step, share));
-    for (int halved = 0; reached > least && halved < kHalvings; ++halved)
+    for (int halved = 0; reached > min && halved < kHalvings; ++halved)
       reached = loss(samples, moved(w, step, share /= 2));
-    if (reached > least - kSettled) break;
+    if (reached > min - kSettled) break;
     w = moved(w, step, share);
-    least = reached;
+    min = reached;
   }
   return w;
 }

@@ -57,12 +57,12 @@ std::vector<runtime::ProfileNumber> fit_occupancy(std::span<const OccupancySampl
   constexpr double kEqual = 1e-9;
   if (samples.empty()) return {};
   LibraOccupancy best = known;
-  double least = log_time(samples, best);
+  double min = log_time(samples, best);
   for (const double tiles : divisions(samples, &OccupancySample::tiles_ratio))
     for (const double rows : divisions(samples, &OccupancySample::rows_ratio)) {
       const double sum = log_time(samples, {tiles, rows});
-      if (sum >= least - kEqual) continue;
-      least = sum;
+      if (sum >= min - kEqual) continue;
+      min = sum;
       best = {tiles, rows};
     }
   constexpr const char* kKernel = "cuda.libra_spmm.streams";

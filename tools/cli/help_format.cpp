@@ -83,10 +83,10 @@ class HelpText {
   }
 
   template <class Wanted>
-  void options(const std::string& title, const CommandNode& node, Wanted wanted) {
+  void options(const std::string& title, const CommandNode& node, Wanted requested) {
     bool first = true;
     for (const OptionNode& option : node.options) {
-      if (!wanted(option)) continue;
+      if (!requested(option)) continue;
       if (std::exchange(first, false)) text += heading(title);
       text += entry(spelled(option), option.help + bracketed_facts(option), kTextColumn, width_);
       if (detailed_ && !option.details.empty()) text += paragraphs(option.details, width_, 6) + "\n";

@@ -59,13 +59,13 @@ std::size_t take_path(Bytes& bytes, std::span<char> path) noexcept {
 }  // namespace
 
 std::string_view mapped_file(const void* address, std::span<char> path) noexcept {
-  const auto wanted = reinterpret_cast<std::uintptr_t>(address);
+  const auto target = reinterpret_cast<std::uintptr_t>(address);
   Bytes maps("/proc/self/maps");
   for (;;) {
     const auto first = take_number(maps), end = take_number(maps);
     if (!first || !end) return {};
     const std::size_t length = take_path(maps, path);
-    if (wanted >= *first && wanted < *end) return {path.data(), length};
+    if (target >= *first && target < *end) return {path.data(), length};
   }
 }
 

@@ -11,7 +11,7 @@
 namespace sptile::tools::doctor {
 namespace {
 
-constexpr std::int64_t kRows = 101, kCols = 75, kColumns = 16;  // kColumns: of the dense operands
+constexpr std::int64_t kRows = 101, kCols = 75, kColumns = 16;  // kColumns is the n of the dense operands
 
 // Runs one operation with all kernels of one format, except those that must be requested by name or need
 // other types or shapes.

@@ -68,8 +68,8 @@ class Fields {
       complain(name, "16 hexadecimal digits");
     return digits;
   }
-  void complain(const char* name, const char* wanted) {
-    if (complaint_.empty()) complaint_ = fmt::format("\"{}\" is not {}", name, wanted);
+  void complain(const char* name, const char* expected) {
+    if (complaint_.empty()) complaint_ = fmt::format("\"{}\" is not {}", name, expected);
   }
   [[nodiscard]] const std::string& complaint() const { return complaint_; }
 

@@ -117,7 +117,7 @@ class Surveyor {
   DigestMaker maker_;
 };
 
-// Computes the sent rows from the needs of all parts.
+// Computes the rows that parts send from those that other parts need.
 void count_exchange(const reorder::Division& division, Survey& survey) {
   for (std::int32_t to = 0; to < division.parts(); ++to) {
     const PlaceSet& needed = survey.needed[static_cast<std::size_t>(to)];
@@ -161,17 +161,17 @@ Result<Survey> survey_parts(const RowSource& source, const reorder::Division& di
 
 Totals totals_of(const std::vector<PartCounts>& parts) {
   Totals totals;
-  std::int64_t most = 0;
+  std::int64_t max = 0;
   for (const PartCounts& part : parts) {
     totals.entries += part.entries();
     totals.halo_entries += part.halo_entries;
     totals.volume += part.sent;
     totals.largest_send = std::max(totals.largest_send, part.sent);
-    most = std::max(most, part.entries());
+    max = std::max(max, part.entries());
   }
   if (totals.entries > 0)
     totals.imbalance =
-        static_cast<double>(most) * static_cast<double>(parts.size()) / static_cast<double>(totals.entries);
+        static_cast<double>(max) * static_cast<double>(parts.size()) / static_cast<double>(totals.entries);
   return totals;
 }
 

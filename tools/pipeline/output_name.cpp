@@ -94,14 +94,14 @@ std::optional<FileKind> named_kind(const std::string& path) {
 }
 
 Status check_output_name(const std::string& path, FileKind kind) {
-  const KindRow& wanted = row_of(kind);
+  const KindRow& requested = row_of(kind);
   const formats::Compression* const compression = formats::find_compression(path);
-  const bool compressed = wanted.compressible && compression != nullptr;
+  const bool compressed = requested.compressible && compression != nullptr;
   const EndingRow* const found = find_ending(compressed ? without(path, compression->ending) : path);
   if (found == nullptr || found->kind == kind) return {};
   return fail(Errc::usage,
-              fmt::format("the output is {}, not {}; name it {}", wanted.what, found->what,
-                          better_name(path, wanted.ending)),
+              fmt::format("the output is {}, not {}; name it {}", requested.what, found->what,
+                          better_name(path, requested.ending)),
               path);
 }
 

@@ -40,13 +40,13 @@ std::optional<Place> cheapest(const Report& report, Basis basis) {
 
 // Returns the cost of CSR in original order, the baseline.
 std::optional<double> cost_of_csr(const Report& report, Basis basis) {
-  std::optional<double> least;
+  std::optional<double> min;
   const auto& candidates = report.formats.front().candidates;
   for (std::size_t c = 0; c < candidates.size(); ++c) {
     const auto here = cost(report, {0, c}, basis);
-    if (candidates[c].format == "csr" && here && (!least || *here < *least)) least = here;
+    if (candidates[c].format == "csr" && here && (!min || *here < *min)) min = here;
   }
-  return least;
+  return min;
 }
 
 double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }

@@ -76,8 +76,8 @@ double text_width(const std::string& text, double size) {
   return 0.62 * size * static_cast<double>(text.size());
 }
 
-Status draw_panel(Svg& svg, const Panel& panel, std::int64_t most, double left, double top) {
-  const auto png = encode_png(paint(panel.raster, most));
+Status draw_panel(Svg& svg, const Panel& panel, std::int64_t max, double left, double top) {
+  const auto png = encode_png(paint(panel.raster, max));
   if (!png) return tl::unexpected(png.error());
   const double width = width_of(panel.raster), height = height_of(panel.raster);
   const bool fine = panel.rows <= panel.raster.height && panel.cols <= panel.raster.width;
@@ -108,11 +108,11 @@ const std::string_view kFigureStyle =
     ".caption{font-size:14px;font-weight:600;fill:var(--ink)}.note{font-size:12px;fill:var(--soft)}"
     "@media screen and (prefers-color-scheme:dark){.picture{filter:invert(.92)}}";
 
-std::vector<std::int64_t> axis_ticks(std::int64_t lines, std::int64_t most) {
+std::vector<std::int64_t> axis_ticks(std::int64_t lines, std::int64_t max) {
   std::int64_t step = 1;
-  for (std::int64_t power = 1; step * most < lines; power *= 10)
+  for (std::int64_t power = 1; step * max < lines; power *= 10)
     for (const std::int64_t factor : {1, 2, 5})
-      if (step * most < lines) step = power * factor;
+      if (step * max < lines) step = power * factor;
   std::vector<std::int64_t> ticks;
   for (std::int64_t line = 0; line < lines; line += step) ticks.push_back(line);
   return ticks;
@@ -128,31 +128,31 @@ std::string tick_label(std::int64_t line) {
 Result<std::string> draw_document(std::span<const Panel> panels, const std::string& caption) {
   constexpr double kTitle = 26;
   double width = 0, height = 0;
-  std::int64_t most = 1;
+  std::int64_t max = 1;
   double written = kLeft + text_width(caption, 12);  // right end of the texts
   for (const Panel& panel : panels) {
     written = std::max(written, width + kLeft + text_width(panel.caption, 14));
     width += kLeft + width_of(panel.raster) + kRight + kPanelGap;
     height = std::max(height, kTitle + kTop + height_of(panel.raster) + kFoot);
-    most = std::max(most, most_entries({&panel.raster, 1}));
+    max = std::max(max, most_entries({&panel.raster, 1}));
   }
   Svg svg(std::max(width - kPanelGap, written), height, fmt::format("{}{}", kDocumentStyle, kFigureStyle));
   double left = kLeft;
   for (const Panel& panel : panels) {
     svg.text("text", {{"class", "caption"}, {"x", svg_number(left)}, {"y", "18"}}, panel.caption);
-    if (Status s = draw_panel(svg, panel, most, left, kTitle + kTop); !s) return tl::unexpected(s.error());
+    if (Status s = draw_panel(svg, panel, max, left, kTitle + kTop); !s) return tl::unexpected(s.error());
     left += width_of(panel.raster) + kRight + kPanelGap + kLeft;
   }
   svg.text("text", {{"class", "note"}, {"x", svg_number(kLeft)}, {"y", svg_number(height - 10)}}, caption);
   return svg.finish();
 }
 
-Result<std::string> draw_part(const Panel& panel, std::int64_t most) {
+Result<std::string> draw_part(const Panel& panel, std::int64_t max) {
   const double width = width_of(panel.raster), height = height_of(panel.raster);
   Svg svg =
       Svg::part(kLeft + std::max(width, kSide) + kRight, kTop + height + 2,
                 fmt::format("Sparsity of {} rows and {} columns, {}", panel.rows, panel.cols, panel.caption));
-  if (Status s = draw_panel(svg, panel, most, kLeft, kTop); !s) return tl::unexpected(s.error());
+  if (Status s = draw_panel(svg, panel, max, kLeft, kTop); !s) return tl::unexpected(s.error());
   return svg.finish();
 }
 

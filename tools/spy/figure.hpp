@@ -18,9 +18,9 @@ struct Panel {
   std::string caption;              ///< for example "original order"
 };
 
-/// Returns the ticks of an axis of `lines` rows or columns: at most `most` (>= 2) round numbers from 0, each
+/// Returns the ticks of an axis of `lines` rows or columns: at most `max` (>= 2) round numbers from 0, each
 /// below `lines`.
-std::vector<std::int64_t> axis_ticks(std::int64_t lines, std::int64_t most = 5);
+std::vector<std::int64_t> axis_ticks(std::int64_t lines, std::int64_t max = 5);
 
 /// Returns the label of a tick, such as "0", "500", "20k" or "1.5M".
 std::string tick_label(std::int64_t line);
@@ -29,8 +29,8 @@ std::string tick_label(std::int64_t line);
 /// Equal panels give equal bytes. Errors as for encode_png.
 Result<std::string> draw_document(std::span<const Panel> panels, const std::string& caption);
 
-/// Renders one panel as a part of an HTML page with the classes of kFigureStyle; black is `most` entries.
-Result<std::string> draw_part(const Panel& panel, std::int64_t most);
+/// Renders one panel as a part of an HTML page with the classes of kFigureStyle; black is `max` entries.
+Result<std::string> draw_part(const Panel& panel, std::int64_t max);
 
 /// CSS of the figures; colors are variables of the page: --ink, --soft (lighter) and --edge (lines).
 extern const std::string_view kFigureStyle;

@@ -98,18 +98,18 @@ Raster rasterise(const formats::CsrView& a, std::span<const std::int32_t> row_or
 }
 
 std::int64_t most_entries(std::span<const Raster> rasters) {
-  std::int64_t most = 1;
+  std::int64_t max = 1;
   for (const Raster& raster : rasters)
-    for (const std::int64_t count : raster.counts) most = std::max(most, count);
-  return most;
+    for (const std::int64_t count : raster.counts) max = std::max(max, count);
+  return max;
 }
 
-Image paint(const Raster& raster, std::int64_t most) {
+Image paint(const Raster& raster, std::int64_t max) {
   Image image{raster.height, raster.width, std::vector<std::uint8_t>(raster.counts.size())};
   std::transform(raster.counts.begin(), raster.counts.end(), image.pixels.begin(), [&](std::int64_t count) {
     if (count == 0) return std::uint8_t{255};
     const double share =
-        most > 1 ? std::log(static_cast<double>(count)) / std::log(static_cast<double>(most)) : 1;
+        max > 1 ? std::log(static_cast<double>(count)) / std::log(static_cast<double>(max)) : 1;
     return static_cast<std::uint8_t>(std::lround(kLightest + (kDarkest - kLightest) * share));
   });
   return image;
@@ -123,10 +123,10 @@ Image paint(std::span<const Raster> panels) {
     image.width += panel.width + kGap;
   }
   image.pixels.assign(static_cast<std::size_t>(image.height * image.width), kGapShade);
-  const std::int64_t most = most_entries(panels);
+  const std::int64_t max = most_entries(panels);
   std::int64_t left = 0;
   for (const Raster& panel : panels) {
-    const Image painted = paint(panel, most);
+    const Image painted = paint(panel, max);
     for (std::int64_t y = 0; y < panel.height; ++y)
       std::copy_n(painted.pixels.begin() + y * panel.width, panel.width,
                   image.pixels.begin() + y * image.width + left);

@@ -1,5 +1,4 @@
-// Ranks that are processes of one machine, started by the first: nothing else is needed, neither MPI nor
-// mpirun.
+// Ranks as processes of one machine, started by the first, without MPI or mpirun.
 #pragma once
 
 #include <sys/mman.h>
@@ -18,12 +17,12 @@
 
 namespace sptile::test {
 
-/// Memory that they share: who has arrived, and a place for the message of each.
+/// Shared memory: arrival counter, and a buffer for the message of each rank.
 struct SharedMemory {
   static constexpr std::size_t message = 1 << 16;
 
   std::atomic<std::int64_t> arrived, rounds;
-  std::byte messages[1];  // and more
+  std::byte messages[1];  // and the following bytes
 
   static std::size_t bytes(std::int64_t ranks) {
     return sizeof(SharedMemory) + static_cast<std::size_t>(ranks) * message;
@@ -35,7 +34,7 @@ struct SharedMemory {
   }
 };
 
-/// Gathers through it.
+/// Gathers through shared memory.
 class ProcessGroup {
  public:
   ProcessGroup(int file, std::int64_t rank, std::int64_t size, double seconds)
@@ -77,8 +76,8 @@ class ProcessGroup {
   double seconds_;
 };
 
-/// Starts this program once for each rank, with two arguments more, its rank and the file of their memory;
-/// gives the exit code of each.
+/// Starts this program once per rank with two additional arguments, its rank and the shared memory file.
+/// Returns the exit codes.
 inline std::vector<int> run_processes(std::int64_t ranks, const std::vector<std::string>& arguments) {
   const int file = memfd_create("ranks", 0);
   if (file < 0 || ftruncate(file, static_cast<off_t>(SharedMemory::bytes(ranks))) != 0)

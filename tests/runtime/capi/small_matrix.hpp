@@ -1,4 +1,4 @@
-// A small matrix through the C interface, for its tests.
+// A small matrix for tests of the C interface.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -11,7 +11,7 @@
 
 namespace sptile::test {
 
-/// The message of a failure names the function or the field, so that it can be found.
+/// Returns whether the last error message contains `part`, the name of the function or field.
 inline bool says(const char* part) {
   return std::string(sptile_last_error()).find(part) != std::string::npos;
 }

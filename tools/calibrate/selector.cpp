@@ -50,9 +50,9 @@ formats::HcSelector whole_weights(const LogisticFit& fit) {
 
 namespace {
 
-/// With equal sparsity, more columns never favor tensor cores, because the number of tiles grows in proportion.
-/// A fit with the opposite sign has fitted noise and would misclassify the widest windows, which are outside
-/// the samples.
+/// With equal sparsity, more columns never favor tensor cores, because the number of tiles grows in
+/// proportion. A fit with the opposite sign has fitted noise and would misclassify the widest windows, which
+/// are outside the samples.
 LogisticFit fit_of(std::vector<LogisticSample> samples) {
   const LogisticFit fit = fit_logistic(samples);
   if (fit.weights[1] >= 0) return fit;

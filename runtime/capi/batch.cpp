@@ -100,15 +100,16 @@ Status create_batch(const sptile_arrays* parts, std::int64_t count, std::int32_t
   if (out == nullptr) return null_argument(kCall, "matrix");
   *out = nullptr;
   if (parts == nullptr && count > 0) return null_argument(kCall, "parts");
-  if (code != SPTILE_BLOCK_DIAGONAL && code != SPTILE_STACKED)
-    return fail(Errc::usage,
-                "arrangement = " + std::to_string(code) + "; use SPTILE_BLOCK_DIAGONAL or SPTILE_STACKED");
+  if (code != SPTILE_ARRANGEMENT_BLOCK_DIAGONAL && code != SPTILE_ARRANGEMENT_STACKED)
+    return fail(Errc::usage, "arrangement = " + std::to_string(code) +
+                                 "; use SPTILE_ARRANGEMENT_BLOCK_DIAGONAL or SPTILE_ARRANGEMENT_STACKED");
   const auto arguments = matrix_arguments(options);
   if (!arguments) return tl::unexpected(arguments.error());
   if (!arguments->matrix.empty()) return names_a_bundles_matrix();
   const auto members = members_of(parts, count);
   if (!members) return tl::unexpected(members.error());
-  const Arrangement arrangement = code == SPTILE_STACKED ? Arrangement::stacked : Arrangement::block_diagonal;
+  const Arrangement arrangement =
+      code == SPTILE_ARRANGEMENT_STACKED ? Arrangement::stacked : Arrangement::block_diagonal;
   if (Status s = check_sizes(*members, arrangement); !s) return s;
   auto matrix = members->front().device == Device::cpu
                     ? batch_on_host(*members, arrangement, arguments->options, stream)

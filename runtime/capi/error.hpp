@@ -22,7 +22,7 @@ template <class F>
 sptile_status guarded(F f) noexcept {
   try {
     const Status status = f();
-    return status ? SPTILE_OK : report(status.error());
+    return status ? SPTILE_STATUS_OK : report(status.error());
   } catch (const std::bad_alloc&) {
     return report(Errc::io, "out of memory");
   } catch (...) {

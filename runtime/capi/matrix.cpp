@@ -103,7 +103,7 @@ sptile_given given_of(const Matrix& matrix) {
   given.count = entries->position.size;
   given.position = static_cast<const std::int64_t*>(entries->position.data);
   given.first = static_cast<const std::int64_t*>(entries->first.data);
-  given.device = SPTILE_CUDA;
+  given.device = SPTILE_DEVICE_CUDA;
   given.ordinal = entries->csr.ordinal;
   return given;
 }
@@ -154,7 +154,7 @@ sptile_arrays device_arrays(const cuda::DeviceCsr& csr) {
   a.row = csr.row_ptr;
   a.col = csr.col_idx;
   a.values = csr.value_dtype == DType::none ? nullptr : csr.values;
-  a.device = SPTILE_CUDA;
+  a.device = SPTILE_DEVICE_CUDA;
   a.ordinal = csr.ordinal;
   return a;
 }
@@ -183,9 +183,9 @@ Status give_arrays(const sptile_matrix* handle, sptile_arrays* arrays) {
   given.rows = matrix.rows();
   given.cols = matrix.cols();
   given.value_dtype = static_cast<std::int32_t>(matrix.dtype());
-  given.layout = SPTILE_CSR;
-  given.row_dtype = SPTILE_I64;
-  given.col_dtype = SPTILE_I32;
+  given.layout = SPTILE_LAYOUT_CSR;
+  given.row_dtype = SPTILE_DTYPE_I64;
+  given.col_dtype = SPTILE_DTYPE_I32;
   return write_struct(arrays, given, SPTILE_SIZE_WITH(sptile_arrays, reserved), "arrays");
 }
 

@@ -101,9 +101,9 @@ Status predict(const sptile_matrix* handle, const char* operation, const sptile_
   return {};
 }
 
-/// Returns the operands of a run; leading dimensions of 0 become the number of columns.
-Operands operands_of(const sptile_operands& given, const sptile_workspace* workspace,
-                     const ProductPlan& plan) {
+/// Returns the operands of a run. Leading dimensions of 0 are the number of columns.
+Result<Operands> operands_of(const sptile_operands& given, const sptile_workspace* workspace,
+                             const ProductPlan& plan) {
   static_assert(kMaxOperands == SPTILE_MAX_OPERANDS);
   const std::int64_t n = given.n != 0 ? given.n : plan.options.n;
   const OperandSizes sizes = sizes_of(plan, n);
@@ -114,12 +114,12 @@ Operands operands_of(const sptile_operands& given, const sptile_workspace* works
     operands.dense[i] = {one.data, one.ld != 0 ? one.ld : shape_of(plan.op->operands[i], sizes).width,
                          one.batch};
   }
-  operands.slope = given.slope;
-  operands.values = given.values;
-  operands.values_batch = given.values_batch;
+  operands.values = given.values.data;
+  operands.values_batch = given.values.batch;
   operands.alpha = given.alpha;
   operands.beta = given.beta;
-  operands.scaled = given.scaled != 0;
+  if (Status s = set_attributes(operands, given.attributes, given.attribute_count, "operands"); !s)
+    return tl::unexpected(s.error());
   if (workspace != nullptr) {
     operands.workspace = workspace->data;
     operands.workspace_size = workspace->bytes;
@@ -131,12 +131,14 @@ Status run_plan(const sptile_plan* handle, const sptile_operands* from, void* st
                 const sptile_workspace* workspace) {
   if (handle == nullptr) return null_argument("sptile_run", "plan");
   if (from == nullptr) return null_argument("sptile_run", "operands");
-  const auto given = read_struct<sptile_operands>(from, SPTILE_SIZE_WITH(sptile_operands, dense),
+  const auto given = read_struct<sptile_operands>(from, SPTILE_SIZE_WITH(sptile_operands, reserved),
                                                   SPTILE_OPERANDS_INIT, "operands");
   if (!given) return tl::unexpected(given.error());
   if (given->reserved != 0) return fail(Errc::usage, "operands.reserved is not 0");
   const ProductPlan& plan = *handle->plan;
-  return run(plan, *plan.op, operands_of(*given, workspace, plan), stream);
+  const auto operands = operands_of(*given, workspace, plan);
+  if (!operands) return tl::unexpected(operands.error());
+  return run(plan, *plan.op, *operands, stream);
 }
 
 }  // namespace
@@ -144,7 +146,7 @@ Status run_plan(const sptile_plan* handle, const sptile_operands* from, void* st
 
 using namespace sptile::runtime;
 
-int sptile_abi_version(void) { return 2; }
+int sptile_abi_version(void) { return 3; }
 
 const char* sptile_version(void) { return SPTILE_VERSION; }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "formats/core/fork.hpp"
+#include "runtime/core/attributes.hpp"
 #include "runtime/kernels/kernels.hpp"
 #include "runtime/plan/product_plan.hpp"
 #include "runtime/threads/count.hpp"
@@ -14,8 +15,6 @@ namespace {
 
 using formats::FormatView;
 
-constexpr std::int64_t kMaxHeads = 65535;  ///< limit of a CUDA grid dimension
-
 Status check_numbers(const PlanOptions& options) {
   if (options.n < 1)
     return fail(Errc::usage,
@@ -23,12 +22,7 @@ Status check_numbers(const PlanOptions& options) {
   if (options.threads < 0 || options.threads > kMaxThreads)
     return fail(Errc::usage, "plan: threads = " + std::to_string(options.threads) + "; expected 0 (all) to " +
                                  std::to_string(kMaxThreads));
-  const Variant& variant = options.variant;
-  if (variant.m < 0)
-    return fail(Errc::usage, "plan: m = " + std::to_string(variant.m) + "; expected at least 1, or 0 for n");
-  if (variant.heads < 1 || variant.heads > kMaxHeads)
-    return fail(Errc::usage,
-                "plan: heads = " + std::to_string(variant.heads) + "; use 1 to " + std::to_string(kMaxHeads));
+  if (Status s = check_attributes(options); !s) return fail(s.error().code, "plan: " + s.error().message);
   return {};
 }
 

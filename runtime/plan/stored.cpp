@@ -12,20 +12,7 @@ namespace {
 
 std::string_view type_name(DType type) { return type == DType::none ? "pattern" : name_of(type); }
 
-std::string text_of(std::int64_t number) { return std::to_string(number); }
-std::string text_of(bool flag) { return flag ? "1" : "0"; }
-std::string text_of(Activation activation) {
-  return std::string(kActivationNames[static_cast<int>(activation)]);
-}
-std::string text_of(Score score) { return std::string(kScoreNames[static_cast<int>(score)]); }
-
-/// m = n and m = 0 are the same plan.
-Variant without_synonyms(Variant variant, std::int64_t n) {
-  if (variant.m == n) variant.m = 0;
-  return variant;
-}
-
-/// Returns the version of a kernel's stored schedules; nullopt if its plans are not stored.
+/// Returns the version of what is stored of a kernel's plans; nothing when they are not stored.
 std::optional<std::uint32_t> stored_version(const KernelChoice& kernel) {
   if (kernel.instance == nullptr) return kDivisionVersion;
   if (kernel.instance->store == nullptr) return std::nullopt;
@@ -95,10 +82,13 @@ std::string plan_key(const Operation& op, const PlanMatrix& a, const KernelChoic
   add("kernel", kernel.kernel->name);
   add("version", std::to_string(*stored_version(kernel)));
   add("n", std::to_string(options.n));
-  const Variant given = without_synonyms(options.variant, options.n), standard;
-  for_each_attribute([&](std::string_view name, auto member) {
-    if (given.*member != standard.*member) add(name, text_of(given.*member));
-  });
+  PlanOptions given = options;
+  if (given.variant.m == options.n) given.variant.m = 0;  // the same plan
+  for (const Attribute& attribute : attributes()) {
+    if (!attribute.in_plan_key) continue;
+    const double value = attribute.plan.get(given);
+    if (value != initial_value(attribute)) add(attribute.name, value_text(attribute, value));
+  }
   add("values", type_name(a.format.value_dtype()));
   const DenseTypes types = types_of(options);
   add("dense", type_name(types.operands));

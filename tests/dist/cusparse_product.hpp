@@ -89,7 +89,7 @@ class CusparseProduct {
 
   static void check(cusparseStatus_t status, const char* call) {
     if (status != CUSPARSE_STATUS_SUCCESS)
-      throw Exception(SPTILE_DEVICE, std::string(call) + ": " + cusparseGetErrorString(status));
+      throw Exception(SPTILE_STATUS_DEVICE, std::string(call) + ": " + cusparseGetErrorString(status));
   }
 
   float one_ = 1, zero_ = 0;

@@ -29,7 +29,7 @@ struct SharedMemory {
   }
   static SharedMemory* open(int file, std::int64_t ranks) {
     void* const at = mmap(nullptr, bytes(ranks), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (at == MAP_FAILED) throw Exception(SPTILE_IO, "mmap of shared memory failed");
+    if (at == MAP_FAILED) throw Exception(SPTILE_STATUS_IO, "mmap of shared memory failed");
     return static_cast<SharedMemory*>(at);
   }
 };
@@ -48,7 +48,7 @@ class ProcessGroup {
 
   void all_gather(const void* from, std::size_t bytes, void* to) {
     if (bytes > SharedMemory::message)
-      throw Exception(SPTILE_USAGE, "a message of " + std::to_string(bytes) + " bytes is too long");
+      throw Exception(SPTILE_STATUS_USAGE, "a message of " + std::to_string(bytes) + " bytes is too long");
     std::memcpy(message_of(rank_), from, bytes);
     meet();
     for (std::int64_t p = 0; p < size_; ++p)
@@ -63,7 +63,7 @@ class ProcessGroup {
       ++memory_->rounds;
     }
     for (const dist::detail::Deadline deadline(seconds_); memory_->rounds == round; std::this_thread::yield())
-      if (deadline.over()) throw Exception(SPTILE_IO, dist::detail::no_answer(rank_, size_, seconds_));
+      if (deadline.over()) throw Exception(SPTILE_STATUS_IO, dist::detail::no_answer(rank_, size_, seconds_));
   }
 
  private:
@@ -81,7 +81,7 @@ class ProcessGroup {
 inline std::vector<int> run_processes(std::int64_t ranks, const std::vector<std::string>& arguments) {
   const int file = memfd_create("ranks", 0);
   if (file < 0 || ftruncate(file, static_cast<off_t>(SharedMemory::bytes(ranks))) != 0)
-    throw Exception(SPTILE_IO, "there is no shared memory");
+    throw Exception(SPTILE_STATUS_IO, "there is no shared memory");
   std::vector<pid_t> processes;
   for (std::int64_t rank = 0; rank < ranks; ++rank) {
     std::vector<std::string> words = arguments;

@@ -17,7 +17,7 @@ T number(std::int64_t row, std::int64_t column) {
   return static_cast<T>(std::sin(1.0 + 0.37 * static_cast<double>(row) + 1.3 * static_cast<double>(column)));
 }
 
-[[noreturn]] inline void fail(const std::string& what) { throw Exception(SPTILE_CHECK_FAILED, what); }
+[[noreturn]] inline void fail(const std::string& what) { throw Exception(SPTILE_STATUS_CHECK_FAILED, what); }
 
 /// Returns all rows of the product of A or A^T with B.
 template <class T>

@@ -98,7 +98,7 @@ sptile_status long_call(const sptile_tools_options& options, const Step& step) n
     work.seed = options.seed == 0 ? 1 : options.seed;
     const Status status =
         options.progress == nullptr ? limited(options, step, work) : told(options, step, work);
-    return status ? SPTILE_OK : report(status.error());
+    return status ? SPTILE_STATUS_OK : report(status.error());
   } catch (const std::bad_alloc& error) {
     return report(Errc::io, formats::out_of_memory(error));
   } catch (const std::system_error& error) {

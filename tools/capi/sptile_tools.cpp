@@ -55,7 +55,7 @@ Result<sptile_tools_options> read_options(const sptile_tools_options* from) {
     s = check_range(options->window_rows, kMinWindowRows, kMaxWindowRows, "window_rows");
   if (s)
     s = check_range(options->transpose, SPTILE_TRANSPOSE_NEVER, SPTILE_TRANSPOSE_IF_SYMMETRIC, "transpose");
-  if (s && options->dtype != SPTILE_NONE)
+  if (s && options->dtype != SPTILE_DTYPE_NONE)
     s = runtime::value_type(options->dtype, "options.dtype").map([](DType) {});
   if (s) s = check_range(options->base, SPTILE_BASE_AUTO, SPTILE_BASE_1, "base");
   if (s &&
@@ -75,7 +75,7 @@ sptile_status call(const sptile_tools_options* from, const Step& step) noexcept 
         options = read_options(from);
         return options ? Status() : Status(tl::unexpected(options.error()));
       });
-      s != SPTILE_OK)
+      s != SPTILE_STATUS_OK)
     return s;
   const auto work_with = [&](CallWork& work) -> Status { return step(*options, work); };
   return long_call(*options, std::ref(work_with));  // std::ref avoids an allocation
@@ -147,7 +147,7 @@ Status describe(const sptile_tools_matrix* matrix, sptile_arrays* arrays) {
   described.rows = a.rows, described.cols = a.cols, described.nnz = a.nnz();
   described.row = a.row_ptr.data(), described.col = a.col_idx.data(), described.values = a.values.data;
   described.value_dtype = static_cast<std::int32_t>(a.values.dtype);
-  described.row_dtype = SPTILE_I64, described.col_dtype = SPTILE_I32;
+  described.row_dtype = SPTILE_DTYPE_I64, described.col_dtype = SPTILE_DTYPE_I32;
   return runtime::write_struct<sptile_arrays>(arrays, described, SPTILE_SIZE_WITH(sptile_arrays, reserved),
                                               "arrays");
 }
@@ -186,7 +186,7 @@ Result<ConvertTask> conversion_task(const std::shared_ptr<const LoadedMatrix>& m
   asked.out = text_of(path, "the file in memory");
   asked.fd = path == nullptr ? fd : -1;
   asked.formats = text_of(options.formats, "all");
-  asked.dtype = options.dtype == SPTILE_NONE ? DType::f32 : static_cast<DType>(options.dtype);
+  asked.dtype = options.dtype == SPTILE_DTYPE_NONE ? DType::f32 : static_cast<DType>(options.dtype);
   asked.order = order_of(options);
   asked.refreshable = options.refreshable != 0;
   asked.real_part = options.real_part != 0;

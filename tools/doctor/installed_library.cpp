@@ -48,10 +48,11 @@ sptile_status predict_on_cuda(const Calls& calls) {
   arrays.row = row;
   arrays.col = &column;
   sptile_matrix* matrix = nullptr;
-  if (const sptile_status s = calls.create(&arrays, nullptr, nullptr, &matrix); s != SPTILE_OK) return s;
+  if (const sptile_status s = calls.create(&arrays, nullptr, nullptr, &matrix); s != SPTILE_STATUS_OK)
+    return s;
   sptile_plan_options options = SPTILE_PLAN_OPTIONS_INIT;
   options.n = 1;
-  options.device = SPTILE_CUDA;
+  options.device = SPTILE_DEVICE_CUDA;
   int count = 0;
   const sptile_status status =
       calls.predict(matrix, "spmm", &options, nullptr, sizeof(sptile_prediction), 0, &count);
@@ -67,7 +68,8 @@ std::optional<InstalledLibrary> inspect_library(const std::string& path) {
   const auto calls = calls_of(library);
   if (!calls) return std::nullopt;
   const sptile_status status = predict_on_cuda(*calls);
-  return InstalledLibrary{path, status != SPTILE_UNSUPPORTED, status == SPTILE_OK ? "" : calls->last_error()};
+  return InstalledLibrary{path, status != SPTILE_STATUS_UNSUPPORTED,
+                          status == SPTILE_STATUS_OK ? "" : calls->last_error()};
 }
 
 std::optional<InstalledLibrary> find_installed_library() {

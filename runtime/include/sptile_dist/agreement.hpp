@@ -23,7 +23,7 @@ namespace detail {
 struct Record {
   std::uint64_t id = 0;  ///< id of the partition
   std::int64_t parts = 0, rank = 0, n = 0, element_bytes = 0, transpose = 0, never_slower = 0;
-  std::int64_t status = SPTILE_OK;
+  std::int64_t status = SPTILE_STATUS_OK;
   char message[512] = {};
 
   void failed(sptile_status with, std::string_view why) {
@@ -60,26 +60,26 @@ inline void agree(const std::vector<Record>& records) {
   };
   const auto processes = static_cast<std::int64_t>(records.size());
   for (std::size_t r = 0; r < records.size(); ++r)
-    if (records[r].status != SPTILE_OK)
+    if (records[r].status != SPTILE_STATUS_OK)
       refuse(r, static_cast<sptile_status>(records[r].status), records[r].message);
   const Record& first = records.front();
   const auto differs = [&](std::size_t r, const char* what, std::int64_t mine, std::int64_t firsts) {
     if (mine != firsts)
-      refuse(r, SPTILE_USAGE,
+      refuse(r, SPTILE_STATUS_USAGE,
              std::string(what) + " = " + std::to_string(mine) + ", but " + std::to_string(firsts) +
                  " on rank 0; all processes must pass the same value");
   };
   for (std::size_t r = 0; r < records.size(); ++r) {
     const Record& one = records[r];
     if (one.parts != processes)
-      refuse(r, SPTILE_USAGE,
+      refuse(r, SPTILE_STATUS_USAGE,
              "the matrix is in " + std::to_string(one.parts) + " parts, but there are " +
                  std::to_string(processes) + " processes; start one process per part");
     if (one.rank != static_cast<std::int64_t>(r))
-      refuse(r, SPTILE_BAD_INPUT,
+      refuse(r, SPTILE_STATUS_BAD_INPUT,
              "its part declares itself part " + std::to_string(one.rank) + "; partition the matrix again");
     if (one.id != first.id)
-      refuse(r, SPTILE_BAD_INPUT,
+      refuse(r, SPTILE_STATUS_BAD_INPUT,
              "its part belongs to a different partition from that of rank 0; all processes must use one "
              "directory");
     differs(r, "n", one.n, first.n);
@@ -97,9 +97,9 @@ void attempt(G& group, Record& record, const Work& work) {
   } catch (const Exception& e) {
     record.failed(e.status(), e.what());
   } catch (const std::exception& e) {
-    record.failed(SPTILE_IO, e.what());
+    record.failed(SPTILE_STATUS_IO, e.what());
   } catch (...) {
-    record.failed(SPTILE_INTERNAL, "an exception that is not a std::exception was thrown");
+    record.failed(SPTILE_STATUS_INTERNAL, "an exception that is not a std::exception was thrown");
   }
   agree(gathered(group, record));
 }
@@ -137,7 +137,7 @@ class Lists {
       for (std::size_t to = 0; to < parts_; ++to) {
         const Rows &sent = all_[2 * parts_ * from + to], &expected = all_[2 * parts_ * to + parts_ + from];
         if (sent != expected)
-          throw Exception(SPTILE_BAD_INPUT,
+          throw Exception(SPTILE_STATUS_BAD_INPUT,
                           "part " + std::to_string(from) + " sends " + std::to_string(sent.count) +
                               " rows to part " + std::to_string(to) + ", which expects different rows (" +
                               std::to_string(expected.count) + "); partition the matrix again");

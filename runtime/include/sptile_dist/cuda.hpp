@@ -21,7 +21,7 @@ namespace detail {
 
 inline void check(cudaError_t code, const char* call) {
   if (code != cudaSuccess)
-    throw Exception(SPTILE_DEVICE, std::string(call) + ": " + cudaGetErrorString(code));
+    throw Exception(SPTILE_STATUS_DEVICE, std::string(call) + ": " + cudaGetErrorString(code));
 }
 
 inline cudaStream_t stream_of(void* stream) { return static_cast<cudaStream_t>(stream); }
@@ -119,7 +119,7 @@ class SelectedRows {
     PlanOptions options{.n = n,
                         .format = "csr",
                         .dense = wide ? Type::f64 : Type::f32,
-                        .precision = wide ? Precision::kernel_default : Precision::fp32};
+                        .attributes = {{"precision", wide ? Precision::kernel_default : Precision::fp32}}};
     gather_ = selection.plan("spmm", memory.place(options));
     if (!added) return;
     options.transpose = true;

@@ -126,12 +126,12 @@ class MpiExchange {
     MPI_Add_error_code(kind, &code);
     MPI_Add_error_string(code, why.substr(0, MPI_MAX_ERROR_STRING - 1).c_str());
     MPI_Comm_call_errhandler(communicator_, code);
-    throw Exception(SPTILE_IO, why);
+    throw Exception(SPTILE_STATUS_IO, why);
   }
 
   static void check(int status, const char* call) {
     if (status != MPI_SUCCESS)
-      throw Exception(SPTILE_IO, std::string(call) + " failed with " + std::to_string(status));
+      throw Exception(SPTILE_STATUS_IO, std::string(call) + " failed with " + std::to_string(status));
   }
 
   double seconds_;

@@ -28,10 +28,10 @@ namespace sptile {
 inline namespace v1 {
 namespace dist {
 
-/// An exchange over NCCL (grouped ncclSend and ncclRecv) from the CUDA device that is current at
-/// construction. Small messages in host memory go through `group` (an MpiExchange, or another group with
-/// all_gather), which is borrowed. No call blocks for longer than `seconds`: if a process has exited or does
-/// not answer, the communicator is aborted, and SPTILE_IO is thrown here and by all later calls.
+/// An exchange over NCCL (grouped ncclSend and ncclRecv), from the CUDA device that is the current one when
+/// it is made. Small messages in host memory go through `group` (an MpiExchange, or what else gathers bytes
+/// of all), which is borrowed. Nothing blocks for longer than `seconds`: when a process has ended, or does
+/// not come, the communicator is aborted, and SPTILE_STATUS_IO is thrown here and by all later calls.
 template <Group G>
 class NcclExchange {
  public:
@@ -44,9 +44,9 @@ class NcclExchange {
     for (std::size_t r = 0; r < all.size(); ++r) {
       const std::string who = "rank " + std::to_string(r) + ": ";
       if (all[r].cuda != cudaSuccess)
-        throw Exception(SPTILE_DEVICE, who + "cudaGetDevice: " + cudaGetErrorString(all[r].cuda));
+        throw Exception(SPTILE_STATUS_DEVICE, who + "cudaGetDevice: " + cudaGetErrorString(all[r].cuda));
       if (all[r].nccl != ncclSuccess)
-        throw Exception(SPTILE_IO, who + "ncclGetUniqueId: " + ncclGetErrorString(all[r].nccl));
+        throw Exception(SPTILE_STATUS_IO, who + "ncclGetUniqueId: " + ncclGetErrorString(all[r].nccl));
     }
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     config.blocking = 0;
@@ -158,13 +158,13 @@ class NcclExchange {
 
   void need_communicator() const {
     if (communicator_ == nullptr)
-      throw Exception(SPTILE_IO, "rank " + std::to_string(rank_) + " of " + std::to_string(size_) +
-                                     ": the NCCL communicator was aborted by an earlier error");
+      throw Exception(SPTILE_STATUS_IO, "rank " + std::to_string(rank_) + " of " + std::to_string(size_) +
+                                            ": the NCCL communicator was aborted by an earlier error");
   }
 
   [[noreturn]] void fail(const std::string& why) {
     give_up();
-    throw Exception(SPTILE_IO, why);
+    throw Exception(SPTILE_STATUS_IO, why);
   }
 
   /// Aborts the communicator, which ends its kernels that wait for other processes.

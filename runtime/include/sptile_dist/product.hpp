@@ -109,7 +109,8 @@ class Product {
   /// Computes C = A^T B, as gradients need it. Requires ProductOptions::transpose. Sums are formed in the
   /// order of senders, so that every run produces the same bits.
   void run_transposed(std::span<const T> b, std::span<T> c, void* stream = nullptr) {
-    if (!transpose_) throw Exception(SPTILE_USAGE, "run_transposed requires ProductOptions::transpose");
+    if (!transpose_)
+      throw Exception(SPTILE_STATUS_USAGE, "run_transposed requires ProductOptions::transpose");
     if (part_->symmetric()) return run(b, c, stream);
     check_sizes(b, c);
     void* const side = memory_->begin(stream);
@@ -126,8 +127,8 @@ class Product {
     memory_->end(stream);
   }
 
-  /// Waits for the last run. In device memory, use it instead of cudaStreamSynchronize, which would wait
-  /// forever for a process that has exited; this throws SPTILE_IO after the time limit of the exchange.
+  /// Waits for the last run. In device memory: in place of cudaStreamSynchronize, which waits for ever where
+  /// another process has ended; this throws SPTILE_STATUS_IO when the time of the exchange is over.
   void wait() { memory_->wait(exchange_); }
 
  private:
@@ -170,7 +171,7 @@ class Product {
   static std::span<T> span_of(Buffer& buffer) { return {buffer.data(), buffer.size()}; }
 
   void open(const std::string& path, const ProductOptions& options, detail::Record& record) {
-    if (n_ < 1) throw Exception(SPTILE_USAGE, "n = " + std::to_string(n_) + "; expected at least 1");
+    if (n_ < 1) throw Exception(SPTILE_STATUS_USAGE, "n = " + std::to_string(n_) + "; expected at least 1");
     transpose_ = options.transpose;
     part_.emplace(path);
     check_size(part_->rows());
@@ -200,8 +201,8 @@ class Product {
   void check_size(std::int64_t rows) const {
     constexpr auto most = std::numeric_limits<std::ptrdiff_t>::max() / static_cast<std::ptrdiff_t>(sizeof(T));
     if (rows > 0 && n_ > most / rows)
-      throw Exception(SPTILE_USAGE, "n = " + std::to_string(n_) + ", with " + std::to_string(rows) +
-                                        " rows; they exceed the address space");
+      throw Exception(SPTILE_STATUS_USAGE, "n = " + std::to_string(n_) + ", with " + std::to_string(rows) +
+                                               " rows; they exceed the address space");
   }
 
   /// Plans a product; nullopt for a matrix without entries.
@@ -211,8 +212,8 @@ class Product {
                                                .format = options.format,
                                                .dense = std::is_same_v<T, double> ? Type::f64 : Type::f32,
                                                .threads = options.threads,
-                                               .precision = options.precision,
-                                               .transpose = transpose}));
+                                               .transpose = transpose,
+                                               .attributes = {{"precision", options.precision}}}));
   }
 
   /// Measures both variants, and assigns all rows to process 0 if that is faster.
@@ -240,9 +241,9 @@ class Product {
           multiply(whole, b, c, 0, nullptr);
           memory_->end(nullptr);
         });
-      } catch (const std::bad_alloc&) {  // out of host memory
-      } catch (const Exception& e) {     // out of device memory
-        if (e.status() != SPTILE_DEVICE) throw;
+      } catch (const std::bad_alloc&) {  // there is no room for it
+      } catch (const Exception& e) {     // nor on the device
+        if (e.status() != SPTILE_STATUS_DEVICE) throw;
       }
     });
     const std::vector<Measured> measured = detail::gathered(exchange_, mine);
@@ -291,9 +292,10 @@ class Product {
   void check_sizes(std::span<const T> b, std::span<T> c) const {
     const std::size_t wanted = static_cast<std::size_t>(owned()) * width();
     if (b.size() != wanted || c.size() != wanted)
-      throw Exception(SPTILE_USAGE, "B has " + std::to_string(b.size()) + " elements and C " +
-                                        std::to_string(c.size()) + "; " + std::to_string(owned()) +
-                                        " rows of " + std::to_string(n_) + " are " + std::to_string(wanted));
+      throw Exception(SPTILE_STATUS_USAGE, "B has " + std::to_string(b.size()) + " elements and C " +
+                                               std::to_string(c.size()) + "; " + std::to_string(owned()) +
+                                               " rows of " + std::to_string(n_) + " are " +
+                                               std::to_string(wanted));
   }
 
   /// Computes c = a b + beta c.

@@ -179,15 +179,15 @@ Status check_regular_windows(const FormatView& view, ArrayIndex window_tile, Arr
   const auto offset = view.array(window_tile).as<std::int32_t>();
   const auto check_window = [&](std::size_t w, WindowColumnsCheck& check) -> Status {
     const int rows = rows_in_window(view, static_cast<std::int64_t>(w) * height, height);
-    const std::int64_t end = offset[w + 1];
-    if (end % order.block_tiles != 0)
+    const std::int64_t end = offset[w + 1], block = order.block_tiles;
+    if (end % block != 0)
       return broken_element(view, window_tile, static_cast<std::int64_t>(w + 1), end,
                             "an even number (a block is two tiles)");
     check.begin_window();
     for (std::int64_t t = offset[w]; t < end; ++t) {
       unsigned used = 0;
       if (Status s = check_tile(t, rows, used); !s) return s;
-      if (Status s = check.next(t, used, t + order.block_tiles >= end); !s) return s;
+      if (Status s = check.next(t, used, t + block >= end); !s) return s;
     }
     return {};
   };

@@ -30,6 +30,7 @@ Status check_lengths(const FormatView& view) {
 /// Checks the local ids of one tile; sets the mask of its nonempty columns.
 Status check_tile(const FormatView& view, const MeTcfView& a, std::int64_t tile, int rows, unsigned& used) {
   int previous = -1;
+  unsigned mask = 0;
   for (std::size_t i = a.tc_offset[static_cast<std::size_t>(tile)];
        i < a.tc_offset[static_cast<std::size_t>(tile) + 1]; ++i) {
     const int id = a.tc_local_id[i];
@@ -37,9 +38,10 @@ Status check_tile(const FormatView& view, const MeTcfView& a, std::int64_t tile,
       return broken_element(view, A::tc_local_id, static_cast<std::int64_t>(i), id,
                             std::to_string(previous + 1) + " to " + std::to_string(8 * rows - 1) +
                                 " (ids of tile " + std::to_string(tile) + " ascend)");
-    used |= 1u << (id % 8);
+    mask |= 1u << (id % 8);
     previous = id;
   }
+  used = mask;
   return {};
 }
 

@@ -32,9 +32,9 @@ class Candidates {
   /// columns before; `whole_blocks` rounds columns up to multiples of eight. The first candidate wins ties;
   /// kNoRow if there is none. O(candidates).
   [[nodiscard]] std::int32_t densest(std::int64_t entries, std::int64_t columns, bool whole_blocks) const;
-  /// Lists the `most` rows that are estimated to maximize nonzeros per column, best first, earlier candidates
+  /// Lists the `max` rows that are estimated to maximize nonzeros per column, best first, earlier candidates
   /// first on ties. Assumes that one in `per_shared` of the window's columns was counted. O(candidates).
-  void promising(std::size_t most, std::int64_t entries, std::int64_t columns, float per_shared,
+  void promising(std::size_t max, std::int64_t entries, std::int64_t columns, float per_shared,
                  std::vector<std::int32_t>& rows);
   /// Returns the row with the most shared columns, the first candidate on ties; kNoRow if there is none.
   [[nodiscard]] std::int32_t most_shared() const;

@@ -46,7 +46,7 @@ struct Columns {
 
 /// Totals over all windows.
 struct WindowSizes {
-  std::uint64_t rounds = 0;     ///< of NumberByBits
+  std::uint64_t rounds = 0;     ///< rounds of NumberByBits
   std::uint32_t too_large = 0;  ///< 1 if a window is too large for one block
 };
 

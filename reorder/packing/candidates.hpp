@@ -16,15 +16,15 @@ class Candidates {
   /// Manages rows 0 .. rows - 1.
   explicit Candidates(std::int64_t rows);
 
-  /// Removes all candidates; removed rows stay removed.
+  /// Clears the candidates. Rows excluded by remove() stay excluded.
   void clear();
   /// Adds one shared column to each of the rows (distinct, at most 2^30); `size` has the nonzeros of all
   /// rows, and empty rows count as removed. Returns the number of new candidates.
   std::int64_t share(std::span<const std::int32_t> rows, std::span<const std::int32_t> size);
 
-  /// Removes a row permanently.
+  /// Excludes a row from the candidates.
   void remove(std::int32_t row);
-  /// Makes a removed row available again.
+  /// Makes an excluded row available again.
   void restore(std::int32_t row) { slot_[static_cast<std::size_t>(row)] = kUnseen; }
   [[nodiscard]] bool is_gone(std::int32_t row) const { return slot_[static_cast<std::size_t>(row)] == kGone; }
 

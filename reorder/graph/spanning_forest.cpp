@@ -12,7 +12,7 @@ namespace sptile::reorder {
 namespace {
 
 /// Returns a key that is larger for smaller weights. The bits of nonnegative floats are ordered like the
-/// floats.
+/// floats, those of negative floats in reverse.
 std::uint32_t lightness(float weight) {
   const auto bits = std::bit_cast<std::uint32_t>(weight);
   return (bits & 0x80000000u) != 0 ? bits : ~bits & 0x7fffffffu;

@@ -184,7 +184,7 @@ class WindowFiller {
   std::vector<std::int32_t> by_length_;      // rows by number of nonzeros
   std::vector<std::int64_t> length_start_;   // start of each number of nonzeros in by_length_
   std::vector<std::int64_t> length_next_;    // first possibly free row for each number of nonzeros
-  std::int64_t shortest_ = 0, longest_ = 0;  // next numbers of nonzeros to search
+  std::int64_t shortest_ = 0, longest_ = 0;  // next index in by_length_; next number of nonzeros
   std::int64_t min_entries_ = std::numeric_limits<std::int32_t>::max();
 };
 

@@ -1,91 +1,38 @@
-"""What mirrors the header agrees with it; how the library is found; what importing costs."""
+"""Declarations of the C interface, the search for the library, and the cost of the import."""
 
 import ast
 import ctypes
-import os
 import re
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from conftest import ROOT, run_python
-from sptile import _arrays, _library, errors
+from sptile import _arrays, _core, _library, errors
 from sptile._operations import OPERATIONS, Operand
-
-HEADER = ROOT / "runtime" / "sptile.h"
 
 
 def structs() -> dict[str, type[ctypes.Structure]]:
-    """The mirrored structs by their names in the header."""
+    """The structs of `_core` by their names in the header."""
     return {
         "sptile_" + re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower(): kind
-        for name, kind in vars(_library).items()
-        if isinstance(kind, type)
-        and issubclass(kind, ctypes.Structure)
-        and not name.startswith("_")
-        and kind.__module__ == _library.__name__
+        for name, kind in vars(_core).items()
+        if isinstance(kind, type) and issubclass(kind, ctypes.Structure) and kind.__module__ == _core.__name__
     }
 
 
-def enumerators() -> dict[str, int]:
-    return {
-        "SPTILE_" + name: value
-        for name, value in vars(_library).items()
-        if isinstance(value, int) and name.isupper() and not name.startswith("_") and name != "ABI_VERSION"
-    }
-
-
-@pytest.fixture(scope="module")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
-    """What a C compiler says: sizes, offsets and enumerators by name."""
-    compiler = shutil.which(os.environ.get("CC", "cc"))
-    if compiler is None:
-        pytest.skip("no C compiler")
-    facts = [f"sizeof({struct})" for struct in structs()]
-    facts += [
-        f"offsetof({struct}, {field[0]})" for struct, kind in structs().items() for field in kind._fields_
-    ]
-    facts += [
-        f"sizeof((({struct}*)0)->{field[0]})" for struct, kind in structs().items() for field in kind._fields_
-    ]
-    facts += enumerators()
-    lines = [f'printf("%s=%lld\\n", "{fact}", (long long)({fact}));' for fact in facts]
-    folder = tmp_path_factory.mktemp("header")
-    source = folder / "facts.c"
-    source.write_text(
-        '#include <stdio.h>\n#include "sptile.h"\nint main(void) {\n' + "\n".join(lines) + "\nreturn 0;}\n"
-    )
-    subprocess.run([compiler, "-I", HEADER.parent, source, "-o", folder / "facts"], check=True)
-    output = subprocess.run([folder / "facts"], check=True, capture_output=True, text=True).stdout
-    return {name: int(value) for name, value in (line.rsplit("=", 1) for line in output.splitlines())}
-
-
-def test_structs_have_the_layout_of_the_header(compiled: dict[str, int]) -> None:
+def test_structs_have_the_layout_of_the_c_compiler() -> None:
+    """tests/install compares the same list with the header."""
+    functions, layout = (ROOT / "tests/install/abi.txt").read_text().split("\n\n")
+    lines = []
     for struct, kind in structs().items():
-        assert compiled[f"sizeof({struct})"] == ctypes.sizeof(kind), struct
-        for field in kind._fields_:
-            descriptor = getattr(kind, field[0])
-            assert compiled[f"offsetof({struct}, {field[0]})"] == descriptor.offset, (struct, field)
-            assert compiled[f"sizeof((({struct}*)0)->{field[0]})"] == descriptor.size, (struct, field)
-
-
-def test_enumerators_have_the_values_of_the_header(compiled: dict[str, int]) -> None:
-    for name, value in enumerators().items():
-        assert compiled[name] == value, name
-
-
-def test_nothing_of_the_header_is_missing() -> None:
-    text = re.sub(r"/\*.*?\*/", "", HEADER.read_text(), flags=re.S)
-    declared = set(re.findall(r"^(?:int|void|const char\*|sptile_status) (sptile_\w+)\(", text, flags=re.M))
-    assert declared == set(_library._SIGNATURES)
-    opaque = {"sptile_matrix", "sptile_part", "sptile_plan"}
-    assert set(re.findall(r"typedef struct (sptile_\w+) ", text)) - opaque == set(structs())
-    bodies = re.findall(r"typedef enum \w+ \{(.*?)\}", text, flags=re.S)
-    named = {name for body in bodies for name in re.findall(r"(SPTILE_\w+) =", body)}
-    assert named == set(enumerators()) - {"SPTILE_MAX_OPERANDS"}
+        lines.append(f"{struct} {ctypes.sizeof(kind)}")
+        for name, *_ in kind._fields_:
+            place = getattr(kind, name)
+            lines.append(f"  {name} {place.offset} {place.size}")
+    assert lines == layout.splitlines()
+    assert sorted(_core.SIGNATURES) == functions.splitlines()
 
 
 def operands_in(source: str) -> tuple[Operand, ...]:
@@ -105,7 +52,7 @@ def operands_in(source: str) -> tuple[Operand, ...]:
 
 def test_operations_are_those_of_the_library() -> None:
     found = {}
-    for path in (HEADER.parent / "operation").glob("*.cpp"):
+    for path in (ROOT / "runtime/operation").glob("*.cpp"):
         if named := re.search(r'constexpr Operation \w+ = \{\.name = "(\w+)"', text := path.read_text()):
             found[named[1]] = operands_in(text)
     assert found == OPERATIONS

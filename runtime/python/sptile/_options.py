@@ -227,13 +227,13 @@ def device_of(device: Any) -> tuple[int, int]:
     raise UsageError(f"device must be 'cpu', 'cuda' or 'cuda:N', got {device!r}")
 
 
-def plan_options(n: int, **given: Unpack[PlanSettings]) -> tuple[bytes, c.PlanOptions]:
+def plan_options(n: int, **given: Unpack[PlanSettings]) -> tuple[str, c.PlanOptions]:
     """Returns operation and options of a plan. UsageError names an invalid option."""
     o = {**DEFAULTS, **given}
     op = o["op"]
     named(op, dict.fromkeys(OPERATIONS, 0), "op")
     kind, ordinal = device_of("cpu" if o["device"] is None else o["device"])
-    return op.encode(), c.PlanOptions(
+    return op, c.PlanOptions(
         n=integer(n, "n", 1, LARGEST_N),
         format=text(o["format"], "format"),
         kernel=text(o["kernel"], "kernel"),

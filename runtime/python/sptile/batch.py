@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _library as c
+from ._matrix import MatrixHandle
 from ._order import Order, joined
-from .bundle import Bundle, CsrMemory, MatrixHandle, csr_memory
+from .bundle import Bundle, CsrMemory, csr_memory
 from .errors import ArgumentTypeError, Error, UsageError
 
 

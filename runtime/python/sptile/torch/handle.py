@@ -7,13 +7,13 @@ keeps it alive.
 
 from __future__ import annotations
 
-import ctypes
 import itertools
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from ctypes import byref
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,7 +21,8 @@ from torch import Tensor
 
 from .. import _library as c
 from .._arrays import dtype_code
-from ..errors import ArgumentTypeError, Error, InternalError, UsageError
+from .._calls import Owner, PlanHandle, release
+from ..errors import ArgumentTypeError, InternalError, UsageError
 from .pattern import EntryOrder, Pattern, apart, inverse, untraced
 
 DTYPES = {torch.float32: c.F32, torch.float64: c.F64, torch.float16: c.F16, torch.bfloat16: c.BF16}
@@ -36,25 +37,10 @@ def torch_dtype(dtype: Any) -> torch.dtype:
     return _OF_CODES[dtype_code(dtype)]
 
 
-# Formats that are tried besides csr on a CUDA device where none is named.
-TRIED = ("bittcf", "bmat", "tall")
-# Products below so many multiplications are launches: csr serves them best.
-WORTH_TRYING = 1 << 22
-
-
-class Request(NamedTuple):
-    """What a plan is asked for; the fields are those of sptile_plan_options."""
-
-    operation: str
-    n: int
-    dense: torch.dtype
-    precision: int = c.PRECISION_DEFAULT
-    run_values: bool = False  # values come with each run
-    m: int = 0
-    heads: int = 1
-    score: int = 0
-    activation: int = 0
-    transposed_weights: bool = False
+# Formats among which a product on a CUDA device chooses if none is named.
+CANDIDATES = "csr,bittcf,me_tcf,bmat,tall,hc_window,rs_tile,libra_spmm"
+# Multiplications below which launches take most of the time: conversions would not pay.
+MIN_MEASURED = 1 << 22
 
 
 def precision_of(x: Tensor) -> int:
@@ -79,95 +65,63 @@ def capturing() -> bool:
     return torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing()
 
 
-_unfreed: list[tuple[Callable[[int], None], int]] = []
+release.postponed = capturing  # a captured graph would not survive that memory is freed
 
 
-def _free(function: Callable[[int], None], pointer: int) -> None:
-    """Frees a plan or a matrix, later while a graph is captured, which would not survive it."""
-    _unfreed.append((function, pointer))
-    if capturing():
-        return
-    while _unfreed:
-        one, what = _unfreed.pop()
-        one(what)
+class TorchPlan(PlanHandle):
+    """A plan whose runs use torch's current stream, and a workspace per stream."""
 
-
-class _Call:
-    """The operands of one run."""
-
-    __slots__ = ("operands", "pointer", "dense")
-
-    def __init__(self) -> None:
-        self.operands = c.Operands()
-        self.pointer = ctypes.byref(self.operands)
-        self.dense = [self.operands.dense[i] for i in range(c.MAX_OPERANDS)]
-
-
-_run = c.lib.sptile_run
-
-
-class Plan:
-    """One sptile_plan with what its runs need."""
-
-    def __init__(self, pointer: int, device: torch.device, keep: Iterable[Any]) -> None:
-        self.pointer, self.device, self._keep = pointer, device, tuple(keep)
-        weakref.finalize(self, _free, c.lib.sptile_plan_destroy, pointer).atexit = False
-        info = c.PlanInfo()
-        c.check(c.lib.sptile_plan_describe(pointer, ctypes.byref(info)))
-        self.format, self.kernel = info.format.decode(), info.kernel.decode()
-        self.workspace_bytes = int(info.workspace_bytes)
-        self._cuda = device.type == "cuda"
-        self._spare: list[_Call] = []
+    def __init__(self, matrix: MatrixHandle, operation: str, options: c.PlanOptions, device: torch.device) -> None:
+        super().__init__(matrix, operation, options)
+        self._device = device
         self._workspaces: dict[int, tuple[Any, Tensor | None]] = {}
+        if device.type == "cuda":
+            self.run = self._run_on_stream  # type: ignore[method-assign]
 
     @untraced
-    def run(
-        self,
-        dense: Iterable[tuple[int, int, int] | None],
-        values: int = 0,
-        values_batch: int = 0,
-        alpha: float = 1.0,
-        slope: float = 0.2,
-        beta: float = 0.0,
-    ) -> None:
-        """Runs with operands of (address, elements between rows, elements between heads) on the current
-        stream. With beta = 1 products are added to what the result holds."""
-        try:
-            call = self._spare.pop()
-        except IndexError:
-            call = _Call()
-        for slot, operand in zip(call.dense, dense, strict=False):
-            slot.data, slot.ld, slot.batch = operand or (None, 0, 0)
-        operands = call.operands
-        operands.values, operands.values_batch = values, values_batch
-        operands.alpha, operands.beta, operands.slope = alpha, beta, slope
-        if self._cuda:
-            stream = torch._C._cuda_getCurrentRawStream(self.device.index)
-            workspace, _kept = self._workspaces.get(stream) or self._workspace(stream)
-            status = _run(self.pointer, call.pointer, stream, workspace)
-        else:
-            status = _run(self.pointer, call.pointer, None, None)
-        self._spare.append(call)
-        if status:
-            c.check(status)
+    def _run_on_stream(self, *dense: Any, **numbers: Any) -> None:
+        stream = torch._C._cuda_getCurrentRawStream(self._device.index)
+        workspace, _kept = self._workspaces.get(stream) or self._workspace(stream)
+        super().run(*dense, stream=stream, workspace=workspace, **numbers)
 
     @untraced
     def _workspace(self, stream: int) -> tuple[Any, Tensor | None]:
-        """Zeroed memory for the runs of a stream. A graph has its own, zeroed by each replay: the allocator
-        gives it to other work of the graph meanwhile."""
-        captured = capturing()
-        memory = None
-        pointer = None
-        if self.workspace_bytes > 0:
-            memory = torch.zeros(self.workspace_bytes, dtype=torch.uint8, device=self.device)
-            pointer = ctypes.byref(c.Workspace(memory.data_ptr(), self.workspace_bytes))
-        if captured:
-            return pointer, memory
-        for kept in self._keep:
-            if isinstance(kept, Tensor):
-                kept.record_stream(torch.cuda.current_stream(self.device))
-        self._workspaces[stream] = pointer, memory
+        """Returns zeroed memory for the runs of a stream. A graph has separate memory, which each replay zeroes: the
+        allocator lends it to other work of the graph."""
+        size = int(self.info.workspace_bytes)
+        memory = torch.zeros(size, dtype=torch.uint8, device=self._device) if size > 0 else None
+        pointer = None if memory is None else byref(c.Workspace(memory.data_ptr(), size))
+        if not capturing():
+            for tensor in self.matrix.tensors:
+                tensor.record_stream(torch.cuda.current_stream(self._device))
+            self._workspaces[stream] = pointer, memory
         return pointer, memory
+
+
+class MatrixHandle(Owner):
+    """Owns an sptile_matrix, and the tensors that it borrows."""
+
+    _destroy = c.lib.sptile_matrix_destroy
+
+    def __init__(self, pattern: Pattern, values: Tensor | None) -> None:
+        super().__init__()
+        cuda = pattern.device.type == "cuda"
+        self.tensors = [x for x in (pattern.crow, pattern.col, values) if x is not None]
+        arrays = c.Arrays(
+            rows=pattern.rows,
+            cols=pattern.cols,
+            nnz=pattern.nnz,
+            row=pattern.crow.data_ptr(),
+            col=pattern.col.data_ptr(),
+            values=None if values is None else values.data_ptr(),
+            value_dtype=c.NONE if values is None else DTYPES[values.dtype],
+            row_dtype=c.I64,
+            col_dtype=c.I32,
+            device=c.CUDA if cuda else c.CPU,
+            ordinal=pattern.device.index or 0,
+        )
+        options = c.MatrixOptions(trusted=1)
+        c.check(c.lib.sptile_matrix_create(byref(arrays), byref(options), stream_of(pattern.device), byref(self)))
 
 
 class Handle:
@@ -178,9 +132,9 @@ class Handle:
         if not isinstance(format, str):
             raise ArgumentTypeError(f"format must be 'auto' or the name of a format such as 'csr', got {format!r}")
         self.pattern, self.values, self.format = pattern, values, format
-        self.plans: dict[Request, Plan] = {}
+        self.plans: dict[tuple[Any, ...], TorchPlan] = {}
         self.derived: dict[str, Any] = {}  # what follows from the pattern, kept for those who made it
-        self._matrices: dict[torch.dtype | None, tuple[int, Tensor | None]] = {}
+        self._matrices: dict[torch.dtype | None, MatrixHandle] = {}
         self._lock = threading.RLock()
         self._transposed: Handle | None = None
         self._origin: Callable[[], Handle | None] = lambda: None  # that this one is the transpose of
@@ -216,118 +170,60 @@ class Handle:
                 self._source = self.pattern.transposed()[1] if origin is None else inverse(origin.source())
         return self._source
 
-    def plan(self, request: Request) -> Plan:
-        """The plan for a request, made where it is not there."""
-        plan = self.plans.get(request)
-        return plan if plan is not None else self._make(request)
-
-    def _make(self, request: Request) -> Plan:
-        refuse_capture(
-            f"cannot plan {request.operation} for operands with {request.n} columns of {request.dense}",
-            self.pattern.device,
-        )
+    def plan(
+        self, operation: str, n: int, dtype: torch.dtype, precision: int = 0, run_values: bool = False, **attributes: int
+    ) -> TorchPlan:
+        """Returns the plan of an operation with n columns, which the handle keeps. `run_values`: each run brings the
+        values of the nonzeros. `attributes` are those of the C interface."""
+        key = (operation, n, dtype, precision, run_values, *attributes.items())
+        plan = self.plans.get(key)
+        if plan is not None:
+            return plan
+        refuse_capture(f"cannot plan {operation} for operands with {n} columns of {dtype}", self.pattern.device)
         with self._lock, apart():
-            plan = self.plans.get(request)
+            plan = self.plans.get(key)
             if plan is None:
-                plan = self.plans[request] = self._chosen(request)
+                plan = self.plans[key] = self._make(operation, n, dtype, precision, run_values, attributes)
             return plan
 
-    def _chosen(self, request: Request) -> Plan:
-        pattern = self.pattern
-        free = request.operation == "spmm" and not request.run_values
-        if self.format != "auto" or not free:
-            return self._create(request, self.format if free and self.format != "auto" else "csr")
-        if pattern.device.type == "cpu" or pattern.nnz * request.n < WORTH_TRYING:
-            return self._create(request, "csr")
-        return self._fastest(request)
-
     @untraced
-    def _fastest(self, request: Request) -> Plan:
-        """Of the formats that can, the one whose runs take the least time here."""
-        device, pattern = self.pattern.device, self.pattern
-        b = torch.randn(pattern.cols, request.n, device=device).to(request.dense)
-        out = torch.empty(pattern.rows, request.n, device=device, dtype=request.dense)
-        operands = [(x.data_ptr(), request.n, 0) for x in (b, out)]
-        best, fastest = float("inf"), self._create(request, "csr")
-        for plan in itertools.chain([fastest], self._others(request)):
-            seconds = _time(lambda plan=plan: plan.run(operands), device)  # type: ignore[misc]
-            if seconds < best:
-                best, fastest = seconds, plan
-        return fastest
-
-    def _others(self, request: Request) -> Iterator[Plan]:
-        """Plans of the formats other than csr that have a kernel for the type and the precision, and room."""
-        for name in TRIED:
-            try:
-                yield self._create(request, name)
-            except Error:
-                continue
-
-    @untraced
-    def _create(self, request: Request, format: str) -> Plan:
-        pattern = self.pattern
-        cuda = pattern.device.type == "cuda"
-        dtype = request.dense if request.run_values or self.values is not None else None
-        matrix, values = self._matrices.get(dtype) or self._matrix(dtype)
+    def _make(
+        self, operation: str, n: int, dtype: torch.dtype, precision: int, run_values: bool, attributes: dict[str, int]
+    ) -> TorchPlan:
+        device = self.pattern.device
+        cuda = device.type == "cuda"
+        free = operation == "spmm" and not run_values  # other operations read lists in CSR order
+        format, choice = (self.format if free else "csr"), c.CHOICE_PREDICTED
+        if format == "auto":
+            measured = cuda and self.pattern.nnz * n >= MIN_MEASURED
+            format, choice = (CANDIDATES, c.CHOICE_MEASURED) if measured else ("csr", choice)
         options = c.PlanOptions(
-            n=request.n,
-            m=request.m,
-            heads=request.heads,
+            n=n,
             format=format.encode(),
-            dense=DTYPES[request.dense],
+            dense=DTYPES[dtype],
             device=c.CUDA if cuda else c.CPU,
-            ordinal=pattern.device.index or 0,
+            ordinal=device.index or 0,
             threads=0 if cuda else torch.get_num_threads(),
-            precision=request.precision,
-            score=request.score,
-            activation=request.activation,
-            transposed_weights=request.transposed_weights,
+            precision=precision,
+            choice=choice,
             order=c.ORDER_CSR,
-            stream=_stream(pattern.device),
+            stream=stream_of(device),
+            **attributes,
         )
-        pointer = ctypes.c_void_p()
-        c.check(
-            c.lib.sptile_plan_create(
-                matrix, request.operation.encode(), ctypes.byref(options), ctypes.byref(pointer)
-            )
-        )
-        return Plan(c.handle_of(pointer), pattern.device, (pattern.crow, pattern.col, values))
+        value_dtype = dtype if run_values or self.values is not None else None
+        return TorchPlan(self._matrix(value_dtype), operation, options, device)
 
     @untraced
-    def _matrix(self, dtype: torch.dtype | None) -> tuple[int, Tensor | None]:
-        """The library's matrix with the values in a type, or with zeros where runs bring values; a
-        pattern."""
-        pattern, values = self.pattern, self.values
-        if dtype is not None and values is None:
-            values = torch.zeros(pattern.nnz, dtype=dtype, device=pattern.device)
-        elif dtype is not None and values is not None:
-            values = values.to(dtype)
-        arrays = c.Arrays(
-            rows=pattern.rows,
-            cols=pattern.cols,
-            nnz=pattern.nnz,
-            row=pattern.crow.data_ptr(),
-            col=pattern.col.data_ptr(),
-            values=None if values is None else values.data_ptr(),
-            value_dtype=c.NONE if values is None else DTYPES[values.dtype],
-            row_dtype=c.I64,
-            col_dtype=c.I32,
-            device=c.CUDA if pattern.device.type == "cuda" else c.CPU,
-            ordinal=pattern.device.index or 0,
-        )
-        pointer = ctypes.c_void_p()
-        c.check(
-            c.lib.sptile_matrix_create(
-                ctypes.byref(arrays),
-                ctypes.byref(c.MatrixOptions(trusted=1)),
-                _stream(pattern.device),
-                ctypes.byref(pointer),
-            )
-        )
-        made = c.handle_of(pointer), values
-        weakref.finalize(self, _free, c.lib.sptile_matrix_destroy, made[0]).atexit = False
-        self._matrices[dtype] = made
-        return made
+    def _matrix(self, dtype: torch.dtype | None) -> MatrixHandle:
+        """The library's matrix with the values in a type, or with zeros if runs bring values; a pattern."""
+        matrix = self._matrices.get(dtype)
+        if matrix is None:
+            pattern, values = self.pattern, self.values
+            if dtype is not None:
+                made = values is None
+                values = torch.zeros(pattern.nnz, dtype=dtype, device=pattern.device) if made else values.to(dtype)  # type: ignore[union-attr]
+            matrix = self._matrices[dtype] = MatrixHandle(pattern, values)
+        return matrix
 
 
 # Numbers start at random: those of a graph that another process saved are unknown here, not of another matrix.
@@ -434,20 +330,5 @@ def refuse_capture(missing: str, device: torch.device) -> None:
         )
 
 
-def _stream(device: torch.device) -> int | None:
+def stream_of(device: torch.device) -> int | None:
     return torch._C._cuda_getCurrentRawStream(device.index) if device.type == "cuda" else None
-
-
-def _time(run: Callable[[], None], device: torch.device, repeat: int = 3) -> float:
-    """Milliseconds of a run, the least of some."""
-    stream = torch.cuda.current_stream(device)
-    run()
-    best = float("inf")
-    for _ in range(repeat):
-        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        begin.record(stream)
-        run()
-        end.record(stream)
-        end.synchronize()
-        best = min(best, begin.elapsed_time(end))
-    return best

@@ -4,13 +4,11 @@ import ast
 import ctypes
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from conftest import ROOT, run_python
 from sptile import _arrays, _core, _library, errors
-from sptile._operations import OPERATIONS, Operand
 
 
 def structs() -> dict[str, type[ctypes.Structure]]:
@@ -35,37 +33,9 @@ def test_structs_have_the_layout_of_the_c_compiler() -> None:
     assert sorted(_core.SIGNATURES) == functions.splitlines()
 
 
-def operands_in(source: str) -> tuple[Operand, ...]:
-    """The operands that a row of the C++ table has, as Python has them."""
-    fields = ("name", "extent", "result", "width", "optional", "shared", "element")
-    table = source.split("kOperands[] = {", 1)[1].split("};", 1)[0]
-    rows = []
-    for row in re.findall(r"\{(.*?)\}", table, flags=re.S):
-        values: dict[str, Any] = {}
-        for field, part in zip(fields, row.split(","), strict=False):
-            key, _, value = part.strip().rpartition("=")
-            word = value.strip().split("::")[-1].strip('"')
-            values[key.strip(" .") or field] = {"true": True, "false": False}.get(word, word)
-        rows.append(Operand(**values))
-    return tuple(rows)
-
-
-def test_operations_are_those_of_the_library() -> None:
-    found = {}
-    for path in (ROOT / "runtime/operation").glob("*.cpp"):
-        if named := re.search(r'constexpr Operation \w+ = \{\.name = "(\w+)"', text := path.read_text()):
-            found[named[1]] = operands_in(text)
-    assert found == OPERATIONS
-
-
 def test_defaults_are_those_of_the_header() -> None:
     operands = _library.Operands()
-    assert (operands.size, operands.alpha, operands.beta, operands.slope) == (
-        ctypes.sizeof(operands),
-        1,
-        0,
-        0.2,
-    )
+    assert (operands.size, operands.alpha, operands.beta) == (ctypes.sizeof(operands), 1, 0)
     assert _library.PlanOptions().size == ctypes.sizeof(_library.PlanOptions)
 
 
@@ -156,8 +126,8 @@ def test_names_of_the_package() -> None:
 
 
 def test_numbers_that_do_not_fit_a_field_are_refused() -> None:
-    with pytest.raises(errors.UsageError, match="heads = 4294967297 does not fit"):
-        _library.PlanOptions(heads=2**32 + 1)
+    with pytest.raises(errors.UsageError, match="threads = 4294967297 does not fit"):
+        _library.PlanOptions(threads=2**32 + 1)
     assert _library.PlanOptions(n=2**40).n == 2**40
 
 
@@ -175,9 +145,9 @@ def test_numbers_that_do_not_fit_a_field_are_refused() -> None:
 )
 def test_only_lists_that_fit_have_an_address(array: object) -> None:
     fits = np.zeros(5, np.int32)
-    assert _arrays.list_address(fits, _library.I32, 5, "ids") == fits.ctypes.data
+    assert _arrays.list_address(fits, _library.DTYPE_I32, 5, "ids") == fits.ctypes.data
     with pytest.raises(errors.UsageError, match="ids"):
-        _arrays.list_address(array, _library.I32, 5, "ids")
+        _arrays.list_address(array, _library.DTYPE_I32, 5, "ids")
 
 
 def test_memory_is_measured_by_what_an_array_is_not_by_what_it_says() -> None:

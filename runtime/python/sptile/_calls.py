@@ -55,11 +55,13 @@ class Owner(c_void_p):
 class Call:
     """Operands of one run with n columns. Threads that run a plan concurrently have separate ones."""
 
-    __slots__ = ("dense", "first", "operands", "reference", "second")
+    __slots__ = ("attributes", "dense", "first", "operands", "reference", "second", "values")
 
     def __init__(self, count: int = 2, n: int = 0) -> None:
         self.operands = c.Operands()
         self.operands.n = n
+        self.values = self.operands.values
+        self.attributes: dict[str, float] = {}
         self.reference = byref(self.operands)
         dense = self.operands.dense
         self.dense = [dense[i] for i in range(count)]
@@ -103,13 +105,12 @@ class PlanHandle(Owner):
         n: int = 0,
         alpha: float = 1.0,
         beta: float = 0.0,
-        slope: float = 0.2,
-        scaled: bool = False,
         stream: int | None = None,
         workspace: Any = None,
+        **attributes: float,
     ) -> None:
         """Runs the plan with the operands of its operation. 0 columns are those of the plan; `workspace` is a reference
-        to a struct."""
+        to a struct; `attributes` are those of runs."""
         try:
             call = self._calls.pop()
         except IndexError:
@@ -117,8 +118,11 @@ class PlanHandle(Owner):
         for operand, address in zip(call.dense, dense, strict=False):
             operand.data, operand.ld, operand.batch = address or (None, 0, 0)
         operands = call.operands
-        operands.n, operands.values, operands.values_batch = n, values, values_batch
-        operands.alpha, operands.beta, operands.slope, operands.scaled = alpha, beta, slope, scaled
+        operands.n, call.values.data, call.values.batch = n, values, values_batch
+        operands.alpha, operands.beta = alpha, beta
+        if attributes != call.attributes:
+            c.set_attributes(operands, attributes)
+            call.attributes = attributes
         status = run(self, call.reference, stream, workspace)
         self._calls.append(call)
         if status:

@@ -8,29 +8,29 @@ from typing import Any
 from ._struct import Sized
 
 # sptile_status
-OK, USAGE, BAD_INPUT, UNSUPPORTED, IO, DEVICE, CHECK_FAILED, INTERNAL = 0, 2, 3, 4, 5, 6, 7, 70
+STATUS_OK, STATUS_USAGE, STATUS_BAD_INPUT, STATUS_UNSUPPORTED, STATUS_IO, STATUS_DEVICE, STATUS_CHECK_FAILED, STATUS_INTERNAL = 0, 2, 3, 4, 5, 6, 7, 70
 # sptile_dtype
-NONE, I32, I64, F16, BF16, F32, F64 = 0, 2, 4, 6, 7, 8, 9
+DTYPE_NONE, DTYPE_I32, DTYPE_I64, DTYPE_F16, DTYPE_BF16, DTYPE_F32, DTYPE_F64 = 0, 2, 4, 6, 7, 8, 9
 # sptile_device
-CPU, CUDA = 0, 1
+DEVICE_CPU, DEVICE_CUDA = 0, 1
 # sptile_nonfinite
 NONFINITE_FAST, NONFINITE_STRICT = 0, 1
 # sptile_precision
-PRECISION_DEFAULT, FP32, TF32, FP16, PRECISION_BF16, FP64 = 0, 1, 2, 3, 4, 5
+PRECISION_DEFAULT, PRECISION_FP32, PRECISION_TF32, PRECISION_FP16, PRECISION_BF16, PRECISION_FP64 = 0, 1, 2, 3, 4, 5
 # sptile_choice
 CHOICE_PREDICTED, CHOICE_MEASURED = 0, 1
 # sptile_order
 ORDER_PACKED, ORDER_CSR = 0, 1
 # sptile_activation
-ACTIVATION_NONE, RELU = 0, 1
+ACTIVATION_NONE, ACTIVATION_RELU = 0, 1
 # sptile_score
 SCORE_DOT, SCORE_COSINE, SCORE_ADDITIVE = 0, 1, 2
 # sptile_layout
-CSR, COO = 0, 1
+LAYOUT_CSR, LAYOUT_COO = 0, 1
 # sptile_disorder
-REFUSE, SORT, SUM = 0, 1, 2
+DISORDER_REFUSE, DISORDER_SORT, DISORDER_SUM = 0, 1, 2
 # sptile_arrangement
-BLOCK_DIAGONAL, STACKED = 0, 1
+ARRANGEMENT_BLOCK_DIAGONAL, ARRANGEMENT_STACKED = 0, 1
 # numbers
 MAX_OPERANDS = 10
 
@@ -82,13 +82,17 @@ class PartInfo(Sized):
     ]
 
 
+class Attribute(Structure):
+    _fields_ = [
+        ("name", c_char_p), ("value", c_double),
+    ]
+
+
 class PlanOptions(Sized):
     _fields_ = [
-        ("size", c_size_t), ("n", c_int64), ("format", c_char_p), ("kernel", c_char_p), ("dense", c_int32),
-        ("device", c_int32), ("ordinal", c_int32), ("threads", c_int32), ("nonfinite", c_int32),
-        ("precision", c_int32), ("choice", c_int32), ("transpose", c_int32), ("result", c_int32), ("order", c_int32),
-        ("replan", c_int32), ("reserved", c_int32), ("stream", c_void_p), ("m", c_int64), ("heads", c_int32),
-        ("activation", c_int32), ("score", c_int32), ("transposed_weights", c_int32),
+        ("size", c_size_t), ("n", c_int64), ("format", c_char_p), ("kernel", c_char_p), ("stream", c_void_p),
+        ("attributes", POINTER(Attribute)), ("attribute_count", c_int32), ("transpose", c_int32), ("dense", c_int32),
+        ("result", c_int32), ("device", c_int32), ("ordinal", c_int32), ("threads", c_int32), ("reserved", c_int32),
     ]
 
 
@@ -115,11 +119,11 @@ class Operand(Structure):
 
 
 class Operands(Sized):
-    _defaults_ = {"alpha": 1.0, "slope": 0.2}
+    _defaults_ = {"alpha": 1.0}
     _fields_ = [
-        ("size", c_size_t), ("alpha", c_double), ("beta", c_double), ("scaled", c_int32), ("reserved", c_int32),
-        ("n", c_int64), ("dense", Operand * MAX_OPERANDS), ("slope", c_double), ("values", c_void_p),
-        ("values_batch", c_int64),
+        ("size", c_size_t), ("alpha", c_double), ("beta", c_double), ("n", c_int64),
+        ("dense", Operand * MAX_OPERANDS), ("values", Operand), ("attributes", POINTER(Attribute)),
+        ("attribute_count", c_int32), ("reserved", c_int32),
     ]
 
 
@@ -133,6 +137,7 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "sptile_abi_version": (c_int, []),
     "sptile_version": (c_char_p, []),
     "sptile_last_error": (c_char_p, []),
+    "sptile_describe": (c_int, [POINTER(c_char_p)]),
     "sptile_matrix_open": (c_int, [c_char_p, POINTER(MatrixOptions), POINTER(c_void_p)]),
     "sptile_matrix_create": (c_int, [POINTER(Arrays), POINTER(MatrixOptions), c_void_p, POINTER(c_void_p)]),
     "sptile_matrix_create_batch": (c_int, [POINTER(Arrays), c_int64, c_int32, POINTER(MatrixOptions), c_void_p,

@@ -7,16 +7,15 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Iterator
-from ctypes import c_void_p
 from pathlib import Path
 from typing import Any
 
 from ._core import *  # noqa: F403
-from ._core import OK, SIGNATURES
-from .errors import InternalError, error_of
+from ._core import SIGNATURES, STATUS_OK, Attribute
+from .errors import error_of
 
 _NAME = "libsptile.so.0"
-ABI_VERSION = 2
+ABI_VERSION = 3
 
 
 def candidates(name: str, variable: str) -> Iterator[str]:
@@ -76,13 +75,12 @@ def last_error() -> str:
 
 
 def check(status: int) -> None:
-    """Raises the error of a status that is not OK, with the library's message."""
-    if status != OK:
+    """Raises the error of a status that is not STATUS_OK, with the library's message."""
+    if status != STATUS_OK:
         raise error_of(status, last_error())
 
 
-def handle_of(made: c_void_p) -> int:
-    """The address of a handle that a call has made."""
-    if made.value is None:
-        raise InternalError("the library reported success without a handle")
-    return made.value
+def set_attributes(struct: Any, values: dict[str, float]) -> None:
+    """Sets the attributes of the options of a plan or of the operands of a run, which keep the array and the names."""
+    struct.attributes = (Attribute * len(values))(*[(name.encode(), value) for name, value in values.items()])
+    struct.attribute_count = len(values)

@@ -116,7 +116,8 @@ class _Fresh(NamedTuple):
 
 def _fresh_values(handle: MatrixHandle, format: str, dtype: int) -> _Fresh:
     """Reads the values of a format: they are its SDDMM with ones, scaled."""
-    options = c.PlanOptions(n=1, format=format.encode(), dense=dtype, order=c.ORDER_CSR)
+    options = c.PlanOptions(n=1, format=format.encode(), dense=dtype)
+    c.set_attributes(options, {"order": c.ORDER_CSR})
     try:
         plan = PlanHandle(handle, "sddmm", options)
     except UnsupportedError as error:
@@ -127,15 +128,15 @@ def _fresh_values(handle: MatrixHandle, format: str, dtype: int) -> _Fresh:
     counts = (plan.info.rows, plan.info.cols, plan.info.entries)
     arrays = [np.full(count, one, typestr) for count in counts]
     addresses = [_arrays.list_address(array, dtype, len(array), "ones") for array in arrays]
-    plan.run([(address, 0, 0) for address in addresses], scaled=True)
+    plan.run([(address, 0, 0) for address in addresses], scaled=1)
     return _Fresh(arrays[-1], (format, dtype), handle.given_values)
 
 
 _ONES: dict[int, tuple[float, str]] = {
-    c.F16: (1.0, "<f2"),
-    c.BF16: (0x3F80, "<u2"),
-    c.F32: (1.0, "<f4"),
-    c.F64: (1.0, "<f8"),
+    c.DTYPE_F16: (1.0, "<f2"),
+    c.DTYPE_BF16: (0x3F80, "<u2"),
+    c.DTYPE_F32: (1.0, "<f4"),
+    c.DTYPE_F64: (1.0, "<f8"),
 }
 """The number 1 of each type, and how NumPy stores it."""
 
@@ -205,15 +206,15 @@ def describe(handle: MatrixHandle) -> c.MatrixInfo:
 
 # ---- Arrays of the library for others ----
 
-_TYPESTR = {c.I32: "<i4", c.I64: "<i8", c.F16: "<f2", c.BF16: "<u2", c.F32: "<f4", c.F64: "<f8"}
+_TYPESTR = {c.DTYPE_I32: "<i4", c.DTYPE_I64: "<i8", c.DTYPE_F16: "<f2", c.DTYPE_BF16: "<u2", c.DTYPE_F32: "<f4", c.DTYPE_F64: "<f8"}
 
 
 def memory_view(handle: MatrixHandle, arrays: c.Arrays, pointer: int | None, count: int, dtype: int) -> Any:
     """A read-only view of an array of a matrix, which keeps the matrix."""
-    if arrays.device == c.CUDA:
+    if arrays.device == c.DEVICE_CUDA:
         return _arrays.DeviceMemory(handle, pointer or 0, count, _TYPESTR[dtype])
     view = raw_view(handle, pointer, count, dtype)
-    return view.view(_arrays.numpy_dtype(c.BF16)) if dtype == c.BF16 else view
+    return view.view(_arrays.numpy_dtype(c.DTYPE_BF16)) if dtype == c.DTYPE_BF16 else view
 
 
 def raw_view(owner: Any, pointer: int | None, count: int, dtype: int) -> np.ndarray[Any, Any]:

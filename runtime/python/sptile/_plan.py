@@ -190,7 +190,7 @@ class Plan(SortedPlan):
                     C = framework.empty(width.result, self._result, self._ordinal)
                 if type(C) is array and C.shape == width.result and C.dtype is c_dtype:
                     pointers = pair(B, C, self._ordinal)
-                    if pointers is not None and (stream is None or self._kind == c.CUDA):
+                    if pointers is not None and (stream is None or self._kind == c.DEVICE_CUDA):
                         chosen: int | None = None
                         if stream is not None:
                             chosen = _arrays.stream_handle(stream)
@@ -397,14 +397,14 @@ class Plan(SortedPlan):
         count = self.nnz if in_order == c.ORDER_PACKED else matrix.source_count
         if view.shape != (count,):
             raise UsageError(f"values must have shape {(count,)}, one value per nonzero, got {view.shape}")
-        if view.device == c.CUDA and (self._kind, self._ordinal) != (view.device, view.ordinal):
+        if view.device == c.DEVICE_CUDA and (self._kind, self._ordinal) != (view.device, view.ordinal):
             raise UsageError(f"values must be in host memory or on {self.device}, got {view.device_name}")
         self._check_values_type(view)
         doubles = None
         if in_order == c.ORDER_CSR and matrix.source.unordered:
             raise UsageError(f"refresh: {_no_order(matrix.source.unordered)}")
         if in_order == c.ORDER_CSR and matrix.order is not None and matrix.source.device == "cpu":
-            if view.device == c.CUDA and stream is not None:
+            if view.device == c.DEVICE_CUDA and stream is not None:
                 raise UsageError(
                     "stream requires nonzeros in CSR order; sort A first, or pass values in host memory"
                 )
@@ -417,7 +417,7 @@ class Plan(SortedPlan):
             count = self.nnz
         if view.strides is None or not view.aligned or (count > 1 and view.strides[0] != 1):
             view = self._copy(view, Operand("values", "entries"), stream)
-        on_stream = self._stream(stream, view, [view]) if view.device == c.CUDA else None
+        on_stream = self._stream(stream, view, [view]) if view.device == c.DEVICE_CUDA else None
         fresh = c.Values(data=view.pointer, count=count, value_dtype=view.dtype)
         if in_order == c.ORDER_PACKED:
             fresh.order = handle.value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctypes import byref
+from ctypes import byref, c_double
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,8 @@ from .errors import ArgumentTypeError, InternalError, UsageError
 def check_numbers(**numbers: Any) -> None:
     """Raises ArgumentTypeError unless alpha, beta and slope are numbers."""
     try:
-        c.Operands(**numbers)
+        for value in numbers.values():
+            c_double(value)
     except (TypeError, ValueError):
         found = ["{!r}".format(numbers[name]) for name in ("alpha", "beta", "slope")]
         raise ArgumentTypeError(
@@ -123,9 +124,12 @@ class SortedPlan:
             check_numbers(alpha=alpha, beta=beta, slope=slope)
             kept, address, batch = self._run_values(values)
             memory = self._workspace(workspace)
+            attributes: dict[str, float] = {"scaled": 1} if scaled else {}
+            if slope != 0.2:
+                attributes["slope"] = slope
             handle.run(
-                dense, address, batch, n=n, alpha=alpha, beta=beta, slope=slope, scaled=bool(scaled),
-                stream=handle_of_stream, workspace=None if memory is None else byref(memory),
+                dense, address, batch, n=n, alpha=alpha, beta=beta, stream=handle_of_stream,
+                workspace=None if memory is None else byref(memory), **attributes,
             )  # fmt: skip
             del kept
             if self.op == "spmm" and self.heads == 1:
@@ -160,7 +164,7 @@ class SortedPlan:
 
     def _dtype_of(self, spec: Operand) -> int:
         if spec.element == "statistic":
-            return c.F64 if self._dense == c.F64 else c.F32
+            return c.DTYPE_F64 if self._dense == c.DTYPE_F64 else c.DTYPE_F32
         return self._result if spec.result and spec.element == "usual" else self._dense
 
     def _view(self, array: Any, spec: Operand) -> View:
@@ -228,7 +232,7 @@ class SortedPlan:
 
     def _stream(self, stream: Any, first: View, views: list[View]) -> int | None:
         """The stream of a run. Operands that name another one are waited for."""
-        if self._kind == c.CPU:
+        if self._kind == c.DEVICE_CPU:
             if stream is not None:
                 raise UsageError("stream requires a plan for a CUDA device")
             return None
@@ -263,7 +267,7 @@ class SortedPlan:
         if view.dtype != self._values:
             raise UsageError(
                 f"values must be {_arrays.DTYPE_NAMES[self._values]}, got {view.dtype_name}"
-                if self._values != c.NONE
+                if self._values != c.DTYPE_NONE
                 else "the matrix is a pattern, which has no values to replace"
             )
 

@@ -37,7 +37,7 @@ Call = Callable[[], int]
 def _outcome(call: Call) -> tuple[int, str]:
     """Status and message, which is that of the thread."""
     status = call()
-    return status, "" if status == c.OK else library().sptile_tools_last_error().decode("utf-8", "replace")
+    return status, "" if status == c.STATUS_OK else library().sptile_tools_last_error().decode("utf-8", "replace")
 
 
 def _until_interrupted(options: Options, call: Call) -> tuple[int, str]:
@@ -76,7 +76,7 @@ def run(options: Options, call: Call) -> None:
     library()  # ImportError comes from here
     main = threading.current_thread() is threading.main_thread()
     status, message = _until_interrupted(options, call) if main else _outcome(call)
-    if status != c.OK:
+    if status != c.STATUS_OK:
         raise error_of(status, message)
 
 
@@ -105,7 +105,7 @@ class Matrix:
         """Borrowed: row pointers int64, columns int32."""
         described = c.Arrays()
         status, message = _outcome(lambda: library().sptile_tools_arrays(self.handle, ctypes.byref(described)))
-        if status != c.OK:
+        if status != c.STATUS_OK:
             raise error_of(status, message)
         return described
 
@@ -113,7 +113,7 @@ class Matrix:
         """Values that the type of the matrix cannot hold."""
         loss = Loss()
         status, message = _outcome(lambda: library().sptile_tools_losses(self.handle, ctypes.byref(loss)))
-        if status != c.OK:
+        if status != c.STATUS_OK:
             raise error_of(status, message)
         return loss
 

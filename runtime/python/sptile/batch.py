@@ -48,7 +48,7 @@ class Batch(Bundle):
         shapes = [(one.arrays.rows, one.arrays.cols) for one in memories]
         rows, cols = np.cumsum([(0, 0), *shapes], axis=0, dtype=np.int64).T.copy()
         batch.row_offsets = rows
-        batch.col_offsets = cols if arrangement == c.BLOCK_DIAGONAL else None
+        batch.col_offsets = cols if arrangement == c.ARRANGEMENT_BLOCK_DIAGONAL else None
         return batch
 
 
@@ -86,7 +86,7 @@ def block_diag(matrices: Iterable[Any], *, copy: bool = False) -> Batch:
     >>> np.split(C, batch.row_offsets[1:-1])
     [array([1., 1.]), array([2., 2.])]
     """
-    return Batch._arrange(_memories(matrices, copy), c.BLOCK_DIAGONAL)
+    return Batch._arrange(_memories(matrices, copy), c.ARRANGEMENT_BLOCK_DIAGONAL)
 
 
 def vstack(matrices: Iterable[Any], *, copy: bool = False) -> Batch:
@@ -117,7 +117,7 @@ def vstack(matrices: Iterable[Any], *, copy: bool = False) -> Batch:
     >>> sptile.vstack([A, 2 * A]) @ np.ones(2)
     array([1., 1., 2., 2.])
     """
-    return Batch._arrange(_memories(matrices, copy), c.STACKED)
+    return Batch._arrange(_memories(matrices, copy), c.ARRANGEMENT_STACKED)
 
 
 class _Members(NamedTuple):
@@ -152,8 +152,8 @@ class _Members(NamedTuple):
     def make(self, options: c.MatrixOptions, handle: MatrixHandle) -> None:
         parts = (c.Arrays * len(self.memories))(*[one.arrays for one in self.memories])
         for part in parts:
-            if part.device == c.CUDA:
-                part.disorder = c.SUM
+            if part.device == c.DEVICE_CUDA:
+                part.disorder = c.DISORDER_SUM
         c.check(
             c.lib.sptile_matrix_create_batch(
                 parts, len(parts), self.arrangement, byref(options), self._stream(), byref(handle)

@@ -215,11 +215,11 @@ class CsrMemory(NamedTuple):
 
     def __reduce__(self) -> tuple[Any, ...]:
         a, kept = self.arrays, self.kept
-        if a.device != c.CPU:
+        if a.device != c.DEVICE_CPU:
             raise TypeError("cannot copy or pickle a Bundle of a matrix in device memory")
         parts = (
-            raw_view(kept, a.row, a.rows + 1, c.I64).copy(),
-            raw_view(kept, a.col, a.nnz, c.I32).copy(),
+            raw_view(kept, a.row, a.rows + 1, c.DTYPE_I64).copy(),
+            raw_view(kept, a.col, a.nnz, c.DTYPE_I32).copy(),
             raw_view(kept, a.values, a.nnz, a.value_dtype).copy() if a.values else None,
         )
         given = None if self.values is None else self.values.copy()
@@ -242,11 +242,11 @@ def _csr_memory(
         rows=rows,
         cols=cols,
         nnz=len(indices),
-        row=_arrays.list_address(indptr, c.I64, rows + 1, "the row pointers of A"),
-        col=_arrays.list_address(indices, c.I32, len(indices), "the column ids of A"),
+        row=_arrays.list_address(indptr, c.DTYPE_I64, rows + 1, "the row pointers of A"),
+        col=_arrays.list_address(indices, c.DTYPE_I32, len(indices), "the column ids of A"),
         values=None if values is None else _arrays.list_address(values, dtype, len(indices), "the values of A"),
         value_dtype=dtype,
-        device=c.CPU,
+        device=c.DEVICE_CPU,
     )
     return CsrMemory(arrays, None, (indptr, indices, values), name, order, unordered, given)
 
@@ -365,7 +365,7 @@ class Bundle:
         >>> sptile.Bundle.of(scipy.sparse.eye_array(3, format="csr")).dtype
         dtype('float64')
         """
-        return None if self._value_dtype == c.NONE else _arrays.numpy_dtype(self._value_dtype)
+        return None if self._value_dtype == c.DTYPE_NONE else _arrays.numpy_dtype(self._value_dtype)
 
     def close(self) -> None:
         """Releases the matrix. Plans and views of its arrays remain valid.
@@ -441,7 +441,7 @@ class Bundle:
         arrays = c.Arrays()
         c.check(c.lib.sptile_matrix_arrays(handle, byref(arrays)))
         values = None
-        if arrays.value_dtype != c.NONE:
+        if arrays.value_dtype != c.DTYPE_NONE:
             values = memory_view(handle, arrays, arrays.values, arrays.nnz, arrays.value_dtype)
         return CsrArrays(
             memory_view(handle, arrays, arrays.row, arrays.rows + 1, arrays.row_dtype),
@@ -733,7 +733,7 @@ def _of_sparse(A: Any, copy: bool, pointers: bool, integers: str) -> CsrMemory:
         return _of_entries(A.shape, _ENTRIES[format](A), name, copy, integers)
     if package == "cupyx" and format in _DEVICE_ENTRIES and not pointers:
         parts = [_arrays.view(part, "an array of A") for part in _DEVICE_ENTRIES[format](A)]
-        return _of_arrays(A.shape, parts, name, copy, integers, layout=c.COO)
+        return _of_arrays(A.shape, parts, name, copy, integers, layout=c.LAYOUT_COO)
     csr = tocsr(A)
     try:
         parts = [_arrays.view(csr.indptr, "A.indptr"), _arrays.view(csr.indices, "A.indices")]
@@ -769,7 +769,7 @@ def _of_arrays(
     copy: bool,
     integers: str,
     unordered: str = "",
-    layout: int = c.CSR,
+    layout: int = c.LAYOUT_CSR,
 ) -> CsrMemory:
     """Of row pointers (COO: rows), column ids and values, all on one device."""
     if len(shape) != 2:
@@ -783,20 +783,20 @@ def _of_arrays(
                 f"the arrays of A must be on one device, got {what} on {part.device_name} and row pointers on "
                 f"{parts[0].device_name}"
             )
-        if what != "values" and part.dtype not in (c.I32, c.I64):
+        if what != "values" and part.dtype not in (c.DTYPE_I32, c.DTYPE_I64):
             raise UsageError(f"the {what} of A must be int32 or int64, got {part.dtype_name}")
     parts = [*parts[:2], _floating(parts[2], integers)]
-    if layout == c.CSR and parts[0].shape != (rows + 1,):
+    if layout == c.LAYOUT_CSR and parts[0].shape != (rows + 1,):
         raise BadInputError(
             f"A has {rows} rows, so it must have {rows + 1} row pointers, got {parts[0].shape[0]}"
         )
-    if layout == c.COO and parts[0].shape != parts[1].shape:
+    if layout == c.LAYOUT_COO and parts[0].shape != parts[1].shape:
         raise BadInputError(f"A has {parts[0].shape[0]} row ids but {parts[1].shape[0]} column ids")
     if parts[1].shape[0] > parts[2].shape[0]:
         raise BadInputError(f"A has {parts[1].shape[0]} column ids but {parts[2].shape[0]} values")
     if copy:
         parts = [_arrays.view(part.framework.contiguous(part.owner), "A") for part in parts]
-    if parts[0].device == c.CPU:
+    if parts[0].device == c.DEVICE_CPU:
         return _host_memory(rows, cols, parts, name, unordered)
     return _device_memory(rows, cols, parts, name, unordered, layout)
 
@@ -835,11 +835,11 @@ def _host_array(view: View) -> Any:
     """A view as a contiguous NumPy array; bfloat16 as uint16."""
     array = view.owner
     if not isinstance(array, np.ndarray):
-        if view.dtype == c.BF16:  # torch has no NumPy array of it
+        if view.dtype == c.DTYPE_BF16:  # torch has no NumPy array of it
             array = array.contiguous().view(sys.modules["torch"].int16).numpy()
         else:
             array = np.asarray(array)
-    if view.dtype == c.BF16:
+    if view.dtype == c.DTYPE_BF16:
         array = np.ascontiguousarray(array).view(np.uint16)
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
@@ -862,9 +862,9 @@ def _host_memory(rows: int, cols: int, parts: list[View], name: str, unordered: 
     if not _in_order(indptr, indices, cols):
         row = np.repeat(np.arange(rows, dtype=np.int32), np.diff(indptr))
         indptr, indices, order = sorted_entries(row, indices, rows, cols)
-        values, given = _sorted_values(values, parts[2].dtype or c.NONE, order)
+        values, given = _sorted_values(values, parts[2].dtype or c.DTYPE_NONE, order)
     return _csr_memory(
-        rows, cols, indptr, indices, values, parts[2].dtype or c.NONE, name, order, unordered, given
+        rows, cols, indptr, indices, values, parts[2].dtype or c.DTYPE_NONE, name, order, unordered, given
     )
 
 
@@ -888,7 +888,7 @@ def _sorted_values(values: Any, dtype: int, order: Order | None) -> tuple[Any, A
     if not order.repeated:
         return values[order.position], None
     total = order.total(_doubles(values))
-    return _bfloat16_of(total) if dtype == c.BF16 else total.astype(values.dtype), values
+    return _bfloat16_of(total) if dtype == c.DTYPE_BF16 else total.astype(values.dtype), values
 
 
 def _doubles(values: Any) -> Any:
@@ -1011,7 +1011,7 @@ def _of_entries(
             )
     if max(shape) > _LARGEST_ID:
         raise UnsupportedError(f"A is {shape[0]} x {shape[1]}; at most {_LARGEST_ID} rows and columns are supported")
-    dtype = views[2].dtype or c.NONE
+    dtype = views[2].dtype or c.DTYPE_NONE
     indptr, indices, order = sorted_entries(row, col, shape[0], shape[1])
     values, given = _sorted_values(values.copy() if copy else values, dtype, order)
     if copy:
@@ -1046,8 +1046,8 @@ def _device_memory(
         layout=layout,
         row_dtype=parts[0].dtype,
         col_dtype=parts[1].dtype,
-        disorder=c.SUM,
-        device=c.CUDA,
+        disorder=c.DISORDER_SUM,
+        device=c.DEVICE_CUDA,
         ordinal=parts[0].ordinal,
     )
     stream = parts[0].framework.stream(parts[0].ordinal)

@@ -56,7 +56,7 @@ def plan(A: Any, n: int, **options: Unpack[PlanSettings]) -> Plan:
     True
     """
     dtype = options.get("dtype")
-    wide = dtype is not None and _arrays.dtype_code(dtype) == c.F64
+    wide = dtype is not None and _arrays.dtype_code(dtype) == c.DTYPE_F64
     return bundle_of(A, integers="float64" if wide else "float32").plan(n, **options)
 
 

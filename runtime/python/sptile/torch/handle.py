@@ -25,7 +25,7 @@ from .._calls import Owner, PlanHandle, release
 from ..errors import ArgumentTypeError, InternalError, UsageError
 from .pattern import EntryOrder, Pattern, apart, inverse, untraced
 
-DTYPES = {torch.float32: c.F32, torch.float64: c.F64, torch.float16: c.F16, torch.bfloat16: c.BF16}
+DTYPES = {torch.float32: c.DTYPE_F32, torch.float64: c.DTYPE_F64, torch.float16: c.DTYPE_F16, torch.bfloat16: c.DTYPE_BF16}
 
 _OF_CODES = {code: dtype for dtype, code in DTYPES.items()}
 
@@ -47,7 +47,7 @@ def precision_of(x: Tensor) -> int:
     """The least exact products that a call with x may have: those of torch's own matrix products."""
     if x.dtype is not torch.float32 or not x.is_cuda:
         return c.PRECISION_DEFAULT
-    return c.TF32 if _allows_tf32() else c.FP32
+    return c.PRECISION_TF32 if _allows_tf32() else c.PRECISION_FP32
 
 
 # What allow_tf32 and its successor fp32_precision both set; torch before 2.9 has the first alone.
@@ -114,10 +114,10 @@ class MatrixHandle(Owner):
             row=pattern.crow.data_ptr(),
             col=pattern.col.data_ptr(),
             values=None if values is None else values.data_ptr(),
-            value_dtype=c.NONE if values is None else DTYPES[values.dtype],
-            row_dtype=c.I64,
-            col_dtype=c.I32,
-            device=c.CUDA if cuda else c.CPU,
+            value_dtype=c.DTYPE_NONE if values is None else DTYPES[values.dtype],
+            row_dtype=c.DTYPE_I64,
+            col_dtype=c.DTYPE_I32,
+            device=c.DEVICE_CUDA if cuda else c.DEVICE_CPU,
             ordinal=pattern.device.index or 0,
         )
         options = c.MatrixOptions(trusted=1)
@@ -201,15 +201,12 @@ class Handle:
             n=n,
             format=format.encode(),
             dense=DTYPES[dtype],
-            device=c.CUDA if cuda else c.CPU,
+            device=c.DEVICE_CUDA if cuda else c.DEVICE_CPU,
             ordinal=device.index or 0,
             threads=0 if cuda else torch.get_num_threads(),
-            precision=precision,
-            choice=choice,
-            order=c.ORDER_CSR,
             stream=stream_of(device),
-            **attributes,
         )
+        c.set_attributes(options, {**attributes, "precision": precision, "choice": choice, "order": c.ORDER_CSR})
         value_dtype = dtype if run_values or self.values is not None else None
         return TorchPlan(self._matrix(value_dtype), operation, options, device)
 

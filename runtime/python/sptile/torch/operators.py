@@ -504,7 +504,7 @@ softmax_gradient = Operator(
 
 def update_plan(handle: Handle, n: int, m: int, like: Tensor, relu: bool, transposed_weights: bool) -> TorchPlan:
     """Returns the plan of a fused update with operands like a tensor."""
-    activation = c.RELU if relu else c.ACTIVATION_NONE
+    activation = c.ACTIVATION_RELU if relu else c.ACTIVATION_NONE
     return handle.plan(
         "spmm_update", n, like.dtype, precision_of(like),
         m=m, activation=activation, transposed_weights=int(transposed_weights),
@@ -617,7 +617,7 @@ def _update_gradient(
         return g, dbias.zero_(), dw.zero_()
     z, dc = rows_in_memory(z), rows_in_memory(dc)
     out = rows_in_memory(out) if relu and out is not None else None
-    activation = c.RELU if relu else c.ACTIVATION_NONE
+    activation = c.ACTIVATION_RELU if relu else c.ACTIVATION_NONE
     handle = handle.transposed() if t else handle
     plan = handle.plan("update_gradient", n, z.dtype, precision_of(z), m=m, activation=activation)
     plan.run(

@@ -82,5 +82,5 @@ def check(status: int) -> None:
 
 def set_attributes(struct: Any, values: dict[str, float]) -> None:
     """Sets the attributes of the options of a plan or of the operands of a run, which keep the array and the names."""
-    struct.attributes = (Attribute * len(values))(*[(name.encode(), value) for name, value in values.items()])
+    struct.attributes = (Attribute * len(values))(*[Attribute(name.encode(), value) for name, value in values.items()])
     struct.attribute_count = len(values)

@@ -125,6 +125,7 @@ class _Members(NamedTuple):
 
     memories: list[CsrMemory]
     arrangement: int
+    is_file: bool = False
 
     @property
     def name(self) -> str:

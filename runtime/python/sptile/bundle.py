@@ -93,7 +93,7 @@ class _InOrder:
     """Of a file: its entries are sorted, each is there once. They have the order of a matrix that was converted."""
 
     device = "cpu"
-    is_file = True
+    is_file = False
     order: Order | None = None
     unordered = ""
     doubles: Any = None
@@ -111,6 +111,8 @@ class _InOrder:
 
 class _File(_InOrder):
     """A file. It is opened once: all matrices of a bundle share what was opened. A pickle has its absolute path."""
+
+    is_file = True
 
     def __init__(self, path: bytes, copy: bool, matrix: bytes | None = None, part: Any = None) -> None:
         self.path, self.copy, self.matrix = _absolute(path), copy, matrix
@@ -148,6 +150,7 @@ class MemoryFile(_InOrder):
     """A bundle file in memory, without a name: `fd` is closed with the last bundle of it."""
 
     name = "in memory"
+    is_file = True
 
     def __init__(self) -> None:
         self.fd = os.memfd_create("sptile")

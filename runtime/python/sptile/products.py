@@ -8,7 +8,7 @@ from . import _arrays
 from . import _library as c
 from ._options import PlanSettings, takes_plan_options
 from ._plan import Plan
-from .bundle import bundle_of, dense_view
+from .bundle import Bundle, bundle_of, dense_view
 from .errors import UsageError
 
 if TYPE_CHECKING:

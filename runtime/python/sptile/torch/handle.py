@@ -21,7 +21,7 @@ from torch import Tensor
 
 from .. import _library as c
 from .._arrays import dtype_code
-from .._calls import Owner, PlanHandle, release
+from .._calls import Owner, PlanHandle, Width, release, run, run_prepared
 from ..errors import ArgumentTypeError, InternalError, UsageError
 from .pattern import EntryOrder, Pattern, apart, inverse, untraced
 
@@ -80,9 +80,14 @@ class TorchPlan(PlanHandle):
 
     @untraced
     def _run_on_stream(self, *dense: Any, **numbers: Any) -> None:
-        stream = torch._C._cuda_getCurrentRawStream(self._device.index)
-        workspace, _kept = self._workspaces.get(stream) or self._workspace(stream)
+        stream, workspace = self.place()
         super().run(*dense, stream=stream, workspace=workspace, **numbers)
+
+    @untraced
+    def place(self) -> tuple[int, Any]:
+        """Returns the current stream of the CUDA device, and the workspace of its runs."""
+        stream = torch._C._cuda_getCurrentRawStream(self._device.index)
+        return stream, (self._workspaces.get(stream) or self._workspace(stream))[0]
 
     @untraced
     def _workspace(self, stream: int) -> tuple[Any, Tensor | None]:
@@ -317,6 +322,35 @@ class Ref:
     def __iter__(self) -> Iterator[Any]:
         """The leading arguments of each operator."""
         return iter((self.token, self.rows, self.cols, self.given))
+
+
+class PackedProduct:
+    """Products A x without values, for contiguous x [cols, n] of a shape and a type that `spmm` has accepted."""
+
+    __slots__ = ("_cuda", "_device", "_plan", "_width", "a")
+
+    def __init__(self, a: Ref, plan: TorchPlan, x: Tensor, out: Tensor) -> None:
+        self.a, self._plan, self._device, self._cuda = a, plan, x.device, x.is_cuda
+        self._width = Width(x.shape[1], tuple(out.shape), 0, 0)
+
+    def fits(self, x: Tensor) -> bool:
+        """Returns False if x, of the right shape and type, needs the checks of `spmm`."""
+        here = x.device == self._device if self._cuda else x.is_cpu
+        return here and x.is_contiguous() and not x.is_neg() and x.data_ptr() != 0
+
+    @untraced
+    def run(self, x: Tensor) -> Tensor:
+        out = x.new_empty(self._width.result)
+        call = self._width.take()
+        call.first.data, call.second.data = x.data_ptr(), out.data_ptr()
+        if self._cuda:
+            status = run(self._plan, call.reference, *self._plan.place())
+        else:
+            status = run_prepared(self._plan, call.reference, None, None)
+        self._width.calls.append(call)
+        if status:
+            c.check(status)
+        return out
 
 
 def refuse_capture(missing: str, device: torch.device) -> None:

@@ -11,12 +11,13 @@ from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
 
 from .._memory import tocsr
 from ..bundle import open as open_bundle
 from ..errors import ArgumentTypeError, BadInputError, DeviceError, UnsupportedError, UsageError
 from . import operators
-from .handle import DTYPES, Handle, Ref, torch_dtype
+from .handle import DTYPES, Handle, PackedProduct, Ref, precision_of, torch_dtype
 from .operands import statistic
 from .pattern import (
     WIDE,
@@ -35,6 +36,8 @@ from .pattern import (
 
 
 Derived = TypeVar("Derived")
+_PLAIN_TENSORS = (Tensor, torch.nn.Parameter)
+_MAX_PACKED = 64
 Number = float  # the class has a function of that name
 
 
@@ -178,6 +181,7 @@ class SparseMatrix:
         self.dtype = torch.float32 if values is None else values.dtype
         self.is_normalized = False  # by gcn_norm
         self._derived: dict[str, Any] = {}
+        self._packed: dict[Any, PackedProduct] = {}  # products without values, by the shape and type of x
 
     @classmethod
     def _of(cls, bare: Handle, order: EntryOrder, values: Tensor | None) -> SparseMatrix:
@@ -1167,6 +1171,12 @@ class SparseMatrix:
 
     def _multiply(self, t: bool, x: Tensor, values: Tensor | None) -> Tensor:
         """Returns A x, or A^T x if t."""
+        plain = not t and values is None and type(x) in _PLAIN_TENSORS and not operators.watched()
+        plain = plain and forward_ad._current_level < 0 and not torch.is_autocast_enabled(self.device.type)
+        if plain:
+            packed = self._packed.get((x.shape, x.dtype, precision_of(x)))
+            if packed is not None and packed.fits(x):
+                return operators.packed_spmm(packed, x)
         x, values = tensor_of("x", x), optional_tensor("values", values)
         if torch.is_autocast_enabled(self.device.type):
             x, values = cast(self, x), cast(self, values)  # type: ignore[assignment]
@@ -1182,7 +1192,12 @@ class SparseMatrix:
             if by_head:
                 return operators.spmm(ref, t, x, values)
         if x.dim() == 2:
-            return operators.spmm(ref, t, x, values)
+            out = operators.spmm(ref, t, x, values)
+            if plain and values is None and x.numel() > 0 and out.numel() > 0 and len(self._packed) < _MAX_PACKED:
+                key, handle = (x.shape, x.dtype, precision_of(x)), ref.entries.handle
+                plan = handle.plan("spmm", x.shape[1], x.dtype, key[2])
+                self._packed[key] = PackedProduct(ref, plan, x, out)
+            return out
         if x.dim() not in (1, 3):
             raise UsageError(f"x must have shape [{self.shape[0 if t else 1]}, n], got {list(x.shape)}")
         width = x.shape[1:].numel()

@@ -31,7 +31,7 @@ from torch.autograd import forward_ad
 
 from .. import _library as c
 from ..errors import UnsupportedError
-from .handle import Entries, Handle, Ref, TorchPlan, entries_of_sizes, precision_of
+from .handle import Entries, Handle, PackedProduct, Ref, TorchPlan, entries_of_sizes, precision_of
 from .operands import (
     Check,
     Sizes,
@@ -271,6 +271,24 @@ class _Spmm(torch.autograd.Function):
 
 
 spmm = Operator("spmm(a, bool t, Tensor b, Tensor? values) -> Tensor", _spmm, _fake_spmm, _Spmm)
+
+
+class _PackedSpmm(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, product: PackedProduct, x: Tensor) -> Tensor:
+        ctx.a = product.a
+        return product.run(x)
+
+    @staticmethod
+    def backward(ctx: Any, g: Tensor) -> Any:
+        return None, spmm.again(ctx.a, True, g, None)
+
+
+def packed_spmm(product: PackedProduct, x: Tensor) -> Tensor:
+    """Returns A x for x that fits."""
+    if x.requires_grad and torch.is_grad_enabled():
+        return _PackedSpmm.apply(product, x)  # type: ignore[no-untyped-call]
+    return product.run(x)
 
 
 def _add_spmm(a: Entries, t: bool, b: Tensor, out: Tensor) -> None:

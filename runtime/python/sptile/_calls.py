@@ -38,6 +38,10 @@ class _Release:
             function, handle = self._pending.pop()
             function(handle)
 
+    def stop(self) -> None:
+        """Leaves the remaining handles to the end of the process, for frameworks that cannot be called any more."""
+        self.postponed = lambda: True
+
 
 release = _Release()
 
@@ -115,8 +119,8 @@ class PlanHandle(Owner):
             call = self._calls.pop()
         except IndexError:
             call = Call(c.MAX_OPERANDS)
-        for operand, address in zip(call.dense, dense, strict=False):
-            operand.data, operand.ld, operand.batch = address or (None, 0, 0)
+        for slot, operand in zip(call.dense, dense, strict=False):
+            slot.data, slot.ld, slot.batch = operand or (None, 0, 0)
         operands = call.operands
         operands.n, call.values.data, call.values.batch = n, values, values_batch
         operands.alpha, operands.beta = alpha, beta

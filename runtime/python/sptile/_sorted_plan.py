@@ -5,7 +5,6 @@ from __future__ import annotations
 from ctypes import byref, c_double
 from typing import Any
 
-import numpy as np
 
 from . import _arrays
 from . import _library as c
@@ -24,7 +23,7 @@ def check_numbers(**numbers: Any) -> None:
         for value in numbers.values():
             c_double(value)
     except (TypeError, ValueError):
-        found = ["{!r}".format(numbers[name]) for name in ("alpha", "beta", "slope")]
+        found = [f"{numbers[name]!r}" for name in ("alpha", "beta", "slope")]
         raise ArgumentTypeError(
             f"alpha, beta and slope must be numbers, got {found[0]}, {found[1]} and {found[2]}"
         ) from None

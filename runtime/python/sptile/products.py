@@ -9,7 +9,6 @@ from . import _library as c
 from ._options import PlanSettings, takes_plan_options
 from ._plan import Plan
 from .bundle import Bundle, bundle_of, dense_view
-from .errors import UsageError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

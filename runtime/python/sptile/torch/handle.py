@@ -7,11 +7,13 @@ keeps it alive.
 
 from __future__ import annotations
 
+import atexit
 import itertools
 import os
 import threading
 import weakref
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from ctypes import byref
 from typing import Any
 
@@ -21,8 +23,8 @@ from torch import Tensor
 
 from .. import _library as c
 from .._arrays import dtype_code
-from .._calls import Owner, PlanHandle, Width, release, run, run_prepared
-from ..errors import ArgumentTypeError, InternalError, UsageError
+from .._calls import Address, Owner, PlanHandle, Width, release, run, run_prepared
+from ..errors import ArgumentTypeError, Error, InternalError, UsageError
 from .pattern import EntryOrder, Pattern, apart, inverse, untraced
 
 DTYPES = {torch.float32: c.DTYPE_F32, torch.float64: c.DTYPE_F64, torch.float16: c.DTYPE_F16, torch.bfloat16: c.DTYPE_BF16}
@@ -37,8 +39,9 @@ def torch_dtype(dtype: Any) -> torch.dtype:
     return _OF_CODES[dtype_code(dtype)]
 
 
-# Formats among which a product on a CUDA device chooses if none is named.
-CANDIDATES = "csr,bittcf,me_tcf,bmat,tall,hc_window,rs_tile,libra_spmm"
+# Formats that a product on a CUDA device measures in addition to csr if none is named. A list of candidates of the
+# library has stored formats alone; these are converted.
+CANDIDATES = ("bittcf", "bmat", "tall")
 # Multiplications below which launches take most of the time: conversions would not pay.
 MIN_MEASURED = 1 << 22
 
@@ -66,6 +69,7 @@ def capturing() -> bool:
 
 
 release.postponed = capturing  # a captured graph would not survive that memory is freed
+atexit.register(release.stop)
 
 
 class TorchPlan(PlanHandle):
@@ -75,13 +79,12 @@ class TorchPlan(PlanHandle):
         super().__init__(matrix, operation, options)
         self._device = device
         self._workspaces: dict[int, tuple[Any, Tensor | None]] = {}
-        if device.type == "cuda":
-            self.run = self._run_on_stream  # type: ignore[method-assign]
 
     @untraced
-    def _run_on_stream(self, *dense: Any, **numbers: Any) -> None:
-        stream, workspace = self.place()
-        super().run(*dense, stream=stream, workspace=workspace, **numbers)
+    def run(self, *operands: Any, **numbers: Any) -> None:
+        if self._device.type == "cuda":
+            numbers["stream"], numbers["workspace"] = self.place()
+        super().run(*operands, **numbers)
 
     @untraced
     def place(self) -> tuple[int, Any]:
@@ -188,20 +191,35 @@ class Handle:
         with self._lock, apart():
             plan = self.plans.get(key)
             if plan is None:
-                plan = self.plans[key] = self._make(operation, n, dtype, precision, run_values, attributes)
+                free = operation == "spmm" and not run_values  # other operations read lists in CSR order
+                format = self.format if free and self.format != "auto" else "csr"
+                plan = self._make(format, operation, n, dtype, precision, run_values, attributes)
+                measured = free and self.format == "auto" and self.pattern.device.type == "cuda"
+                if measured and self.pattern.nnz * n >= MIN_MEASURED:
+                    plan = self._fastest(plan, n, dtype, precision)
+                self.plans[key] = plan
             return plan
 
     @untraced
+    def _fastest(self, csr: TorchPlan, n: int, dtype: torch.dtype, precision: int) -> TorchPlan:
+        """Returns the plan among csr and CANDIDATES whose runs with random operands take the least time. Formats without
+        a kernel for the type and the precision, or without memory, are left out."""
+        device, plans = self.pattern.device, [csr]
+        x = torch.randn(self.pattern.cols, n, device=device).to(dtype)
+        out = torch.empty(self.pattern.rows, n, device=device, dtype=dtype)
+        for format in CANDIDATES:
+            with suppress(Error):
+                plans.append(self._make(format, "spmm", n, dtype, precision, False, {}))
+        operands: list[Address | None] = [(tensor.data_ptr(), n, 0) for tensor in (x, out)]
+        return min(plans, key=lambda plan: _milliseconds(plan, operands, device))
+
+    @untraced
     def _make(
-        self, operation: str, n: int, dtype: torch.dtype, precision: int, run_values: bool, attributes: dict[str, int]
-    ) -> TorchPlan:
+        self, format: str, operation: str, n: int, dtype: torch.dtype, precision: int, run_values: bool,
+        attributes: dict[str, int],
+    ) -> TorchPlan:  # fmt: skip
         device = self.pattern.device
         cuda = device.type == "cuda"
-        free = operation == "spmm" and not run_values  # other operations read lists in CSR order
-        format, choice = (self.format if free else "csr"), c.CHOICE_PREDICTED
-        if format == "auto":
-            measured = cuda and self.pattern.nnz * n >= MIN_MEASURED
-            format, choice = (CANDIDATES, c.CHOICE_MEASURED) if measured else ("csr", choice)
         options = c.PlanOptions(
             n=n,
             format=format.encode(),
@@ -211,7 +229,7 @@ class Handle:
             threads=0 if cuda else torch.get_num_threads(),
             stream=stream_of(device),
         )
-        c.set_attributes(options, {**attributes, "precision": precision, "choice": choice, "order": c.ORDER_CSR})
+        c.set_attributes(options, {**attributes, "precision": precision, "order": c.ORDER_CSR})
         value_dtype = dtype if run_values or self.values is not None else None
         return TorchPlan(self._matrix(value_dtype), operation, options, device)
 
@@ -363,3 +381,18 @@ def refuse_capture(missing: str, device: torch.device) -> None:
 
 def stream_of(device: torch.device) -> int | None:
     return torch._C._cuda_getCurrentRawStream(device.index) if device.type == "cuda" else None
+
+
+def _milliseconds(plan: TorchPlan, operands: list[Address | None], device: torch.device, repeat: int = 3) -> float:
+    """Returns the minimum time of some runs, after one untimed run."""
+    stream = torch.cuda.current_stream(device)
+    plan.run(operands)
+    times = []
+    for _ in range(repeat):
+        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        begin.record(stream)
+        plan.run(operands)
+        end.record(stream)
+        end.synchronize()
+        times.append(begin.elapsed_time(end))
+    return min(times)

@@ -59,12 +59,11 @@ class PlanSettings(TypedDict, total=False):
 
 DEFAULTS: dict[str, Any] = {
     "op": "spmm", "format": "auto", "kernel": None, "dtype": None, "result": None, "device": None, "threads": 0,
-    "precision": None, "choice": "predicted", "nonfinite": "fast", "transpose": False, "order": "csr", "replan": False,
-    "m": 0, "heads": 1, "activation": None, "score": "dot", "transposed_weights": False, "stream": None,
-    "refreshable": False,
+    "transpose": False, "order": "csr",
 }  # fmt: skip
 for _name, _row in PLAN_ATTRIBUTES.items():
     DEFAULTS.setdefault(_name, None if _row["default"] in ("default", "none") else _row["default"])
+DEFAULTS.update(stream=None, refreshable=False)
 
 OPTIONS_TEXT: dict[str, str] = {
     "op": """str
@@ -87,8 +86,6 @@ Maximum number of CPU threads of a run. 0 uses ``SPTILE_THREADS`` if set, otherw
     "precision": """str or None
 Lowest acceptable precision of products: "fp32", "tf32", "fp16", "bf16" or "fp64". None uses the kernel's
 default, which `Plan.precision` reports.""",
-    "choice": """str
-"predicted" selects the format by a cost model, "measured" by timing candidates.""",
     "nonfinite": """str
 "strict" also confines NaN and infinity in B to the rows that reference them on CUDA devices. "fast" does not.""",
     "transpose": """bool
@@ -96,18 +93,6 @@ Use the transpose of the matrix.""",
     "order": """str
 Order of arrays with one value per nonzero. "csr" is the order of the nonzeros in A (see `Bundle.of`), "packed" the
 storage order of the format, which is faster.""",
-    "replan": """bool
-Ignore plans stored in the bundle.""",
-    "m": """int
-Columns of the second dense operand of attention and update operations. 0 uses `n`.""",
-    "heads": """int
-Number of attention heads.""",
-    "activation": """str or None
-"relu", or None for no activation, in "spmm_update".""",
-    "score": """str
-Attention score: "dot", "cosine" or "additive".""",
-    "transposed_weights": """bool
-Weights of "spmm_update" are stored as [m, n] instead of [n, m].""",
     "stream": """stream or None
 CUDA stream for conversions of arrays in device memory: an int (`cudaStream_t`), or a stream of CuPy or torch.""",
     "refreshable": """bool
@@ -115,8 +100,23 @@ Give the formats separate values, which `Plan.refresh` requires.""",
 }
 
 _KINDS = {"flag": "bool", "integer": "int", "real": "float", "choice": "str"}
+
+
+def _attribute_text(row: dict[str, Any]) -> str:
+    """Describes an attribute of the library: type, purpose, choices and operations."""
+
+    def listed(names: list[str]) -> str:
+        return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+    names = ["None" if name is None else f'"{name}"' for name in CHOICES.get(row["name"], ())]
+    operations = [f'"{name}"' for name in row.get("operations", "").split()]
+    kind = _KINDS[row["kind"]] + (" or None" if "None" in names else "")
+    choices = f": {listed(names)}" if names else ""
+    return f"{kind}\n{row['summary']}{choices}." + (f"\nOnly for {listed(operations)}." if operations else "")
+
+
 for _name, _row in PLAN_ATTRIBUTES.items():
-    OPTIONS_TEXT.setdefault(_name, f"{_KINDS[_row['kind']]}\n{_row['summary']}.")
+    OPTIONS_TEXT.setdefault(_name, _attribute_text(_row))
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

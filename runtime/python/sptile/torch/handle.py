@@ -353,8 +353,11 @@ class PackedProduct:
 
     def fits(self, x: Tensor) -> bool:
         """Returns False if x, of the right shape and type, needs the checks of `spmm`."""
-        here = x.device == self._device if self._cuda else x.is_cpu
-        return here and x.is_contiguous() and not x.is_neg() and x.data_ptr() != 0
+        try:
+            here = x.device == self._device if self._cuda else x.is_cpu
+            return here and x.is_contiguous() and not x.is_neg() and x.data_ptr() != 0
+        except RuntimeError:  # sparse and batched tensors have no address
+            return False
 
     @untraced
     def run(self, x: Tensor) -> Tensor:

@@ -28,8 +28,8 @@ constexpr NamedValue kNames[] = {{"fitted", hc_parameter(kHcFitted)},
 constexpr FormatParameter kSelector = {.name = "selector",
                                        .summary = "weights that assign windows to tensor cores or CUDA cores",
                                        .unit = "(10 bits for each of three weights)",
-                                       .least = 0,
-                                       .most = kHcMostParameter,
+                                       .min = 0,
+                                       .max = kHcMostParameter,
                                        .names = kNames,
                                        .standard = hc_parameter(kHcFitted),
                                        .fitted_for = "spmm",
@@ -47,12 +47,12 @@ Status check_tile_lengths(const FormatView& view) {
   return check_length(view, A::bitmap, 2 * tc_blocks(view), "two per 8 columns of col_id");
 }
 
-tl::unexpected<Error> too_long(const FormatView& view, A array, std::int64_t most, const char* what) {
+tl::unexpected<Error> too_long(const FormatView& view, A array, std::int64_t max, const char* what) {
   const auto i = ArrayIndex(array).value;
   return fail(Errc::bad_input, std::string(view.layout->name) + ": " +
                                    std::string(view.layout->arrays[i].name) + " has " +
                                    std::to_string(view.arrays[i].size) + " elements, expected at most " +
-                                   std::to_string(most) + " (" + what + ")");
+                                   std::to_string(max) + " (" + what + ")");
 }
 
 Status check_row_lengths(const FormatView& view) {

@@ -29,7 +29,7 @@ class Graph {
   cudaGraphExec_t executable_ = nullptr;
 };
 
-/// Microseconds on the device of what is enqueued.
+/// Returns the device time of enqueued work in microseconds.
 double elapsed_us(const std::function<void()>& enqueue) {
   static cudaEvent_t begin = nullptr, end = nullptr;
   if (begin == nullptr) expect(cudaEventCreate(&begin));
@@ -43,7 +43,7 @@ double elapsed_us(const std::function<void()>& enqueue) {
   return 1e3 * static_cast<double>(milliseconds);
 }
 
-/// Median microseconds of what is enqueued; see graph_us.
+/// Returns the median microseconds of enqueued work; see graph_us.
 double repeated_us(const std::function<void()>& enqueue, std::size_t flush_bytes) {
   constexpr int kGroups = 11;
   constexpr double kGroupUs = 4000;

@@ -27,8 +27,8 @@ constexpr NamedValue kNames[] = {{"fitted", hc_parameter(kHcFitted)},
 constexpr FormatParameter kSelector = {.name = "selector",
                                        .summary = "weights that assign windows to tensor cores or CUDA cores",
                                        .unit = "(10 bits for each of three weights)",
-                                       .least = 0,
-                                       .most = kHcMostParameter,
+                                       .min = 0,
+                                       .max = kHcMostParameter,
                                        .names = kNames,
                                        .standard = hc_parameter(kHcFitted),
                                        .fitted_for = "spmm",
@@ -48,8 +48,8 @@ Status check_tile_lengths(const FormatView& view) {
 
 Status check_row_lengths(const FormatView& view) {
   const std::int64_t rows = view.array(A::row_id).size, entries = entries_in_rows(view);
-  const auto at_most = [](std::int64_t most, const char* what) {
-    return "at most " + std::to_string(most) + " (" + what + " of the matrix)";
+  const auto at_most = [](std::int64_t max, const char* what) {
+    return "at most " + std::to_string(max) + " (" + what + " of the matrix)";
   };
   if (entries > view.nnz) return broken_length(view, A::row_col_id, at_most(view.nnz, "entries"));
   if (rows > view.rows) return broken_length(view, A::row_id, at_most(view.rows, "rows"));

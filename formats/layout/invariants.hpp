@@ -51,8 +51,8 @@ Status check_whole_tiles(const FormatView& view, ArrayIndex array);
 /// the one that a single thread would find.
 template <class F>
 Status check_ranges(std::int64_t count, int threads, const F& check) {
-  constexpr std::int64_t kLeast = 1024, kPerThread = 8;
-  const std::int64_t ranges = std::min(count / kLeast, threads * kPerThread);
+  constexpr std::int64_t kMin = 1024, kPerThread = 8;
+  const std::int64_t ranges = std::min(count / kMin, threads * kPerThread);
   if (threads <= 1 || ranges <= 1) return check(std::int64_t{0}, count);
   std::vector<Status> results(static_cast<std::size_t>(ranges));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)

@@ -22,11 +22,11 @@ std::int64_t tc_blocks(const FormatView& view) { return view.array(A::bitmap).si
 Status check_lengths(const FormatView& view) {
   if (Status s = check_shape(view, std::numeric_limits<std::uint32_t>::max()); !s) return s;
   const std::int64_t starts = view.array(A::window_row).size;
-  const std::int64_t least = (view.rows + kTallMaxRows - 1) / kTallMaxRows, most = (view.rows + 7) / 8;
-  if (starts < least + 1 || starts > most + 1)
+  const std::int64_t min = (view.rows + kTallMaxRows - 1) / kTallMaxRows, max = (view.rows + 7) / 8;
+  if (starts < min + 1 || starts > max + 1)
     return broken_length(
         view, A::window_row,
-        std::to_string(least + 1) + " to " + std::to_string(most + 1) + " (windows of 8 to 128 rows, + 1)");
+        std::to_string(min + 1) + " to " + std::to_string(max + 1) + " (windows of 8 to 128 rows, + 1)");
   if (Status s = check_length(view, A::window_group_offset, starts, "windows + 1"); !s) return s;
   if (Status s = check_whole_tiles(view, A::col_id); !s) return s;
   const std::int64_t groups = view.array(A::col_id).size / 8;
@@ -202,8 +202,8 @@ static_assert(std::size(kHeights) == kTallLevels);
 constexpr FormatParameter kHeight = {.name = "height",
                                      .summary = "rows per window",
                                      .unit = "rows",
-                                     .least = kHeights[0],
-                                     .most = kTallMaxRows,
+                                     .min = kHeights[0],
+                                     .max = kTallMaxRows,
                                      .values = kHeights};
 
 }  // namespace

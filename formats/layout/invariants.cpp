@@ -150,7 +150,10 @@ Status check_masks(const FormatView& view, const MaskedTiles& tiles, ColumnOrder
     const std::uint64_t* const mask = masks.data() + kWords * tile;
     int bits = 0;
     std::uint64_t all = 0;
-    for (int w = 0; w < kWords; ++w) bits += std::popcount(mask[w]), all |= mask[w];
+    for (int w = 0; w < kWords; ++w) {
+      bits += std::popcount(mask[w]);
+      all |= mask[w];
+    }
     if (bits != entries)
       return broken_mask(view, tiles.masks, kWords * tile, mask[0],
                          std::to_string(entries) + " bits" +

@@ -212,10 +212,10 @@ struct TypedArray {
   const ArrayView& array;
 
   template <class T>
-  operator std::span<const T>() const {  // NOLINT(google-explicit-constructor)
+  operator std::span<const T>() const {
     return array.as<T>();
   }
-  operator ArrayView() const { return array; }  // NOLINT(google-explicit-constructor)
+  operator ArrayView() const { return array; }
 };
 
 /// Typed view of a format: sizes, then all arrays in the order of the layout.

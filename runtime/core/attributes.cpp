@@ -1,5 +1,6 @@
 #include "runtime/core/attributes.hpp"
 
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -127,8 +128,10 @@ static_assert(std::size(kPrecisions) == std::size(kPrecisionNames) + 1);
 static_assert(std::size(kAttributes) <= 64);  // number of bits in set_attribute
 
 std::string number_text(double value) {
-  if (value != std::floor(value) || std::abs(value) > 0x1p53) return std::to_string(value);
-  return std::to_string(static_cast<std::int64_t>(value));
+  if (value == std::floor(value) && std::abs(value) <= 0x1p53)
+    return std::to_string(static_cast<std::int64_t>(value));
+  char digits[32];
+  return {digits, std::to_chars(digits, digits + sizeof digits, value).ptr};
 }
 
 std::string range_text(const Attribute& attribute) {

@@ -3,7 +3,8 @@
 
     apply_edits.py PROJECT_ROOT OUTPUT_FOLDER [NAME...]
 
-NAME is the path of an edited file; its copy is OUTPUT_FOLDER/its last part.
+NAME is the path of an edited file; its copy is OUTPUT_FOLDER/its last part. A header is also copied to
+OUTPUT_FOLDER/edited/NAME, for "-iquote OUTPUT_FOLDER/edited".
 """
 import pathlib
 import re
@@ -12,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-EXERCISES = ("format", "operation", "kernel")
+EXERCISES = ("format", "operation", "kernel", "attribute")
 
 
 def edited_files(patch):
@@ -35,6 +36,9 @@ def main():
         apply_all(root, pathlib.Path(scratch))
         for name in sys.argv[3:]:
             shutil.copy(pathlib.Path(scratch) / name, output / pathlib.PurePath(name).name)
+            if name.endswith(".hpp"):
+                (output / "edited" / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(pathlib.Path(scratch) / name, output / "edited" / name)
 
 
 if __name__ == "__main__":

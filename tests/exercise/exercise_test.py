@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Proves what an addition costs: a toy format, operation and kernel edit few files, and work everywhere at once.
+"""Proves what an addition costs: a toy format, operation, kernel and attribute edit few files, and work everywhere at once.
 
     exercise_test.py PROJECT_ROOT SPTILE
 
@@ -14,7 +14,7 @@ import tempfile
 from apply_edits import edited_files
 
 # exercise -> files that may be edited, at most
-LIMITS = {"format": 4, "operation": 6, "kernel": 3}
+LIMITS = {"format": 4, "operation": 6, "kernel": 3, "attribute": 2}
 
 
 def check(what, holds):
@@ -56,6 +56,9 @@ def main():
             result = json.loads(run("run", bundle, "--op", operation, "--format", "bitwin", "--kernel",
                                     kernel_name(kernels, operation), "-n", "17", "--check", "--json"))
             check(f"{operation} of the format is right", result["checked"] and result["rel_err"] <= result["tolerance"])
+        shifted = json.loads(run("run", bundle, "--op", "edge_add", "--format", "csr", "-n", "8", "--shift", "3", "--check",
+                                 "--json"))
+        check("run sets the attribute", shifted["op"] == "edge_add shift=3" and shifted["checked"])
         stats = json.loads(run("stats", matrix, "--json"))
         check("stats counts the format", any(f["name"] == "bitwin" and f["b_rows"] > 0 for f in stats["formats"]))
         rows = json.loads(run("bench", matrix, "--op", "edge_add", "--format", "csr,bitwin", "-n", "8", "--json"))["rows"]

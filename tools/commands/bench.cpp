@@ -92,6 +92,7 @@ Result<BenchTask> make_task(const BenchOptions& options) {
   task.graph = options.graph;
   task.cusparse = options.cusparse;
   task.op = &operation_named(options.request.op);
+  task.attributes = options.request.attributes.given();
   task.repeats = {options.request.warmup, options.request.repeat};
   task.kernel = options.request.kernel;
   return task;
@@ -216,11 +217,14 @@ void print_as_they_come(const Session& session, BenchTask& task) {
 
 Result<std::unique_ptr<ProductBench>> open_bench(Session& session, const BenchTask& task) {
   if (task.device != runtime::Device::cpu)
-    return make_device_bench(session, {.flush_l2 = task.flush_l2, .graph = task.graph, .check = task.check});
+    return make_device_bench(
+        session,
+        {.flush_l2 = task.flush_l2, .graph = task.graph, .check = task.check, .attributes = task.attributes});
   return std::make_unique<HostBench>(
       session, HostBenchOptions{.repeats = task.repeats,
                                 .check = task.check ? CheckedRows::all : CheckedRows::none,
-                                .reference_bytes = kReferenceBytes});
+                                .reference_bytes = kReferenceBytes,
+                                .attributes = task.attributes});
 }
 
 Json facts_json(const std::optional<DeviceFacts>& facts) {

@@ -208,7 +208,9 @@ Action declare_calibrate(Options& app) {
       .details("See `sptile list devices`.");
   app.add_flag("--quick", options->quick, "Measure fewer and smaller matrices; takes less than a minute")
       .details("Predictions are less accurate.");
-  std::vector<std::string> operations = operation_names();
+  std::vector<std::string> operations;
+  for (const runtime::Operation* op : runtime::operations())
+    if (op->standalone) operations.emplace_back(op->name);
   operations.emplace_back(kAll);
   app.add_option("--op OP", options->op, "Operation to measure").one_of(operations);
   app.add_option("--only LIST", options->kernels, "Kernels to measure, separated by commas")

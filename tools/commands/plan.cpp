@@ -37,7 +37,7 @@ struct NewPlan {
 
 runtime::PlanOptions plan_options(const Session& session, const PlanVerbOptions& options,
                                   runtime::Device device, DType values, std::int64_t n) {
-  runtime::PlanOptions plan;
+  runtime::PlanOptions plan = options.request.attributes.given().plan;
   plan.n = n;
   const runtime::DenseTypes dense = dense_types(options.request.dense, options.request.result, values);
   plan.dense = dense.operands;

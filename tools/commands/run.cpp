@@ -64,9 +64,9 @@ std::string run_text(const RunOptions& options, const Measurement& m) {
   std::string text = fmt::format(
       "{} of {}{} with N = {}: kernel {}, {} {}, precision {}\nmedian {} of {} runs (minimum {}, spread "
       "{:.0f} %), {:.2f} GFLOP/s, {} in {}\n",
-      m.op->name, options.request.transpose ? "the transpose in " : "", m.format, m.n, m.kernel,
-      matrix_names(*m.op), dense_label(m), m.precision, human_seconds(m.median_us * 1e-6), m.repeat,
-      human_seconds(m.min_us * 1e-6), 100 * m.spread, m.gflops,
+      operation_label(*m.op, m.attributes), options.request.transpose ? "the transpose in " : "", m.format,
+      m.n, m.kernel, matrix_names(*m.op), dense_label(m), m.precision, human_seconds(m.median_us * 1e-6),
+      m.repeat, human_seconds(m.min_us * 1e-6), 100 * m.spread, m.gflops,
       runtime::is_stored(*m.plan) ? "stored plan used" : "planned", human_seconds(m.plan_us * 1e-6));
   if (m.checked)
     text +=
@@ -80,7 +80,8 @@ HostBenchOptions bench_options(const ProductRequest& request, runtime::Device de
   return {.device = device,
           .repeats = Repeats{request.warmup, request.repeat},
           .check = request.check ? CheckedRows::all : CheckedRows::none,
-          .stored = !replan};
+          .stored = !replan,
+          .attributes = request.attributes.given()};
 }
 
 // The measurement and the candidates.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "formats/core/no_value_type.hpp"
@@ -66,8 +67,10 @@ class DeviceBench final : public ProductBench {
   [[nodiscard]] runtime::PlanOptions plan_options(const KernelRequest& request) const;
   Result<Planned> plan_once(const runtime::PlanMatrix& a, const KernelRequest& request) const;
   Result<Planned> plan(const runtime::PlanMatrix& a, const KernelRequest& request) const;
-  Status check_result(const cuda::Launch& launch, Measurement& m, MemoryUse& use);
-  Status check_and_time(const cuda::Launch& launch, std::int64_t gathered, MemoryUse use, Measurement& m);
+  Status check_result(const cuda::Launch& launch, const runtime::PlanMatrix* a, Measurement& m,
+                      MemoryUse& use);
+  Status check_and_time(const cuda::Launch& launch, const runtime::PlanMatrix* a, MemoryUse use,
+                        Measurement& m);
   [[nodiscard]] std::int64_t compulsory() const;
 
   Session& session_;
@@ -104,45 +107,46 @@ Status DeviceBench::set_operands(const runtime::Operation& op, std::int64_t n) {
   if (product_.has(op, n)) return {};
   if (Status s = check_operands_fit(op, source_, n); !s) return s;
   begin(&session_.progress, "reference", 0);
-  return product_.set_operands(op, n, {session_.seed, options_.check});
+  return product_.set_operands(op, n, {session_.seed, options_.check, options_.attributes});
 }
 
-// Returns the compulsory bytes of the operands and of CSR, independent of the format.
+// Bytes that no kernel can avoid: CSR with 32-bit offsets and the operands, each once.
 std::int64_t DeviceBench::compulsory() const {
   const runtime::Operation& op = product_.op();
-  const auto element = static_cast<std::int64_t>(size_of(product_.csr().dtype));
-  std::int64_t of_entry = 0, of_row = element;
-  if (op.uses_values && !source_.is_pattern())
-    of_entry += static_cast<std::int64_t>(size_of(source_.values.dtype));
-  for (const runtime::OperandSpec& spec : op.operands) {
-    const auto bytes = static_cast<std::int64_t>(size_of(type_of(spec, product_.types())));
-    if (spec.extent == runtime::Extent::entries) of_entry += bytes;
-    if (spec.extent == runtime::Extent::rows) of_row = bytes;
-  }
-  return compulsory_bytes(
-      {source_.rows, source_.cols, source_.nnz(), product_.n(), element, of_entry, of_row});
+  const bool reads_values = op.uses_values && !source_.is_pattern();
+  const std::int64_t entry =
+      4 + (reads_values ? static_cast<std::int64_t>(size_of(source_.values.dtype)) : 0);
+  std::int64_t bytes = source_.nnz() * entry + (source_.rows + 1) * 4;
+  for (const runtime::OperandSpec& spec : op.operands)
+    if (!is_left_out(spec))
+      bytes += product_.size_of_operand(spec) *
+               static_cast<std::int64_t>(size_of(type_of(spec, product_.types())));
+  return bytes;
 }
 
-Status DeviceBench::check_result(const cuda::Launch& launch, Measurement& m, MemoryUse& use) {
-  if (Status s = product_.clear_result(); !s) return s;
+Status DeviceBench::check_result(const cuda::Launch& launch, const runtime::PlanMatrix* a, Measurement& m,
+                                 MemoryUse& use) {
+  if (Status s = product_.clear_results(); !s) return s;
   if (Status s = launch(nullptr); !s) return s;
-  const auto errors = product_.compare();
+  const auto errors = product_.compare(a);
   if (!errors) return tl::unexpected(errors.error());
   m.checked = true;
   m.rel_err = errors->relative;
-  use.frobenius = errors->frobenius;
+  if (!std::isnan(errors->frobenius)) use.frobenius = errors->frobenius;
   return {};
 }
 
-// Checks and times a kernel; `gathered` is the number of rows of B, or Y, that it loads.
-Status DeviceBench::check_and_time(const cuda::Launch& launch, std::int64_t gathered, MemoryUse use,
+// `a`: the planned matrix; nullptr for a kernel of another library on CSR.
+Status DeviceBench::check_and_time(const cuda::Launch& launch, const runtime::PlanMatrix* a, MemoryUse use,
                                    Measurement& m) {
   if (options_.check)
-    if (Status s = check_result(launch, m, use); !s) return s;
+    if (Status s = check_result(launch, a, m, use); !s) return s;
   begin(&session_.progress, "run", 0);
   auto seconds = timer_->time(launch, m.repeat);
   if (!seconds) return tl::unexpected(seconds.error());
-  set_times(m, summarise(std::move(*seconds)), source_.nnz());
+  const std::int64_t heads = options_.attributes.plan.variant.heads;
+  set_times(m, summarise(std::move(*seconds)), source_.nnz() * heads);
+  const std::int64_t gathered = heads * (a != nullptr ? gathered_rows(a->format) : source_.nnz());
   use.compulsory = compulsory();
   use.gathered = gathered * m.n * static_cast<std::int64_t>(size_of(product_.csr().dtype));
   use.roofline = roofline(use.compulsory, use.gathered, facts_->ceilings, m.median_us * 1e-6);
@@ -151,7 +155,7 @@ Status DeviceBench::check_and_time(const cuda::Launch& launch, std::int64_t gath
 }
 
 runtime::PlanOptions DeviceBench::plan_options(const KernelRequest& request) const {
-  runtime::PlanOptions options;
+  runtime::PlanOptions options = options_.attributes.plan;
   options.n = product_.n();
   options.dense = product_.types().operands;
   options.result = product_.types().result;
@@ -186,6 +190,7 @@ Result<Measurement> DeviceBench::measure(const runtime::PlanMatrix& a, const Ker
   const auto planned = plan(a, request);
   if (!planned) return tl::unexpected(planned.error());
   Measurement m = describe(*planned, a.format);
+  m.attributes = attributes_text(options_.attributes);
   if (options_.predict) {
     const auto predicted = runtime::predict_plan(*m.plan, a, plan_options(request));
     if (!predicted) return tl::unexpected(predicted.error());
@@ -200,8 +205,7 @@ Result<Measurement> DeviceBench::measure(const runtime::PlanMatrix& a, const Ker
   const auto launch = [&](cudaStream_t stream) {
     return runtime::run(*m.plan, product_.op(), product_.operands(), stream);
   };
-  if (Status s = check_and_time(launch, gathered_rows(a.format), use, m); !s)
-    return tl::unexpected(s.error());
+  if (Status s = check_and_time(launch, &a, use, m); !s) return tl::unexpected(s.error());
   return m;
 }
 
@@ -224,7 +228,7 @@ Result<Measurement> DeviceBench::measure_yardstick(std::string_view kernel) {
   m.precision = name_of(precision);
   m.n = product_.n();
   m.tolerance = rounding_bound(product_.types(), precision, kernel);
-  if (Status s = check_and_time(*launch, source_.nnz(), {}, m); !s) return tl::unexpected(s.error());
+  if (Status s = check_and_time(*launch, nullptr, {}, m); !s) return tl::unexpected(s.error());
   return m;
 }
 

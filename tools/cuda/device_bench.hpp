@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "tools/cli/verb.hpp"
+#include "tools/measure/attribute_options.hpp"
 #include "tools/measure/product_bench.hpp"
 
 namespace sptile::tools {
@@ -15,6 +16,7 @@ struct DeviceBenchOptions {
   bool check = true;      ///< compare with sums in double before timing
   bool predict = true;    ///< also predict the time
   bool time_planning = true;
+  ProductAttributes attributes = {};
 };
 
 /// Measures on the first device. It is opened with the first matrix, when its memory bandwidths are measured,

@@ -47,7 +47,7 @@ Reference reference_of(const runtime::Operation& op);
 struct Errors {
   /// Maximum of |x - sum| / (absolute sum + smallest normal number), as Operation::error.
   double relative = 0;
-  double frobenius = 0;  ///< ||x - sums|| / ||sums||
+  double frobenius = 0;  ///< ||x - sums|| / ||sums||; NaN: unknown
 };
 
 /// Computes the errors, which are infinite or NaN if an element is. Element i of x is compared with sum

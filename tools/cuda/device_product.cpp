@@ -1,6 +1,7 @@
 #include "tools/cuda/device_product.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,7 @@ formats::Array values_as(const formats::CsrView& source, DType dense) {
 
 Status DeviceProduct::set_matrix(const formats::CsrView& source, const runtime::DenseTypes& dense) {
   op_ = nullptr;
+  source_ = source;
   if (source.nnz() > INT32_MAX)
     return fail(Errc::unsupported, "the device reference supports fewer than 2^31 entries");
   const std::vector<std::int32_t> offsets(source.row_ptr.begin(), source.row_ptr.end());
@@ -73,14 +75,13 @@ Status DeviceProduct::set_matrix(const formats::CsrView& source, const runtime::
 }
 
 std::int64_t DeviceProduct::size_of_operand(const runtime::OperandSpec& spec) const {
-  const runtime::OperandShape shape = shape_of(spec, {csr_.rows, csr_.cols, csr_.nnz, {n_, n_}});
-  return shape.rows * shape.width;
+  return *elements_of(spec, host_->sizes());
 }
 
 Status DeviceProduct::make_operand(std::size_t i, std::uint64_t seed) {
   const runtime::OperandSpec& spec = op_->operands[i];
   const std::string name(spec.name);
-  operands_.dense[i] = {nullptr, shape_of(spec, {.run = {n_, n_}}).width};
+  operands_.dense[i] = {nullptr, shape_of(spec, host_->sizes()).width};
   if (is_left_out(spec)) return {};
   const std::int64_t size = size_of_operand(spec);
   const std::size_t bytes = static_cast<std::size_t>(size) * size_of(type_of(spec, types()));
@@ -105,17 +106,33 @@ Status DeviceProduct::set_operands(const runtime::Operation& op, std::int64_t n,
   absolute_sums_ = Buffer();
   op_ = &op;
   n_ = n;
-  Status s = make_operands(options.seed);
-  if (s && options.reference) s = make_reference();
+  host_.emplace(HostProductOptions{options.attributes, options.seed});
+  host_->set_matrix(source_, types());
+  host_->set_operands(op, n);
+  operands_ = options.attributes.run;
+  on_host_ =
+      options.reference && (reference_of(op) == nullptr || !attributes_text(options.attributes).empty());
+  Status s = on_host_ ? make_host_operands() : make_operands(options.seed);
+  if (s && options.reference && !on_host_) s = make_reference();
   if (!s) op_ = nullptr;
   return s;
 }
 
+Status DeviceProduct::make_host_operands() {
+  host_->make_operands();
+  operands_ = host_->operands();
+  for (std::size_t i = 0; i < op_->operands.size(); ++i) {
+    if (operands_.dense[i].data == nullptr) continue;
+    const ArrayView array = host_->array(i).view();
+    if (Status s = upload(buffers_[i], bytes_of(array), std::string(op_->operands[i].name).c_str()); !s)
+      return s;
+    operands_.dense[i].data = buffers_[i].data();
+  }
+  return {};
+}
+
 Status DeviceProduct::make_reference() {
   const Reference reference = reference_of(*op_);
-  if (reference == nullptr)
-    return fail(Errc::unsupported,
-                "no reference for " + std::string(op_->name) + " on the device; use --no-check");
   const auto size = static_cast<std::size_t>(result_size());
   Status s = allocate(sums_, size * sizeof(double), "the reference");
   if (s) s = allocate(absolute_sums_, size * sizeof(float), "the reference");
@@ -140,6 +157,7 @@ Status DeviceProduct::order_list(std::size_t i) {
 
 Status DeviceProduct::set_value_source(const ArrayView& source) {
   value_source_ = Buffer();
+  if (on_host_) return {};  // lists are random in any order
   Status s;
   if (source.present()) s = upload(value_source_, bytes_of(source), "the order of lists");
   for (std::size_t i = 0; s && i < op_->operands.size(); ++i) {
@@ -149,11 +167,33 @@ Status DeviceProduct::set_value_source(const ArrayView& source) {
   return s;
 }
 
-Status DeviceProduct::clear_result() {
-  return check(cudaMemset(result().data(), 0xFF, result().size()), "filling the result with NaN");
+Status DeviceProduct::clear_results() {
+  for (std::size_t i = 0; i < op_->operands.size(); ++i)
+    if (op_->operands[i].result && buffers_[i].size() > 0)
+      if (Status s =
+              check(cudaMemset(buffers_[i].data(), 0xFF, buffers_[i].size()), "filling a result with NaN");
+          !s)
+        return s;
+  return {};
 }
 
-Result<Errors> DeviceProduct::compare() const {
+Result<Errors> DeviceProduct::compare_on_host(const runtime::PlanMatrix& a) {
+  for (std::size_t i = 0; i < op_->operands.size(); ++i) {
+    if (!op_->operands[i].result || operands_.dense[i].data == nullptr) continue;
+    const auto bytes = static_cast<std::size_t>(host_->array(i).view().bytes());
+    if (Status s =
+            check(cudaMemcpy(host_->array(i).data(), buffers_[i].data(), bytes, cudaMemcpyDeviceToHost),
+                  "running a kernel");
+        !s)
+      return tl::unexpected(s.error());
+  }
+  const auto relative = host_->error(a, {}, nullptr);
+  if (!relative) return tl::unexpected(relative.error());
+  return Errors{*relative, std::numeric_limits<double>::quiet_NaN()};
+}
+
+Result<Errors> DeviceProduct::compare(const runtime::PlanMatrix* a) {
+  if (on_host_ && a != nullptr) return compare_on_host(*a);
   Errors errors;
   const void* const result = operands_.dense[op_->operands.size() - 1].data;
   const auto* const source = reinterpret_cast<const std::int64_t*>(value_source_.data());

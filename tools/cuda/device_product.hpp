@@ -3,17 +3,20 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "formats/core/csr_view.hpp"
 #include "runtime/cuda/device/device_buffer.hpp"
 #include "runtime/operation/operation.hpp"
 #include "tools/cuda/device_math.hpp"
+#include "tools/measure/host_product.hpp"
 
 namespace sptile::tools::cuda {
 
 struct OperandOptions {
   std::uint64_t seed = 1;
   bool reference = true;  ///< results are compared
+  ProductAttributes attributes = {};
 };
 
 class DeviceProduct {
@@ -22,20 +25,22 @@ class DeviceProduct {
   /// Errc::unsupported for 2^31 entries or more.
   Status set_matrix(const formats::CsrView& source, const runtime::DenseTypes& dense);
 
-  /// Creates random operands in (-1, 1) with n columns, and the expected result. Errc::unsupported if the
-  /// operation has no reference.
+  /// Creates random operands in (-1, 1) with n columns, and the reference. Operations without a reference on
+  /// the device, and those with attributes, are compared with the reference on the host.
   Status set_operands(const runtime::Operation& op, std::int64_t n, const OperandOptions& options);
 
   /// Sets the entry of each number of a list; absent: they are in CSR order. Input lists are permuted
   /// accordingly.
   Status set_value_source(const ArrayView& source);
 
-  /// Fills the result with NaN.
-  Status clear_result();
+  /// Fills the results with NaN.
+  Status clear_results();
 
-  /// Compares the result with the reference.
-  Result<Errors> compare() const;
+  /// Compares the results with the reference. `a` is the planned matrix, nullptr for CSR.
+  Result<Errors> compare(const runtime::PlanMatrix* a);
 
+  /// Returns the number of elements of an operand, all heads included.
+  [[nodiscard]] std::int64_t size_of_operand(const runtime::OperandSpec& spec) const;
   [[nodiscard]] const DeviceCsr& csr() const { return csr_; }
   [[nodiscard]] runtime::DenseTypes types() const { return {csr_.dtype, csr_.result}; }
   [[nodiscard]] const runtime::Operation& op() const { return *op_; }
@@ -46,8 +51,9 @@ class DeviceProduct {
  private:
   using Buffer = runtime::cuda::DeviceBuffer;
 
-  [[nodiscard]] std::int64_t size_of_operand(const runtime::OperandSpec& spec) const;
   [[nodiscard]] std::int64_t result_size() const { return size_of_operand(op_->result()); }
+  Status make_host_operands();
+  Result<Errors> compare_on_host(const runtime::PlanMatrix& a);
   Status order_list(std::size_t i);
   [[nodiscard]] Buffer& result() { return buffers_[op_->operands.size() - 1]; }
   Status make_operand(std::size_t i, std::uint64_t seed);
@@ -64,6 +70,9 @@ class DeviceProduct {
   ReferenceSums reference_;
   Buffer sums_, absolute_sums_;
   Buffer value_source_;  // empty: lists are in CSR order
+  formats::CsrView source_;
+  std::optional<HostProduct> host_;  // sizes, and the reference if the device has none
+  bool on_host_ = false;             // the reference
 };
 
 }  // namespace sptile::tools::cuda

@@ -96,9 +96,12 @@ Json verdict_of(const std::vector<const Json*>& rows) {
   return verdict;
 }
 
+// The title of an operation, followed by its attributes, see operation_label.
 std::string title_of(const Json& op) {
-  const runtime::Operation* const known = runtime::find_operation(op.get<std::string>());
-  return known == nullptr ? op.get<std::string>() : std::string(known->title);
+  const auto label = op.get<std::string>();
+  const std::size_t end = std::min(label.find(' '), label.size());
+  const runtime::Operation* const known = runtime::find_operation(label.substr(0, end));
+  return known == nullptr ? label : std::string(known->title) + label.substr(end);
 }
 
 std::string verdict_text(const Json& v) {

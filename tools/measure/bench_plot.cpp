@@ -34,7 +34,7 @@ std::string short_name(const std::string& matrix) {
 std::string plot_title(const Json& rows) {
   std::vector<std::string_view> titles;
   for (const runtime::Operation* op : runtime::operations())
-    if (std::any_of(rows.begin(), rows.end(), [&](const Json& row) { return row["op"] == op->name; }))
+    if (std::any_of(rows.begin(), rows.end(), [&](const Json& row) { return is_operation(row, op->name); }))
       titles.push_back(op->title);
   return fmt::format("{}", fmt::join(titles, " and "));
 }

@@ -137,6 +137,11 @@ double best_us(const Json& row) {
 
 bool is_cusparse(const Json& row) { return row["kernel"].get<std::string>().starts_with("cusparse."); }
 
+bool is_operation(const Json& row, std::string_view operation) {
+  const auto label = row["op"].get<std::string>();
+  return std::string_view(label).substr(0, label.find(' ')) == operation;
+}
+
 BenchTable::BenchTable(const BenchLabels& labels, std::optional<int> columns)
     : precisions_(labels.precisions || labels.device),
       device_(labels.device),

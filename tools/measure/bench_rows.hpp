@@ -31,6 +31,9 @@ double best_us(const Json& row);
 /// Returns whether a row measures cuSPARSE instead of a kernel of sptile.
 bool is_cusparse(const Json& row);
 
+/// Returns whether a row is of the operation, with any attributes.
+bool is_operation(const Json& row, std::string_view operation);
+
 /// Possible texts in the text columns of a table of rows.
 struct BenchLabels {
   std::vector<std::string> matrices, orderings, formats, kernels, columns;  ///< columns: values of N

@@ -73,7 +73,7 @@ Json Benchmark::key_of(const TypedMatrix& matrix) const {
           {"nnz", a.nnz()},
           {"values", task_.random_values ? "random" : "file"},
           {"device", name_of(task_.device)},
-          {"op", task_.op->name},
+          {"op", operation_label(*task_.op, attributes_text(task_.attributes))},
           {"wanted_dtype", matrix.dense},
           {"value_dtype", dtype_label(a.values.dtype)},
           {"result_dtype", name_of(matrix.dense_types().result)},
@@ -144,7 +144,8 @@ void Benchmark::show(Json row) {
 
 // Measures the kernels of other libraries once per matrix, types and N, because they use the original order.
 Status Benchmark::bench_yardsticks(const TypedMatrix& matrix, std::int64_t n) {
-  const auto yardsticks = task_.cusparse ? bench_->yardsticks(*task_.op, n) : std::vector<std::string_view>();
+  const bool comparable = task_.cusparse && attributes_text(task_.attributes).empty();
+  const auto yardsticks = comparable ? bench_->yardsticks(*task_.op, n) : std::vector<std::string_view>();
   if (yardsticks.empty()) return {};
   const auto [best, is_new] = yardstick_us_.try_emplace(yardstick_key(matrix, n), HUGE_VAL);
   if (!is_new) return {};

@@ -29,6 +29,7 @@ struct BenchTask {
   bool check = true, flush_l2 = false, graph = false, cusparse = true;
   InputOptions input;
   const runtime::Operation* op = nullptr;
+  ProductAttributes attributes = {};
   runtime::Device device = runtime::Device::cpu;
   Repeats repeats;                               ///< on a CPU
   std::string kernel;                            ///< "all": each kernel of a format separately

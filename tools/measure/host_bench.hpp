@@ -1,14 +1,12 @@
 // Measures products with operands in host memory, on any device, without copies.
 #pragma once
 
-#include <array>
 #include <optional>
 #include <vector>
 
-#include "formats/core/buffer.hpp"
 #include "tools/cli/verb.hpp"
+#include "tools/measure/host_product.hpp"
 #include "tools/measure/product_bench.hpp"
-#include "tools/measure/reference_cache.hpp"
 
 namespace sptile::tools {
 
@@ -28,11 +26,15 @@ struct HostBenchOptions {
   bool trusted = false;  ///< skip the checks of matrices and value_source
   bool predict = true;   ///< also predict the time
   bool stored = true;    ///< use stored plans of the matrices, see PlanOptions
+  ProductAttributes attributes = {};
 };
 
 class HostBench final : public ProductBench {
  public:
-  HostBench(Session& session, const HostBenchOptions& options) : session_(session), options_(options) {}
+  HostBench(Session& session, const HostBenchOptions& options)
+      : session_(session),
+        options_(options),
+        product_({options.attributes, session.seed, options.reference_bytes}) {}
 
   [[nodiscard]] runtime::Device kind() const override { return options_.device; }
   Status set_matrix(const formats::CsrView& source, const runtime::DenseTypes& dense) override;
@@ -48,23 +50,13 @@ class HostBench final : public ProductBench {
  private:
   void predict(const runtime::PlanMatrix& a, Measurement& m) const;
   Status run_and_check(const runtime::PlanMatrix& a, Measurement& m);
-  void make_operands();
-  [[nodiscard]] runtime::OperandShape shape_of(const runtime::OperandSpec& spec) const;
-  [[nodiscard]] runtime::Operands operands_from(std::int64_t row);
   [[nodiscard]] Result<std::vector<double>> counted_run(const runtime::ProductPlan& plan, int warmup,
                                                         int repeat);
   [[nodiscard]] Result<TimeSummary> time(const runtime::ProductPlan& plan);
-  Result<double> error(const runtime::PlanMatrix& a);
 
   Session& session_;
   HostBenchOptions options_;
-  formats::CsrView source_;
-  runtime::DenseTypes dense_;
-  const runtime::Operation* op_ = nullptr;
-  std::int64_t n_ = 0;
-  bool made_ = false;  // the operands are initialized
-  std::array<formats::Array, runtime::kMaxOperands> operands_;
-  ReferenceCache reference_{options_.reference_bytes};  // for the current matrix and operands
+  HostProduct product_;
 };
 
 }  // namespace sptile::tools

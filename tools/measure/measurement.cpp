@@ -33,6 +33,10 @@ Json to_json(const MemoryUse& use) {
 
 }  // namespace
 
+std::string operation_label(const runtime::Operation& op, std::string_view attributes) {
+  return attributes.empty() ? std::string(op.name) : fmt::format("{} {}", op.name, attributes);
+}
+
 Measurement describe(const Planned& planned, const formats::FormatView& a) {
   const runtime::ProductPlan& plan = *planned.plan;
   Measurement m;
@@ -90,8 +94,11 @@ Status check_outcome(const Measurement& m) {
 }
 
 Json to_json(const Measurement& m) {
-  Json json = {
-      {"device", m.device}, {"op", m.op->name}, {"format", m.format}, {"kernel", m.kernel}, {"n", m.n}};
+  Json json = {{"device", m.device},
+               {"op", operation_label(*m.op, m.attributes)},
+               {"format", m.format},
+               {"kernel", m.kernel},
+               {"n", m.n}};
   json.update({{"dtype", m.dtype},
                {"value_dtype", m.value_dtype},
                {"result_dtype", m.result},

@@ -25,6 +25,7 @@ struct MemoryUse {
 /// A measured and optionally checked product.
 struct Measurement {
   const runtime::Operation* op = nullptr;
+  std::string attributes;  ///< that differ from their defaults: "heads=8 score=cosine"
   std::string device, format, kernel, value_dtype, dtype, result, precision;
   std::int64_t n = 0;
   double plan_us = 0, median_us = 0, min_us = 0, spread = 0;  ///< spread: (90th - 10th percentile) / median
@@ -43,6 +44,9 @@ struct Planned {
   std::shared_ptr<runtime::ProductPlan> plan;
   double seconds = 0;
 };
+
+/// Returns the name of an operation, followed by its attributes if there are any.
+std::string operation_label(const runtime::Operation& op, std::string_view attributes);
 
 /// Returns the measurement of a plan of `a` without times, check and prediction.
 Measurement describe(const Planned& planned, const formats::FormatView& a);

@@ -25,8 +25,7 @@ std::string operand_names(const Operation& op, Wanted wanted) {
 
 std::vector<std::string> operation_names() {
   std::vector<std::string> names;
-  for (const Operation* op : runtime::operations())
-    if (op->standalone) names.emplace_back(op->name);
+  for (const Operation* op : runtime::operations()) names.emplace_back(op->name);
   return names;
 }
 
@@ -43,7 +42,7 @@ std::string matrix_names(const Operation& op) {
 std::string operations_help() {
   std::vector<std::string> parts;
   for (const Operation* op : runtime::operations())
-    if (op->standalone) parts.push_back(fmt::format("`{}`: {}", op->name, op->summary));
+    parts.push_back(fmt::format("`{}`: {}", op->name, op->summary));
   return fmt::format("{}.", fmt::join(parts, "; "));
 }
 

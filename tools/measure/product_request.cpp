@@ -47,10 +47,12 @@ void declare_product(Options& app, ProductRequest& request) {
           "f32 is supported for dense operands of 16 bits. Each result is rounded to this type once, and "
           "beta "
           "C is added in it.");
+  request.attributes.declare_for_plans(app);
 }
 
 void declare_request(Options& app, ProductRequest& request) {
   declare_product(app, request);
+  request.attributes.declare_for_runs(app);
   app.add_option("--warmup R", request.warmup, "Number of untimed warm-up runs").range(0, 1000000);
   app.add_option("--repeat R", request.repeat, "Number of timed runs").range(1, 1000000);
 }

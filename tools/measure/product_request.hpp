@@ -11,6 +11,7 @@
 #include "runtime/core/options.hpp"
 #include "runtime/operation/spmm.hpp"
 #include "tools/cli/verb.hpp"
+#include "tools/measure/attribute_options.hpp"
 
 namespace sptile::tools {
 
@@ -20,6 +21,7 @@ struct ProductRequest {
   std::int64_t n = 128;
   int warmup = 2, repeat = 10;
   bool check = false, transpose = false;
+  AttributeOptions attributes;
 
   [[nodiscard]] formats::Side side() const {
     return transpose ? formats::Side::transpose : formats::Side::matrix;

@@ -114,12 +114,15 @@ class Products {
         task_(task),
         op_(operation_named(task.request.op)),
         dense_(dense_types(task.request.dense, task.request.result, a.values.dtype)),
-        host_(session, {.device = task.device, .check = CheckedRows::some, .trusted = true}) {}
+        host_(session, {.device = task.device,
+                        .check = CheckedRows::some,
+                        .trusted = true,
+                        .attributes = task.request.attributes.given()}) {}
 
   Status open(const formats::CsrView& a) {
     bench_ = &host_;
     if (task_.measure && task_.device == runtime::Device::cuda) {
-      auto device = make_device_bench(session_, {});
+      auto device = make_device_bench(session_, {.attributes = task_.request.attributes.given()});
       if (!device) return tl::unexpected(std::move(device.error()));
       device_ = std::move(*device);
       bench_ = device_.get();
@@ -132,7 +135,7 @@ class Products {
   }
 
   void describe(Report& report) const {
-    report.op = op_.name;
+    report.op = operation_label(op_, attributes_text(task_.request.attributes.given()));
     report.device = name_of(task_.device);
     for (const DeviceRow& row : devices())
       if (row.device == task_.device) report.device_detail = device_detail(row);

@@ -6,8 +6,13 @@
 #include <numeric>
 
 #include "runtime/kernels/kernels.hpp"
+#include "runtime/operation/attention.hpp"
+#include "runtime/operation/attention_gradient_t.hpp"
+#include "runtime/operation/sddmm.hpp"
 #include "runtime/operation/spmm.hpp"
+#include "runtime/operation/spmm_update.hpp"
 #include "runtime/operation/update_gradient.hpp"
+#include "runtime/plan/product_plan.hpp"
 #include "tests/runtime/random_problem.hpp"
 
 using namespace sptile;
@@ -126,4 +131,74 @@ TEST_CASE("host bench: operands that no memory can hold") {
   REQUIRE_FALSE(status.has_value());
   CHECK(status.error().code == Errc::usage);
   CHECK(status.error().message.ends_with("makes B and C larger than the address space"));
+}
+
+namespace {
+
+struct AttributeCase {
+  const runtime::Operation* op;
+  runtime::Variant variant;
+  bool scaled;
+  const char* text;
+};
+
+const AttributeCase kAttributeCases[] = {
+    {&runtime::kSpmm, {.heads = 3}, false, "heads=3"},
+    {&runtime::kSddmm, {.heads = 2}, true, "heads=2 scaled=1"},
+    {&runtime::kAttention,
+     {.m = 5, .heads = 2, .score = runtime::Score::cosine},
+     false,
+     "m=5 heads=2 score=cosine"},
+    {&runtime::kAttentionGradientT, {.m = 3, .heads = 2}, false, "m=3 heads=2"},
+    {&runtime::kSpmmUpdate,
+     {.m = 7, .activation = runtime::Activation::relu, .transposed_weights = true},
+     false,
+     "m=7 activation=relu transposed_weights=1"},
+    {&runtime::kUpdateGradient,
+     {.m = 7, .activation = runtime::Activation::relu},
+     false,
+     "m=7 activation=relu"},
+};
+
+ProductAttributes attributes_of(const AttributeCase& one) {
+  ProductAttributes attributes;
+  attributes.plan.variant = one.variant;
+  attributes.run.scaled = one.scaled;
+  return attributes;
+}
+
+}  // namespace
+
+TEST_CASE("host bench: attributes reach plans, operands and the reference") {
+  Setting s;
+  const formats::FormatData data = in_format(formats::converters().front(), s.a);
+  const runtime::PlanMatrix matrix{data.view(), {}, {}, nullptr};
+  for (const AttributeCase& one : kAttributeCases) {
+    CAPTURE(one.text);
+    HostBench bench = s.bench(
+        {.repeats = Repeats{0, 1}, .check = CheckedRows::all, .attributes = attributes_of(one)}, *one.op);
+    const auto m = bench.measure(matrix, KernelRequest{});
+    REQUIRE(m.has_value());
+    CHECK(m->attributes == one.text);
+    CHECK(m->rel_err > 0);
+    CHECK(check_outcome(*m).has_value());
+    CHECK(m->plan->options.variant.heads == one.variant.heads);
+  }
+}
+
+TEST_CASE("host bench: a result with other attributes is wrong") {
+  Setting s;
+  const formats::FormatData data = in_format(formats::converters().front(), s.a);
+  const runtime::PlanMatrix matrix{data.view(), {}, {}, nullptr};
+  ProductAttributes relu;
+  relu.plan.variant.activation = runtime::Activation::relu;
+  HostBench bench = s.bench({.repeats = Repeats{0, 1}, .check = CheckedRows::all, .attributes = relu},
+                            runtime::kSpmmUpdate);
+  runtime::PlanOptions options = bench.plan_options({});
+  options.variant.activation = runtime::Activation::none;
+  const auto plan = runtime::plan_product(runtime::kSpmmUpdate, matrix, options);
+  REQUIRE(plan.has_value());
+  const auto m = bench.measure(matrix, Planned{*plan, 0});
+  REQUIRE(m.has_value());
+  CHECK_FALSE(check_outcome(*m).has_value());
 }

@@ -23,7 +23,8 @@ void add_row(const Task& task, std::int64_t row, const Entries<Position>& entrie
   const Acc of_row = sum_of(static_cast<const D*>(x.data) + row * x.ld, task.n);
   for (std::int64_t k = 0; k < entries.count; ++k) {
     D* const out = static_cast<D*>(task.operands.dense[2].data) + list_place(task, entries.value[k]);
-    Acc number = alpha * (of_row + sum_of(static_cast<const D*>(y.data) + entries.col[k] * y.ld, task.n));
+    Acc number = alpha * (of_row + static_cast<Acc>(task.variant.shift) +
+                          sum_of(static_cast<const D*>(y.data) + entries.col[k] * y.ld, task.n));
     if (beta != 0) number += beta * load<1>(out);
     store<1>(out, number);
   }

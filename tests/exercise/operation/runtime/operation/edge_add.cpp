@@ -27,6 +27,8 @@ void reference(const ReferenceProduct& p, const Operands& o, const void* before,
         sum += a + b;
         absolute += std::fabs(a) + std::fabs(b);
       }
+      sum += p.variant.shift;
+      absolute += std::abs(p.variant.shift);
       const std::int64_t at = p.packed.empty() ? k : p.packed[static_cast<std::size_t>(k)];
       const double old = o.beta != 0 ? o.beta * read_element(p.types.result, before, at) : 0;
       sink(o.dense[2].data, p.types.result, at,

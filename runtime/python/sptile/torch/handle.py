@@ -141,7 +141,7 @@ class Handle:
             raise ArgumentTypeError(f"format must be 'auto' or the name of a format such as 'csr', got {format!r}")
         self.pattern, self.values, self.format = pattern, values, format
         self.plans: dict[tuple[Any, ...], TorchPlan] = {}
-        self.derived: dict[str, Any] = {}  # what follows from the pattern, kept for those who made it
+        self.derived: dict[str, Any] = {}  # caches of functions of the pattern
         self._matrices: dict[torch.dtype | None, MatrixHandle] = {}
         self._lock = threading.RLock()
         self._transposed: Handle | None = None

@@ -1,4 +1,4 @@
-"""Prepared calls of the library, which repeated products reuse."""
+"""Owners of handles of the library, and prepared calls that repeated products reuse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Matrices of the library: the owner of a handle, with the values and the order that its entries were given in."""
+"""Owners of the library's matrices, with the order in which entries were given, and views of their arrays."""
 
 from __future__ import annotations
 
@@ -16,54 +16,54 @@ from .errors import BadInputError, UnsupportedError, UsageError
 
 
 class Source(Protocol):
-    """Where a matrix comes from."""
+    """The origin of a matrix."""
 
     @property
     def name(self) -> str:
-        """For messages."""
+        """Name for messages."""
 
     @property
     def device(self) -> str: ...
 
     @property
     def given(self) -> int | None:
-        """Entries as they were given; None: those that the matrix has."""
+        """Number of given entries. None: the number of entries of the matrix."""
 
     @property
     def order(self) -> Order | None:
-        """Of entries in host memory, where it is not that of the CSR arrays."""
+        """Order of given entries in host memory. None: CSR order."""
 
     @property
     def unordered(self) -> str:
-        """Why lists of entries have no order; "" where they have one."""
+        """Reason why lists with one number per entry have no order; "" if they have one."""
 
     @property
     def is_file(self) -> bool:
         """True if the data can never change."""
 
     def given_doubles(self) -> Any:
-        """Values of the given entries in double, where some are repeated."""
+        """Returns the values of the given entries in float64, if some are repeated."""
 
     def make(self, options: c.MatrixOptions, handle: MatrixHandle) -> None:
-        """Makes the library's matrix; what it borrows is kept by the handle."""
+        """Creates the matrix of the library. The handle keeps the arrays that it borrows."""
 
 
 class MatrixHandle(Owner):
-    """Owns an sptile_matrix, and keeps what it borrows. A copy is another matrix with the same values."""
+    """Owns an sptile_matrix and the source of its arrays. A copy is another matrix with the same values."""
 
     source: Source
     refreshable: bool
     value_dtype: int
     content: int
-    """Of a file: `sptile_matrix_info.content`."""
+    """`sptile_matrix_info.content`, a hash of the arrays of a file."""
     source_count: int
-    """Entries as they were given, which is how many new values there are."""
+    """Number of given entries, equal to the number of values of a refresh."""
     order: Order | None = None
-    """Of the given entries, where it is not that of the CSR arrays."""
+    """Order of the given entries. None: CSR order."""
     refreshed: tuple[str, int] | None = None
-    """Format and type of the values of the plan that last brought new ones."""
+    """Format and value type of the plan of the last refresh."""
     given_values: Any = None
-    """The last of them, in the order of the given entries, where these are repeated; False: not known."""
+    """Values of the last refresh in the order of the given entries, if some are repeated. False: unknown."""
 
     _destroy = c.lib.sptile_matrix_destroy
 
@@ -83,11 +83,11 @@ class MatrixHandle(Owner):
         return made(*copying.deepcopy(self.__reduce__()[1], memo))
 
     def _fresh(self) -> _Fresh | None:
-        """The values of the last refresh, read from a product with ones."""
+        """Returns the values of the last refresh."""
         return None if self.refreshed is None else _fresh_values(self, *self.refreshed)
 
     def given_doubles(self) -> Any:
-        """Values of the given entries, some of which are repeated, in double."""
+        """Returns the values of the given entries, some of which are repeated, in float64."""
         if self.given_values is False and self.source.device == "cpu":
             raise UsageError(
                 "the values of duplicates are unknown after refresh with order='packed'; refresh with order='csr'"
@@ -96,7 +96,7 @@ class MatrixHandle(Owner):
         return self.given_values if known else self.source.given_doubles()
 
     def columns(self) -> Any:
-        """Column of each entry of the CSR arrays."""
+        """Returns the column of each entry, in CSR order."""
         if self.source.device != "cpu":
             raise UnsupportedError(
                 "transpose=True does not support duplicates in device memory; call A.sum_duplicates() first"
@@ -107,7 +107,7 @@ class MatrixHandle(Owner):
 
 
 class _Fresh(NamedTuple):
-    """New values: `packed` in the order of the CSR arrays; the rest as MatrixHandle has it."""
+    """Values of a refresh: `packed` in CSR order, the other fields as in MatrixHandle."""
 
     packed: Any
     refreshed: tuple[str, int]
@@ -115,7 +115,7 @@ class _Fresh(NamedTuple):
 
 
 def _fresh_values(handle: MatrixHandle, format: str, dtype: int) -> _Fresh:
-    """Reads the values of a format: they are its SDDMM with ones, scaled."""
+    """Reads the values of a format by a scaled SDDMM with operands of ones."""
     options = c.PlanOptions(n=1, format=format.encode(), dense=dtype)
     c.set_attributes(options, {"order": c.ORDER_CSR})
     try:
@@ -138,13 +138,13 @@ _ONES: dict[int, tuple[float, str]] = {
     c.DTYPE_F32: (1.0, "<f4"),
     c.DTYPE_F64: (1.0, "<f8"),
 }
-"""The number 1 of each type, and how NumPy stores it."""
+"""The number 1 of each type, and the NumPy type in which it is stored."""
 
 
 def made(
     source: Source, refreshable: bool, fresh: _Fresh | None = None, content: int = 0
 ) -> MatrixHandle:
-    """A new matrix. content: what a file must still have; 0: anything."""
+    """Creates a matrix. BadInputError unless a file has the hash `content`, if it is not 0."""
     handle = MatrixHandle()
     source.make(c.MatrixOptions(refreshable=int(refreshable)), handle)
     describe_into(handle, source, refreshable)
@@ -155,7 +155,7 @@ def made(
 
 
 def shared(handle: MatrixHandle, refreshable: bool) -> MatrixHandle:
-    """Another matrix of the same data, without values of a refresh."""
+    """Creates another matrix of the same data, without values of a refresh."""
     other = MatrixHandle()
     options = c.MatrixOptions(refreshable=int(refreshable))
     c.check(c.lib.sptile_matrix_share(handle, byref(options), byref(other)))
@@ -210,7 +210,7 @@ _TYPESTR = {c.DTYPE_I32: "<i4", c.DTYPE_I64: "<i8", c.DTYPE_F16: "<f2", c.DTYPE_
 
 
 def memory_view(handle: MatrixHandle, arrays: c.Arrays, pointer: int | None, count: int, dtype: int) -> Any:
-    """A read-only view of an array of a matrix, which keeps the matrix."""
+    """Returns a read-only view of an array of a matrix, which keeps the matrix."""
     if arrays.device == c.DEVICE_CUDA:
         return _arrays.DeviceMemory(handle, pointer or 0, count, _TYPESTR[dtype])
     view = raw_view(handle, pointer, count, dtype)
@@ -218,7 +218,7 @@ def memory_view(handle: MatrixHandle, arrays: c.Arrays, pointer: int | None, cou
 
 
 def raw_view(owner: Any, pointer: int | None, count: int, dtype: int) -> np.ndarray[Any, Any]:
-    """The same in host memory, with bfloat16 as uint16."""
+    """Returns a read-only view of an array in host memory, with bfloat16 as uint16."""
     if count == 0:
         view: np.ndarray[Any, Any] = np.empty(0, _TYPESTR[dtype])
         view.flags.writeable = False

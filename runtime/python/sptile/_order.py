@@ -72,7 +72,7 @@ class Order:
         """Sums of the numbers of each entry, in double, in the order in which they were given."""
         if self.first is None:
             return values[..., self.position]
-        # reduceat adds pieces pairwise, which is as exact as double asks for.
+        # reduceat adds pieces pairwise, whose error is below that of sums in order.
         return np.add.reduceat(values[..., self.position], self.first[:-1], axis=-1)
 
     def log_total(self, scores: Doubles) -> tuple[Doubles, Doubles]:

@@ -10,7 +10,7 @@ from .errors import UsageError
 
 
 class Place(NamedTuple):
-    """Heads of rows of columns; elements between heads, and between rows."""
+    """Sizes and strides in elements: `batch` between heads, `ld` between rows."""
 
     heads: int
     rows: int
@@ -42,7 +42,7 @@ class Placed(NamedTuple):
         return self.view.pointer + self.size * self.place.extent
 
     def overlaps(self, other: Placed) -> bool:
-        """Whether both have elements in common. Columns of one matrix side by side have none."""
+        """Returns whether operands share elements. Disjoint columns of one matrix do not."""
         if self.place.extent == 0 or other.place.extent == 0:
             return False
         if self.end <= other.view.pointer or other.end <= self.view.pointer:
@@ -61,9 +61,8 @@ def rank_of(spec: Operand, heads: int) -> int:
 
 
 def place_of(view: View, spec: Operand, heads: int, vectors: bool) -> Place | None:
-    """Where an operand of the right shape stands; None where the C interface cannot be told: the elements of
-    a row do not follow each other, rows or heads go backwards or are the same. `vectors`: one of one column,
-    as a list."""
+    """Returns the layout of an operand of the required shape; None if the C interface cannot express it: rows are not
+    contiguous, or rows or heads have negative or zero strides. `vectors`: an operand with one column is a list."""
     many = heads > 1 and not spec.shared
     count = view.shape[0] if many else 1
     shape = view.shape[1:] if many else view.shape

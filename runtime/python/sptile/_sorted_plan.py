@@ -138,7 +138,7 @@ class SortedPlan:
     def _with_a_column(
         self, given: tuple[Any, ...], specs: tuple[Operand, ...], placed: list[Placed]
     ) -> tuple[Any, ...]:
-        """Operands without columns with one of zeros instead, whose products are 0; the others as they are."""
+        """Returns the operands, with a column of zeros in each that has no columns: its products are 0."""
         found = {one.spec.name: one.view for one in placed}
         wide: list[Any] = []
         for array, spec in zip(given, specs, strict=True):
@@ -152,7 +152,7 @@ class SortedPlan:
         return tuple(wide)
 
     def _remember(self, operand: Placed, result: Placed) -> None:
-        """Prepares `__call__` for more operands of this framework and shape."""
+        """Prepares `__call__` for operands of the same framework and shape."""
         framework, shape = operand.view.framework, operand.view.shape
         if framework is not self._fast[0]:
             self._fast = (framework, *framework.fast_path(self._dense, self._result))
@@ -167,7 +167,7 @@ class SortedPlan:
         return self._result if spec.result and spec.element == "usual" else self._dense
 
     def _view(self, array: Any, spec: Operand) -> View:
-        """Where an operand lies, on the device and of the type of the plan."""
+        """Returns the memory of an operand. UsageError unless its device and type are those of the plan."""
         view = _arrays.view(array, spec.name)
         if (view.device, view.ordinal) != (self._kind, self._ordinal):
             raise UsageError(f"{spec.name} must be on {self.device}, the device of the plan, got {view.device_name}")
@@ -181,7 +181,7 @@ class SortedPlan:
         return view
 
     def _columns(self, views: list[View | None], specs: tuple[Operand, ...], vectors: bool) -> int:
-        """Columns of this run: those of the first operand that has n of them."""
+        """Returns the number of columns of a run, from the first operand with n columns."""
         if vectors:
             return 1
         for view, spec in zip(views, specs, strict=True):
@@ -193,7 +193,7 @@ class SortedPlan:
         return self.n
 
     def _shape(self, spec: Operand, n: int, vectors: bool) -> tuple[int, ...]:
-        """What the shape of an operand must be."""
+        """Returns the required shape of an operand."""
         rows = {"rows": self.shape[0], "cols": self.shape[1], "entries": self.nnz, "inner": n, "one": 1}
         width = {"n": n, "m": self.m, "one": 1, "two": 2}[spec.width]
         shape: tuple[int, ...] = (rows[spec.extent], width)
@@ -208,7 +208,7 @@ class SortedPlan:
         return shape if spec.shared or self.heads == 1 else (self.heads, *shape)
 
     def _place(self, view: View, spec: Operand, n: int, vectors: bool, stream: Any) -> Placed:
-        """Where an operand stands, or a copy of it where its rows are torn."""
+        """Returns the layout of an operand, or of a copy if its rows are not contiguous."""
         wanted = self._shape(spec, n, vectors)
         if view.shape != wanted:
             raise UsageError(f"{self.op}: {spec.name} must have shape {wanted}, got {view.shape}")
@@ -230,7 +230,7 @@ class SortedPlan:
         return _arrays.view(view.framework.contiguous(view.owner), spec.name)
 
     def _stream(self, stream: Any, first: View, views: list[View]) -> int | None:
-        """The stream of a run. Operands that name another one are waited for."""
+        """Returns the stream of a run, after waiting for other streams that operands name."""
         if self._kind == c.DEVICE_CPU:
             if stream is not None:
                 raise UsageError("stream requires a plan for a CUDA device")

@@ -56,7 +56,7 @@ def _until_interrupted(options: Options, call: Call) -> tuple[int, str]:
     try:
         thread.start()
     except BaseException as error:
-        if thread not in threading.enumerate():  # there is no room for a thread
+        if thread not in threading.enumerate():  # the system refuses another thread
             raise
         interrupt = error
     while not done.is_set():  # not join, which takes a thread for dead when it is interrupted

@@ -1,4 +1,4 @@
-"""A matrix of the library over CSR arrays in tensors, and its plans, made when they are first needed.
+"""Matrices of the library over CSR arrays in tensors, and their plans, which are created at first use.
 
 Operators take a matrix as a token, a tensor with the number of its `Entries`, and as sizes. A compiler therefore
 sees tensors and integers, and compiles once for all matrices. `entries_of` finds the matrix of a token, which
@@ -47,13 +47,13 @@ MIN_MEASURED = 1 << 22
 
 
 def precision_of(x: Tensor) -> int:
-    """The least exact products that a call with x may have: those of torch's own matrix products."""
+    """Returns the minimum precision of products with x, that of torch's matrix products."""
     if x.dtype is not torch.float32 or not x.is_cuda:
         return c.PRECISION_DEFAULT
     return c.PRECISION_TF32 if _allows_tf32() else c.PRECISION_FP32
 
 
-# What allow_tf32 and its successor fp32_precision both set; torch before 2.9 has the first alone.
+# Set by allow_tf32 and its successor fp32_precision; torch before 2.9 has only allow_tf32.
 _get_precision: Any = getattr(torch._C, "_get_fp32_precision_getter", None)
 
 
@@ -141,7 +141,7 @@ class Handle:
             raise ArgumentTypeError(f"format must be 'auto' or the name of a format such as 'csr', got {format!r}")
         self.pattern, self.values, self.format = pattern, values, format
         self.plans: dict[tuple[Any, ...], TorchPlan] = {}
-        self.derived: dict[str, Any] = {}  # what follows from the pattern, kept for those who made it
+        self.derived: dict[str, Any] = {}  # caches of functions of the pattern
         self._matrices: dict[torch.dtype | None, MatrixHandle] = {}
         self._lock = threading.RLock()
         self._transposed: Handle | None = None
@@ -150,7 +150,7 @@ class Handle:
         self._symmetric = False
 
     def transposed(self) -> Handle:
-        """That of the transpose, made once: this one where both are equal."""
+        """Returns the handle of the transpose, which is cached; this handle if the matrix is symmetric."""
         if self._symmetric:
             return self
         if self._transposed is not None:
@@ -171,7 +171,7 @@ class Handle:
             return self if self._symmetric else self._transposed  # type: ignore[return-value]
 
     def source(self) -> Tensor:
-        """Which entry each entry of the transpose is, [nnz]."""
+        """Returns the entry of this matrix for each entry of the transpose, shape [nnz]."""
         if self._source is None:
             origin = self._origin()
             with apart():

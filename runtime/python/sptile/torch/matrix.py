@@ -14,7 +14,6 @@ from torch import Tensor
 from torch.autograd import forward_ad
 
 from .._memory import tocsr
-from ..bundle import open as open_bundle
 from ..errors import ArgumentTypeError, BadInputError, DeviceError, UnsupportedError, UsageError
 from . import operators
 from .handle import DTYPES, Handle, PackedProduct, Ref, precision_of, torch_dtype
@@ -419,6 +418,8 @@ class SparseMatrix:
         >>> st.SparseMatrix.from_bundle(sptile.convert("data/examples/fem_plate.mtx"))
         SparseMatrix(2286 x 2286, 38964 nonzeros, torch.float32, cpu)
         """
+        from ..bundle import open as open_bundle  # not needed by other matrices
+
         opened = open_bundle(bundle) if isinstance(bundle, str | PathLike) else bundle
         crow, col, values = opened.csr()
         numbers = None if values is None else _tensor_of(values, opened.dtype)

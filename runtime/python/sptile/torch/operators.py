@@ -48,7 +48,7 @@ library: Any = torch.library.Library("sptile", "FRAGMENT")
 
 # The leading arguments of each operator.
 REF = "Tensor a, SymInt rows, SymInt cols, SymInt given"
-# Where torch knows it: the operator reads an address that a recorded CUDA graph would keep.
+# cudagraph_unsafe, if torch has the tag: a recorded CUDA graph would keep an address that the operator reads.
 TAGS = tuple(
     getattr(torch.Tag, name) for name in ("pt2_compliant_tag", "cudagraph_unsafe") if hasattr(torch.Tag, name)
 )

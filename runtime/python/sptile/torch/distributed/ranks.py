@@ -25,7 +25,7 @@ _MEANINGS: tuple[tuple[type[Exception], type[Error]], ...] = (
     (OSError, IoError),
     (torch.cuda.OutOfMemoryError, DeviceError),
 )
-# How long ranks that found a failure wait to hear who else has found it.
+# Time limit for the exchange of failures among the ranks that found one.
 _ROLL_CALL_SECONDS = 5.0
 
 

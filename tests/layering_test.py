@@ -57,14 +57,18 @@ DIRECTORIES = {
     "runtime/cpu": "formats/core formats/layout runtime/core runtime/operation",
     "runtime/cuda": "formats/core formats/layout runtime/core runtime/operation",
     "runtime/cuda/device": "formats/core formats/layout runtime/threads runtime/core runtime/cuda",
-    "runtime/cuda/collective": "runtime/core runtime/cuda runtime/cuda/device",
+    "runtime/cuda/collective": "formats/core formats/layout runtime/threads runtime/core runtime/cuda runtime/cuda/device",
     "runtime/cuda/convert": "formats/core formats/layout runtime/core runtime/cuda runtime/cuda/device",
     "runtime/cuda/check": "formats/layout runtime/cuda runtime/cuda/convert",
     "runtime/cuda/families/csr": FAMILY,
+    # families include no other family, except for what the comments name; formats with tiles and rows use both kernels
     "runtime/cuda/families/tile": f"{FAMILY} runtime/cuda/families/csr",
     "runtime/cuda/families/tall": f"{FAMILY} runtime/cuda/families/tile",
+    # row classes of csr, tile arrays and items of tile
     "runtime/cuda/families/sddmm": f"{FAMILY} runtime/cuda/families/csr runtime/cuda/families/tile",
-    "runtime/cuda/families/attention": f"{FAMILY} runtime/cuda/families/csr runtime/cuda/families/tile",
+    # vectors and math of tile
+    "runtime/cuda/families/attention": f"{FAMILY} runtime/cuda/families/tile",
+    # vectors and math of tile; the name of the csr rows, whose formats it shares
     "runtime/cuda/families/update": f"{FAMILY} runtime/cuda/families/csr runtime/cuda/families/tile",
     "runtime/cuda/papers": "runtime/core runtime/operation runtime/cuda",
     "runtime/cuda/papers/acc": f"{FAMILY} runtime/cuda/families/tile runtime/cuda/papers",

@@ -1,6 +1,6 @@
 // Memory ordering of an emulated kernel. Stores that other warps are to see (__stcg) must be ordered before
 // the loads that see them (__ldcg), by barriers and by counters that are released and acquired: see
-// runtime/cuda/device/split.cuh. The emulation runs lanes in turns, so a missing order does not change
+// runtime/cuda/collective/split.cuh. The emulation runs lanes in turns, so a missing order does not change
 // results; it is found by vector clocks.
 #pragma once
 

@@ -93,13 +93,13 @@ struct SoftmaxForward {
     });
     const Acc shift = shift_of(team.reduce(maximum, Maximum{}));
     for_each_entry(team, row.count, [&](std::int64_t k, int h) {
-      const Acc weight = exponential((h >= 0 ? held[h] : score(k)) - shift);
+      const Acc weight = NaturalExponential::of((h >= 0 ? held[h] : score(k)) - shift);
       if (h >= 0) held[h] = weight;
       sum += weight;
     });
     const Acc inverse = inverse_of(team.reduce(sum, Plus{}));
     for_each_entry(team, row.count, [&](std::int64_t k, int h) {
-      row.write(k, inverse * (h >= 0 ? held[h] : exponential(score(k) - shift)));
+      row.write(k, inverse * (h >= 0 ? held[h] : NaturalExponential::of(score(k) - shift)));
     });
   }
 };

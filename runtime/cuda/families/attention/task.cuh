@@ -1,14 +1,13 @@
 // What a launch of attention is told, and what its kernels are made of.
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
 #include "runtime/core/attention_operands.hpp"
-#include "runtime/core/score.hpp"
+#include "runtime/cuda/collective/csr_schedule.hpp"
+#include "runtime/cuda/collective/softmax_state.cuh"
 #include "runtime/cuda/collective/warp.cuh"
-#include "runtime/cuda/families/csr/schedule.hpp"
 #include "runtime/cuda/families/tile/memory.cuh"
 
 namespace sptile::runtime::cuda {
@@ -54,55 +53,6 @@ struct AttentionShape {
   static constexpr bool kOneRowToo = kVector && sizeof(Acc) == 4;
   static constexpr int kColumns = kLanes * kElements;  ///< of a slice
 };
-
-// Relative errors grow with |x|, as do those of the scores that x is made of.
-__device__ __forceinline__ float exponential(float x) {
-#ifdef __CUDACC__
-  return __expf(x);
-#else
-  return std::exp(x);
-#endif
-}
-__device__ __forceinline__ double exponential(double x) { return exp(x); }
-
-template <class Acc>
-__device__ __forceinline__ Acc masked() {
-  return static_cast<Acc>(-HUGE_VAL);
-}
-
-/// What is subtracted from scores: of a row where nothing weighs, nothing.
-template <class Acc>
-__device__ __forceinline__ Acc shift_of(Acc maximum) {
-  return maximum == masked<Acc>() ? Acc{0} : maximum;
-}
-
-/// 1 / sum; 0 where nothing weighs.
-template <class Acc>
-__device__ __forceinline__ Acc inverse_of(Acc sum) {
-  return sum == Acc{0} ? Acc{0} : Acc{1} / sum;
-}
-
-/// See ScoreParts.
-template <class Acc>
-struct DeviceScore {
-  Acc score, by_other, by_own;
-};
-
-template <class Acc>
-__device__ __forceinline__ DeviceScore<Acc> score_of(Score kind, Acc both, Acc own, Acc other, Acc slope) {
-  if (kind == Score::dot) return {both, Acc{1}, Acc{0}};
-  if (kind == Score::additive) {
-    const Acc by = both > Acc{0} ? Acc{1} : slope;
-    return {by * both, by, Acc{0}};
-  }
-  constexpr Acc kLeast = static_cast<Acc>(kLeastLength);
-  const auto length = [](Acc square) {
-    const Acc root = static_cast<Acc>(sqrt(square));
-    return root < kLeast ? kLeast : root;
-  };
-  const Acc mine = length(own), scale = Acc{1} / (mine * length(other)), cosine = both * scale;
-  return {cosine, scale, mine > kLeast ? -cosine / (mine * mine) : Acc{0}};
-}
 
 template <class Math>
 __device__ __forceinline__ typename Math::Acc dot(const typename Math::Chunk& x,

@@ -16,9 +16,10 @@
 #include <type_traits>
 
 #include "runtime/core/attention_operands.hpp"
+#include "runtime/cuda/collective/epilogue.cuh"
+#include "runtime/cuda/collective/split.cuh"
 #include "runtime/cuda/collective/warp.cuh"
 #include "runtime/cuda/device/ptx.cuh"
-#include "runtime/cuda/device/split.cuh"
 #include "runtime/cuda/device/start_kernel.cuh"
 #include "runtime/cuda/families/attention/tile_math.cuh"
 #include "runtime/cuda/families/attention/tile_schedule.hpp"
@@ -155,7 +156,7 @@ class TileAttention {
   __device__ __forceinline__ std::int32_t row_of(int half) const {
     const std::int32_t row = 16 * item_.window + group_ + 8 * half;
     if (row >= task_.rows) return -1;
-    return task_.row_order != nullptr ? __ldg(task_.row_order + row) : row;
+    return caller_row(task_.row_order, row);
   }
 
   /// Keeps the rows of X, and their inverse lengths or their numbers.

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "runtime/cuda/collective/block.cuh"
+#include "runtime/cuda/collective/epilogue.cuh"
 #include "runtime/cuda/device/number.cuh"
 #include "runtime/cuda/device/pipe.cuh"
 #include "runtime/cuda/device/ptx.cuh"
@@ -210,7 +211,7 @@ class ResidentTeam {
     } results;
     const int first = group_ * kSums;  // of those that its group had
     const int column = column_ + first / kWhole * kLineColumns + lane_ % kLanes * kWhole + first % kWhole;
-    T* const to = a_.c + (a_.row_order != nullptr ? a_.row_order[row] : row) * a_.ldc + column;
+    T* const to = a_.c + caller_row(a_.row_order, row) * a_.ldc + column;
 #pragma unroll
     for (int e = 0; e < kSums; ++e) {
       Acc x = a_.alpha * sums.x[e];

@@ -6,9 +6,10 @@
 #include <cstdint>
 
 #include "runtime/cuda/collective/block.cuh"
+#include "runtime/cuda/collective/epilogue.cuh"
+#include "runtime/cuda/collective/split.cuh"
 #include "runtime/cuda/device/number.cuh"
 #include "runtime/cuda/device/ptx.cuh"
-#include "runtime/cuda/device/split.cuh"
 #include "runtime/cuda/device/start_kernel.cuh"
 #include "runtime/cuda/families/csr/stream.hpp"
 
@@ -261,10 +262,7 @@ class StreamTeam {
   }
 
   __device__ void store(std::int32_t row, T sum) const {
-    T* const to = a_.c + (a_.row_order != nullptr ? a_.row_order[row] : row) * a_.ldc;
-    T result = a_.alpha * sum;
-    if (a_.beta != T(0)) result += a_.beta * *to;
-    *to = result;
+    store_scaled(a_.c + caller_row(a_.row_order, row) * a_.ldc, sum, a_.alpha, a_.beta);
   }
 
   const Arguments& a_;

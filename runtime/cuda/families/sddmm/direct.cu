@@ -5,6 +5,7 @@
 #include <string>
 
 #include "formats/layout/csr.hpp"
+#include "runtime/cuda/collective/epilogue.cuh"
 #include "runtime/cuda/collective/warp.cuh"
 #include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/families/csr/direct.hpp"
@@ -94,7 +95,7 @@ class DirectSampler {
     std::int32_t column[kEntries];
     load_columns(columns, team, teams, entries, column);
     Row x;
-    load(t_.x + (t_.row_order != nullptr ? t_.row_order[row] : row) * t_.ldx, x);
+    load(t_.x + caller_row(t_.row_order, row) * t_.ldx, x);
     const int lane = static_cast<int>(threadIdx.x) % kLanes, step = kEntries * teams;
     const int rounds = __reduce_max_sync(~0u, (entries + step - 1) / step);
     for (int k = team, round = 0; round < rounds; ++round, k += step) {

@@ -45,9 +45,8 @@ struct Part : CsrPieces {
 
 constexpr std::int64_t kMostRunEntries = (1 << 24) - 1;  ///< maximum of a CsrRun
 
-/// Returns the length of the segments of a long row. The last group adds the partial sums one after the
-/// other, as it does the nonzeros of a segment. In very long rows the number of segments therefore equals
-/// their length.
+/// Returns the length of the segments of a long row. The last group adds the partial sums in sequence, as it
+/// does the nonzeros of a segment. In very long rows the number of segments therefore equals their length.
 std::int64_t piece_length(std::int64_t entries, const Targets& target) {
   const auto even = static_cast<std::int64_t>(std::sqrt(static_cast<double>(entries)));
   return std::max(target.piece, (even + kPieceStep - 1) / kPieceStep * kPieceStep);
@@ -123,8 +122,8 @@ Part schedule_all(const CsrRows& rows, const Targets& target) {
 /// Grid of the rows, and workspace per segment and split row in the largest grid that may run them.
 struct CsrGrid {
   int lanes;
-  std::int64_t counters;   ///< of a split row: one per slice and head
-  std::int64_t sum_bytes;  ///< of a segment
+  std::int64_t counters;   ///< counters of a split row: one per slice and head
+  std::int64_t sum_bytes;  ///< bytes of the partial sums of a segment
 };
 
 CsrGrid grid_of(const CsrRows& rows, DType dense, std::int64_t n, std::int64_t heads) {

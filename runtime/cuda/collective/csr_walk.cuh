@@ -1,7 +1,7 @@
 // Walk of a group of lanes through the nonzeros of one item of a CSR schedule: a run of rows, or a segment of
 // a long row. Nonzeros are staged in shared memory, one chunk ahead of their use. The groups of a warp walk
-// in step, up to the longest of their items: items have about equal work, and groups that diverge would
-// execute one after the other.
+// in step, up to the longest of their items: items have about equal work, and diverging groups would be
+// serialized.
 #pragma once
 
 #include <climits>

@@ -66,6 +66,7 @@ class AttentionForward : public AttentionGroup<S, AttentionForward<S>> {
     }
   }
 
+  /// Raises the maximum to at least `score` and rescales the sums.
   __device__ __forceinline__ void raise(Acc score) {
     if (score > state_.maximum) state_.rescale(score);
   }

@@ -15,7 +15,7 @@ struct Division {
   CsrPieces pieces;
 };
 
-/// The blocks of the rows [first, last). Ends of rows go where those of all rows are.
+/// The blocks of the rows [first, last). Ends of rows are written to the list of all rows.
 struct Part {
   std::vector<StreamBlock> blocks;
   CsrPieces pieces;

@@ -22,7 +22,8 @@ VOCABULARY = {f"formats/core/{name}.hpp" for name in (
 OFFLINE = re.compile(r"(H5|hdf5|tbb/|oneapi/|metis|boost/|fmt/|nlohmann/|CLI/|openssl/|zlib|bzlib|lzma|zstd)")
 
 IO = "formats/core formats/io formats/io/files"
-FAMILY = "formats/core formats/layout runtime/threads runtime/core runtime/operation runtime/cuda runtime/cuda/device"
+FAMILY = ("formats/core formats/layout runtime/threads runtime/core runtime/operation runtime/cuda runtime/cuda/device "
+          "runtime/cuda/collective")
 TOOL = "formats/* runtime/* tools/pipeline tools/cli"
 
 # directory -> directories that its files may include; "formats/*" stands for all directories of formats
@@ -58,13 +59,18 @@ DIRECTORIES = {
     "runtime/cpu": "formats/core formats/layout runtime/core runtime/operation",
     "runtime/cuda": "formats/core formats/layout runtime/core runtime/operation",
     "runtime/cuda/device": "formats/core formats/layout runtime/threads runtime/core runtime/cuda",
+    "runtime/cuda/collective": "formats/core formats/layout runtime/threads runtime/core runtime/cuda runtime/cuda/device",
     "runtime/cuda/convert": "formats/core formats/layout runtime/core runtime/cuda runtime/cuda/device",
     "runtime/cuda/check": "formats/layout runtime/cuda runtime/cuda/convert",
     "runtime/cuda/families/csr": FAMILY,
+    # families include no other family, except for what the comments name; formats with tiles and rows use both kernels
     "runtime/cuda/families/tile": f"{FAMILY} runtime/cuda/families/csr",
     "runtime/cuda/families/tall": f"{FAMILY} runtime/cuda/families/tile",
+    # row classes of csr, tile arrays and items of tile
     "runtime/cuda/families/sddmm": f"{FAMILY} runtime/cuda/families/csr runtime/cuda/families/tile",
-    "runtime/cuda/families/attention": f"{FAMILY} runtime/cuda/families/csr runtime/cuda/families/tile",
+    # vectors and math of tile
+    "runtime/cuda/families/attention": f"{FAMILY} runtime/cuda/families/tile",
+    # vectors and math of tile; the name of the csr rows, whose formats it shares
     "runtime/cuda/families/update": f"{FAMILY} runtime/cuda/families/csr runtime/cuda/families/tile",
     "runtime/cuda/papers": "runtime/core runtime/operation runtime/cuda",
     "runtime/cuda/papers/acc": f"{FAMILY} runtime/cuda/families/tile runtime/cuda/papers",

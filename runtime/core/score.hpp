@@ -1,46 +1,46 @@
-// Attention scores and their derivatives.
+// Scores of attention and their derivatives, for host and device.
 #pragma once
 
 #include <cmath>
 
 #include "runtime/core/operands.hpp"
 
+#ifdef __CUDACC__
+#define SPTILE_SCORE_FUNCTION __host__ __device__ __forceinline__
+#else
+#define SPTILE_SCORE_FUNCTION inline
+#endif
+
 namespace sptile::runtime {
 
-/// Sums over columns from which a score is computed. Scores are symmetric in both rows.
-struct ScoreSums {
-  double both = 0;            ///< own . other; for Score::additive own + other
-  double own = 0, other = 0;  ///< own . own and other . other, for Score::cosine only
-  double slope = 0;
-};
-
-/// Score and its derivative: d score / d own = by_other * other + by_own * own; for Score::additive by_other
-/// alone.
-struct ScoreParts {
-  double score = 0, by_other = 0, by_own = 0;
-};
-
-/// Lower bound of row lengths, so that the cosine of a zero row is defined.
+/// Lower bound of the lengths of rows, so that rows of zeros have a cosine.
 inline constexpr double kLeastLength = 1e-12;
 
-inline ScoreParts dot_score(const ScoreSums& sums) { return {sums.both, 1, 0}; }
+/// d score / d own = by_other * other + by_own * own; of Score::additive by_other alone.
+template <class T>
+struct ScoreParts {
+  T score, by_other, by_own;
+};
 
-inline ScoreParts cosine_score(const ScoreSums& sums) {
-  const auto length = [](double square) {
-    const double root = std::sqrt(square);
-    return root < kLeastLength ? kLeastLength : root;
+/// Returns the score of a row `own` and a row `other`, and its derivative. `both` is own . other, or own +
+/// other for Score::additive. `own` and `other` are the squares of their lengths, used by Score::cosine only.
+/// Scores are symmetric.
+template <class T>
+SPTILE_SCORE_FUNCTION ScoreParts<T> score_of(Score kind, T both, T own, T other, T slope) {
+  if (kind == Score::dot) return {both, T{1}, T{0}};
+  if (kind == Score::additive) {
+    const T by = both > T{0} ? T{1} : slope;
+    return {by * both, by, T{0}};
+  }
+  constexpr T kLeast = static_cast<T>(kLeastLength);
+  const auto length = [](T square) {
+    const T root = static_cast<T>(std::sqrt(square));
+    return root < kLeast ? kLeast : root;
   };
-  const double own = length(sums.own), scale = 1 / (own * length(sums.other)), cosine = sums.both * scale;
-  return {cosine, scale, own > kLeastLength ? -cosine / (own * own) : 0};
+  const T mine = length(own), scale = T{1} / (mine * length(other)), cosine = both * scale;
+  return {cosine, scale, mine > kLeast ? -cosine / (mine * mine) : T{0}};
 }
 
-inline ScoreParts additive_score(const ScoreSums& sums) {
-  const double slope = sums.both > 0 ? 1 : sums.slope;
-  return {slope * sums.both, slope, 0};
-}
-
-using ScoreFunction = ScoreParts (*)(const ScoreSums&);
-inline constexpr ScoreFunction kScores[] = {dot_score, cosine_score,
-                                            additive_score};  ///< in the order of Score
+#undef SPTILE_SCORE_FUNCTION
 
 }  // namespace sptile::runtime

@@ -67,7 +67,7 @@ class RowOfTask {
       math_.squares(rows, n, squares);
     }
     for (std::int64_t k = 0; k < rows.count; ++k) {
-      parts_[k] = kScores[static_cast<int>(kind)]({both[k], square, squares[k], task_.operands.slope});
+      parts_[k] = score_of(kind, both[k], square, squares[k], task_.operands.slope);
       score_[k] = task_.operands.alpha * parts_[k].score + bias(from + k);
     }
   }
@@ -76,7 +76,7 @@ class RowOfTask {
   const RowMath& math_;
   const CsrRow& row_;
   double score_[kBatch];
-  ScoreParts parts_[kBatch];
+  ScoreParts<double> parts_[kBatch];
 
  private:
   [[nodiscard]] double bias(std::int64_t k) const {

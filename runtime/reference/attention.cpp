@@ -37,25 +37,24 @@ ReferenceNumber dot(const Rows& x, std::int64_t i, const Rows& y, std::int64_t j
 
 /// Score of a pair of rows.
 struct PairScore {
-  ScoreParts parts;
+  ScoreParts<double> parts;
   double magnitude = 0;  ///< magnitude of the score, to which its rounding errors are proportional
   double by_own = 0;     ///< magnitude of parts.by_own, whose cosine has the magnitude of the score
 
   PairScore(const AttentionProblem& p, double slope, const Rows& own, std::int64_t i, const Rows& other,
             std::int64_t j) {
-    ScoreSums sums{.slope = slope};
+    double own_square = 0, other_square = 0;
     ReferenceNumber both;
     if (p.score == Score::additive) {
       both = {own.at(i, 0) + other.at(j, 0), std::fabs(own.at(i, 0)) + std::fabs(other.at(j, 0))};
     } else {
       both = dot(own, i, other, j, p.n);
-      sums.own = dot(own, i, own, i, p.n).value;
-      sums.other = dot(other, j, other, j, p.n).value;
+      own_square = dot(own, i, own, i, p.n).value;
+      other_square = dot(other, j, other, j, p.n).value;
     }
-    sums.both = both.value;
-    parts = kScores[static_cast<int>(p.score)](sums);
+    parts = score_of(p.score, both.value, own_square, other_square, slope);
     magnitude = both.scale * std::fabs(parts.by_other);
-    if (parts.by_own != 0) by_own = magnitude / sums.own;
+    if (parts.by_own != 0) by_own = magnitude / own_square;
   }
 };
 

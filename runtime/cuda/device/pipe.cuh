@@ -12,19 +12,6 @@ namespace sptile::runtime::cuda {
 
 #ifdef __CUDACC__
 
-/// Address of the dynamic shared memory of the block.
-__device__ __forceinline__ std::uint32_t dynamic_shared() {
-  extern __shared__ __align__(128) std::byte dynamic_shared_memory[];
-  return static_cast<std::uint32_t>(__cvta_generic_to_shared(dynamic_shared_memory));
-}
-
-/// What stands so many bytes behind its begin.
-template <class T>
-__device__ __forceinline__ T* dynamic_shared_at(std::uint32_t offset) {
-  extern __shared__ __align__(128) std::byte dynamic_shared_memory[];
-  return reinterpret_cast<T*>(dynamic_shared_memory + offset);
-}
-
 __device__ __forceinline__ void barrier_init(std::uint32_t barrier, unsigned arrivals) {
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
 }
@@ -121,9 +108,6 @@ __device__ __forceinline__ std::uint32_t shared_half(std::uint32_t at) {
 
 #else
 
-std::uint32_t dynamic_shared();
-template <class T>
-T* dynamic_shared_at(std::uint32_t offset);
 void barrier_init(std::uint32_t barrier, unsigned arrivals);
 void barrier_arrive(std::uint32_t barrier);
 void barrier_arrive_copied(std::uint32_t barrier);

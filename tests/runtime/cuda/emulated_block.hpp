@@ -4,10 +4,12 @@
 
 #include <map>
 
+#include "tests/runtime/cuda/emulated_device.hpp"  // intrinsics that the headers below call
+
+#include "runtime/cuda/collective/block.cuh"
 #include "runtime/cuda/device/bulk_copy.cuh"
 #include "runtime/cuda/device/warpgroup.cuh"
 #include "runtime/cuda/families/tile/pipe.cuh"
-#include "tests/runtime/cuda/emulated_device.hpp"
 
 namespace sptile::test {
 
@@ -62,8 +64,6 @@ inline EmulatedBlock emulated_block;
 
 }  // namespace sptile::test
 
-void __syncwarp();
-void __syncthreads();
 inline void __threadfence() { sptile::test::memory_order.fence(); }
 inline void __threadfence_block() {}
 inline unsigned atomicAdd(unsigned* to, unsigned x) { return std::exchange(*to, *to + x); }

@@ -1,6 +1,6 @@
 // Memory ordering of an emulated kernel. Stores to other warps (__stcg) must be ordered before the loads that
 // read them (__ldcg), by barriers and by counters that are released and acquired: see
-// runtime/cuda/device/split.cuh. Lanes run in turns, so a missing order does not change results; it is
+// runtime/cuda/collective/split.cuh. Lanes run in turns, so a missing order does not change results; it is
 // detected by vector clocks.
 #pragma once
 

@@ -76,13 +76,13 @@ class AttentionBackward : public AttentionGroup<S, AttentionBackward<S, kSide>> 
 #pragma unroll
     for (int u = 0; u < kCount; ++u) numbers[u] = numbers_of<kOneRow>(these, u);
     dp.template add<false>(values);
-    add_across<S::kLanes>(dp.both, lane_);
-    DeviceScore<Acc> parts[kCount];
+    reduce_each<S::kLanes>(dp.both, lane_);
+    ScoreParts<Acc> parts[kCount];
     Acc scores[kCount];
     this->score(products, pairs, these, j, kSide.own, kSide.other, parts, scores);
 #pragma unroll
     for (int u = 0; u < kCount; ++u) {
-      const Acc p = exponential(scores[u] - numbers[u].maximum) * numbers[u].inverse;
+      const Acc p = NaturalExponential::of(scores[u] - numbers[u].maximum) * numbers[u].inverse;
       const Acc ds = p * (dp.both[u] - numbers[u].delta);
       if (these.there[u]) write_bias(work.first + done + u, ds);
       add(p, ds, parts[u], pairs.other[u], values.other[u]);
@@ -112,7 +112,7 @@ class AttentionBackward : public AttentionGroup<S, AttentionBackward<S, kSide>> 
         write_number<Dense>(this->rows_of(kSide.dbias), entry, task_.wide, ds);
   }
 
-  __device__ __forceinline__ void add(Acc p, Acc ds, const DeviceScore<Acc>& parts, const Chunk& other,
+  __device__ __forceinline__ void add(Acc p, Acc ds, const ScoreParts<Acc>& parts, const Chunk& other,
                                       const Chunk& value) {
     const Acc weight = ds * parts.by_other;
     by_own_ += ds * parts.by_own;

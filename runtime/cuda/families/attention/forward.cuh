@@ -1,5 +1,5 @@
-// Attention of the entries of rows: scores, online softmax, and weighted rows of V in one pass. When the
-// maximum increases, the sums are rescaled.
+// Attention of the nonzeros of rows in one pass: scores, their online softmax, and weighted sums of rows of
+// V.
 #pragma once
 
 #include "runtime/cuda/families/attention/group.cuh"
@@ -21,7 +21,7 @@ class AttentionForward : public AttentionGroup<S, AttentionForward<S>> {
 
  public:
   static constexpr int kLanes = S::kLanes;
-  static constexpr int kPartial = S::kElements + 2;
+  static constexpr int kPartial = SoftmaxState<NaturalExponential, Acc, S::kElements>::kNumbers;
 
  private:
   __device__ void prepare(const CsrWork& work) {
@@ -49,7 +49,7 @@ class AttentionForward : public AttentionGroup<S, AttentionForward<S>> {
       else
         this->load(value[u], kAttentionV, these.column[u], slice_, task_.m, these.there[u]);
     }
-    DeviceScore<Acc> parts[kCount];
+    ScoreParts<Acc> parts[kCount];
     Acc scores[kCount];
     this->score(products, pairs, these, j, kAttentionX, kAttentionY, parts, scores);
     if constexpr (kOneRow) {
@@ -68,58 +68,26 @@ class AttentionForward : public AttentionGroup<S, AttentionForward<S>> {
 
   /// Raises the maximum to at least `score` and rescales the sums.
   __device__ __forceinline__ void raise(Acc score) {
-    if (!(score > maximum_)) return;
-    scale(exponential(maximum_ - shift_of(score)));
-    maximum_ = score;
-  }
-  __device__ __forceinline__ void scale(Acc by) {
-    sum_ *= by;
-#pragma unroll
-    for (int e = 0; e < S::kElements; ++e) out_[e] *= by;
+    if (score > state_.maximum) state_.rescale(score);
   }
 
   __device__ __forceinline__ void add(Acc score, const Chunk& value) {
-    const Acc weight = exponential(score - shift_of(maximum_));
-    sum_ += weight;
-#pragma unroll
-    for (int e = 0; e < S::kElements; ++e) out_[e] += weight * chunk_at<Math>(value, e);
+    state_.add(state_.weight_of(score), [&](int e) { return chunk_at<Math>(value, e); });
   }
 
   __device__ void write(std::int64_t row, int /*number*/) const {
-    const Acc inverse = inverse_of(sum_);
-    this->store(kAttentionOut, row, out_, inverse, task_.m);
+    const Acc inverse = inverse_of(state_.sum);
+    this->store(kAttentionOut, row, state_.out, inverse, task_.m);
     if (lane_ != 0 || slice_ != 0 || !this->has(kAttentionStatistics)) return;
-    this->set_statistic(kAttentionStatistics, row, kMaximum, shift_of(maximum_));
+    this->set_statistic(kAttentionStatistics, row, kMaximum, shift_of(state_.maximum));
     this->set_statistic(kAttentionStatistics, row, kInverseSum, inverse);
   }
 
-  __device__ void reset() {
-    maximum_ = masked<Acc>();
-    sum_ = 0;
-#pragma unroll
-    for (int e = 0; e < S::kElements; ++e) out_[e] = 0;
-  }
+  __device__ void reset() { state_.reset(); }
+  __device__ void leave(Acc* to) const { state_.template store<1>(to); }
+  __device__ void merge(const Acc* from) { state_.template merge<1>(from); }
 
-  __device__ void leave(Acc* to) const {
-    __stcg(to, maximum_);
-    __stcg(to + 1, sum_);
-#pragma unroll
-    for (int e = 0; e < S::kElements; ++e) __stcg(to + 2 + e, out_[e]);
-  }
-
-  __device__ void merge(const Acc* from) {
-    const Acc maximum = __ldcg(from);
-    raise(maximum);
-    const Acc by = exponential(maximum - shift_of(maximum_));
-    // A sum without a maximum may still be NaN.
-    const Acc weight = maximum == masked<Acc>() ? Acc{1} : by;
-    sum_ += weight * __ldcg(from + 1);
-#pragma unroll
-    for (int e = 0; e < S::kElements; ++e) out_[e] += weight * __ldcg(from + 2 + e);
-  }
-
-  Acc maximum_, sum_;
-  Acc out_[S::kElements];
+  SoftmaxState<NaturalExponential, Acc, S::kElements> state_;
 };
 
 }  // namespace sptile::runtime::cuda

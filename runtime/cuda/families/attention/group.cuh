@@ -1,22 +1,21 @@
-// A group of lanes walks through one run of rows, or one piece of a long row, of one head: entries wait in
-// shared memory, the next ones on their way; the rows that some of them bring are fetched together, across
-// the ends of rows. The groups of a warp go in step, as in csr/body.cuh. What is made of the entries, the
-// derived class says:
-//   static constexpr int kPartial;       numbers of Acc that a lane leaves behind for a piece
+// Base class of the kernels that use the nonzeros of rows: a group of lanes walks through one item of one
+// head (csr_walk.cuh). The rows of some nonzeros are loaded together, across the ends of rows. Derived
+// classes define:
+//   static constexpr int kPartial;       numbers of Acc per lane that leave() stores
 //   static constexpr AttentionSide kSide;
-//   void prepare(work)                   what concerns rows, before their entries
-//   void batch<kOneRow>(work, done, j)   entries j.. of those in shared memory
-//   void write(work, row)                a row whose entries are all in
-//   void leave(Acc* to)                  the sums of a piece; void reset() makes them those of no entries
-//   void merge(const Acc* from)          adds what leave left
+//   void prepare(work)                   computes numbers of rows, before their nonzeros
+//   void batch<kOneRow>(work, done, j)   uses staged nonzeros from j on
+//   void write(row, number)              writes a finished row
+//   void reset()                         sets the sums to those of no nonzeros
+//   void leave(Acc* to)                  stores the sums of a segment
+//   void merge(const Acc* from)          adds sums that leave() has stored
 #pragma once
 
-#include <climits>
 #include <cstdint>
 
-#include "runtime/cuda/device/split.cuh"
+#include "runtime/cuda/collective/csr_walk.cuh"
+#include "runtime/cuda/device/start_kernel.cuh"
 #include "runtime/cuda/families/attention/task.cuh"
-#include "runtime/cuda/families/csr/body.cuh"
 
 namespace sptile::runtime::cuda {
 
@@ -38,8 +37,6 @@ class AttentionGroup {
   template <bool kOneRow>
   static constexpr int kBatch = kOneRow ? S::kUnroll : S::kUnroll / 2;
   static constexpr int kChunk = S::kLanes < 8 ? 8 : S::kLanes < 32 ? 16 : 32;  ///< entries read at a time
-  static constexpr int kPerLane = kChunk / S::kLanes;
-  static constexpr unsigned kAll = ~0u;
 
   struct Shared {
     std::int32_t column[kChunk];
@@ -58,12 +55,14 @@ class AttentionGroup {
         slice_(slice) {}
 
   __device__ void run() {
-    const CsrWork work = begin();
+    const CsrWork work =
+        load_item<S::kLanes>(task_, item_, shared_.ends, lane_, [&](std::int32_t row) { return place(row); });
+    __syncwarp();
     self().prepare(work);
     __syncwarp();
     self().reset();
     accumulate(work);
-    if (__any_sync(kAll, work.piece)) finish_split(work);
+    if (__any_sync(kFullMask, work.piece)) finish_split(work);
   }
 
  protected:
@@ -198,15 +197,15 @@ class AttentionGroup {
   template <bool kOneRow>
   __device__ __forceinline__ void score(Products<kOneRow>& sums, const Pairs<kOneRow>& pairs,
                                         const Entries<kOneRow>& these, int j, int own, int other,
-                                        DeviceScore<Acc> (&parts)[kBatch<kOneRow>],
+                                        ScoreParts<Acc> (&parts)[kBatch<kOneRow>],
                                         Acc (&scores)[kBatch<kOneRow>]) const {
     constexpr int kCount = kBatch<kOneRow>;
     if (task_.score == Score::cosine) {
       sums.template add<true>(pairs);
-      add_across_twice(sums.both, sums.squares);
+      reduce_both(sums.both, sums.squares);
     } else if (task_.score == Score::dot) {
       sums.template add<false>(pairs);
-      add_across<S::kLanes>(sums.both, lane_);
+      reduce_each<S::kLanes>(sums.both, lane_);
     } else {
 #pragma unroll
       for (int u = 0; u < kCount; ++u)
@@ -216,7 +215,8 @@ class AttentionGroup {
 #pragma unroll
     for (int u = 0; u < kCount; ++u) {
       const Acc square = shared_.numbers[these.number[these.row_of(u)]].square;
-      parts[u] = score_of(task_.score, sums.both[u], square, sums.squares[u], static_cast<Acc>(task_.slope));
+      parts[u] =
+          score_of<Acc>(task_.score, sums.both[u], square, sums.squares[u], static_cast<Acc>(task_.slope));
       scores[u] = these.there[u] ? static_cast<Acc>(task_.alpha) * parts[u].score + shared_.bias[j + u]
                                  : masked<Acc>();
     }
@@ -224,14 +224,14 @@ class AttentionGroup {
 
   /// Adds both across the group, in fewer steps than one after the other.
   template <int kCount>
-  __device__ __forceinline__ void add_across_twice(Acc (&x)[kCount], Acc (&y)[kCount]) const {
+  __device__ __forceinline__ void reduce_both(Acc (&x)[kCount], Acc (&y)[kCount]) const {
     Acc both[2 * kCount];
 #pragma unroll
     for (int u = 0; u < kCount; ++u) {
       both[u] = x[u];
       both[kCount + u] = y[u];
     }
-    add_across<S::kLanes>(both, lane_);
+    reduce_each<S::kLanes>(both, lane_);
 #pragma unroll
     for (int u = 0; u < kCount; ++u) {
       x[u] = both[u];
@@ -256,12 +256,12 @@ class AttentionGroup {
       load(b, y, row, slice, columns, there);
       sum[0] += dot<Math>(a, b);
     }
-    add_across<S::kLanes>(sum, lane_);
+    reduce_each<S::kLanes>(sum, lane_);
     return sum[0];
   }
 
   /// Rows of the warp's longest run.
-  __device__ static int most_rows(const CsrWork& work) { return __reduce_max_sync(kAll, work.rows); }
+  __device__ static int most_rows(const CsrWork& work) { return __reduce_max_sync(kFullMask, work.rows); }
 
   /// Called when the entries before `k` are in: hands in the row that ends there and empty ones behind it.
   __device__ void end_rows(const CsrWork& work, int k) {
@@ -280,77 +280,42 @@ class AttentionGroup {
  private:
   __device__ Derived& self() { return static_cast<Derived&>(*this); }
 
-  __device__ std::int32_t place(std::int32_t row) const {
-    return task_.row_order != nullptr ? task_.row_order[row] : row;
-  }
-
-  /// Reads the item and where its rows end.
-  __device__ CsrWork begin() {
-    CsrWork work;
-    if (item_ < task_.piece_count) {
-      const CsrPiece piece = task_.pieces[item_];
-      work = {piece.entry, piece.entries, 1, true};
-      if (lane_ == 0) shared_.ends[0] = {piece.entries, place(task_.splits[piece.split].row)};
-    } else if (item_ < task_.item_count) {
-      const CsrRun run = task_.runs[item_ - task_.piece_count];
-      work = {run.entry, static_cast<int>(run.entries_and_rows >> 8),
-              static_cast<int>(run.entries_and_rows & 0xFF), false, run.row};
-      for (int r = lane_; r < work.rows; r += S::kLanes)
-        shared_.ends[r] = {static_cast<std::int32_t>(task_.row_ptr[run.row + r + 1] - run.entry),
-                           place(run.row + r)};
-    }
-    if (lane_ == 0) shared_.ends[work.rows] = {INT_MAX, 0};
-    __syncwarp();
-    return work;
-  }
+  __device__ std::int32_t place(std::int32_t row) const { return caller_row(task_.row_order, row); }
 
   struct Staged {
     std::int32_t column = 0;
     Acc bias = {};
   };
-  __device__ void fetch(const CsrWork& work, int base, Staged (&next)[kPerLane]) const {
-#pragma unroll
-    for (int i = 0; i < kPerLane; ++i) {
-      const int k = base + lane_ + i * S::kLanes;
-      if (k >= work.entries) continue;
-      next[i].column = load_once(task_.columns + work.first + k);
-      if (has(kAttentionBias)) next[i].bias = number_at<Dense>(rows_of(kAttentionBias), work.first + k);
-    }
-  }
-  __device__ void stage(const Staged (&next)[kPerLane]) {
-    __syncwarp();
-#pragma unroll
-    for (int i = 0; i < kPerLane; ++i) {
-      shared_.column[lane_ + i * S::kLanes] = next[i].column;
-      shared_.bias[lane_ + i * S::kLanes] = next[i].bias;
-    }
-    __syncwarp();
-  }
-
   __device__ __forceinline__ void add_batch(const CsrWork& work, int done, int j) {
     if constexpr (S::kOneRowToo)
-      if (__all_sync(kAll, end_ > done + kBatch<true>)) return self().template batch<true>(work, done, j);
+      if (__all_sync(kFullMask, end_ > done + kBatch<true>))
+        return self().template batch<true>(work, done, j);
 #pragma unroll 1
     for (int u = 0; u < S::kUnroll; u += kBatch<false>) self().template batch<false>(work, done + u, j + u);
   }
 
   __device__ void accumulate(const CsrWork& work) {
-    Staged next[kPerLane] = {};
-    fetch(work, 0, next);
-    end_ = shared_.ends[0].end;
-    end_rows(work, 0);
-    const int most = S::kLanes == 32 ? work.entries : __reduce_max_sync(kAll, work.entries);
-    for (int base = 0; base < most; base += kChunk) {
-      stage(next);
-      fetch(work, base + kChunk, next);
-      const int rounds = min(kChunk, most - base);
-      for (int j = 0; j < rounds; j += S::kUnroll) add_batch(work, base + j, j);
-    }
+    const auto load = [&](int k, Staged& entry) {
+      entry.column = load_once(task_.columns + work.first + k);
+      if (has(kAttentionBias)) entry.bias = number_at<Dense>(rows_of(kAttentionBias), work.first + k);
+    };
+    const auto stage = [&](int /*base*/, int at, const Staged& entry) {
+      shared_.column[at] = entry.column;
+      shared_.bias[at] = entry.bias;
+    };
+    const auto begin_rows = [&] {
+      end_ = shared_.ends[0].end;
+      end_rows(work, 0);
+    };
+    const auto batch = [&](int base, int j) { add_batch(work, base + j, j); };
+    walk_staged<Staged, S::kLanes, kChunk, S::kUnroll>(work.entries, lane_, load, stage, begin_rows, batch);
   }
 
+  __device__ std::int64_t index_of(std::int64_t i) const {
+    return part_index(i, task_.heads, head_, task_.slices, slice_);
+  }
   __device__ Acc* partial(std::int64_t piece) const {
-    const std::int64_t at = (piece * task_.heads + head_) * task_.slices + slice_;
-    return reinterpret_cast<Acc*>(task_.partials) + (at * S::kLanes + lane_) * Derived::kPartial;
+    return reinterpret_cast<Acc*>(task_.partials) + (index_of(piece) * S::kLanes + lane_) * Derived::kPartial;
   }
 
   /// Hands in a row, or the sums of a piece.
@@ -361,14 +326,11 @@ class AttentionGroup {
       self().write(shared_.ends[row_].row, row_);
   }
 
-  /// Merges the pieces of a row if this was the last of them to arrive. Which group does it varies, the order
-  /// does not.
+  /// Merges the segments of a row in order if this segment is the last to arrive.
   __device__ void finish_split(const CsrWork& work) {
-    const std::int32_t index = work.piece ? task_.pieces[item_].split : 0;
-    const CsrSplit split = task_.splits[index];
-    unsigned* const arrived =
-        task_.arrived + (std::int64_t{index} * task_.heads + head_) * task_.slices + slice_;
-    if (!warp_arrives_last<S::kLanes>(arrived, split.pieces, lane_, work.piece)) return;
+    CsrSplit split;
+    const auto index = [&](std::int64_t i) { return index_of(i); };
+    if (!is_last_segment<S::kLanes>(task_, work, item_, lane_, index, split)) return;
     self().reset();
     for (std::int32_t p = 0; p < split.pieces; ++p) self().merge(partial(split.first_piece + p));
     self().write(place(split.row), 0);

@@ -11,9 +11,9 @@
 #include <climits>
 #include <cstdint>
 
-#include "runtime/cuda/device/split.cuh"
+#include "runtime/cuda/collective/csr_walk.cuh"
+#include "runtime/cuda/device/start_kernel.cuh"
 #include "runtime/cuda/families/attention/task.cuh"
-#include "runtime/cuda/families/csr/body.cuh"
 
 namespace sptile::runtime::cuda {
 
@@ -33,7 +33,7 @@ struct PassShape {
   static constexpr int kLanes = kLanesT;
   static constexpr PassRows kRows = kRowsT;
   static constexpr int kElements = Math::kElements;
-  static constexpr int kPartial = kElements + 2;  ///< numbers that a lane leaves behind for a piece
+  using State = SoftmaxState<BinaryExponential, float, kElements>;
   /// Blocks of a multiprocessor: registers for the rows of eight entries, and what else there is.
   static constexpr int kBlocks = kRows == PassRows::apart ? 4 : 5;
 };
@@ -48,8 +48,6 @@ class AttentionPass {
   static constexpr int kLanes = S::kLanes, kElements = S::kElements;
   static constexpr bool kScored = S::kRows != PassRows::additive;  ///< by products of rows
   static constexpr int kStage = kLanes < 32 ? 16 : 32;             ///< entries that are read at a time
-  static constexpr int kPerLane = kStage / kLanes;
-  static constexpr unsigned kAll = ~0u;
 
  public:
   struct Shared {
@@ -75,24 +73,23 @@ class AttentionPass {
         m_left_(static_cast<int>(task.m) - lane * kElements) {}
 
   __device__ void run() {
-    const CsrWork work = begin();
+    const CsrWork work =
+        load_item<kLanes>(task_, item_, shared_.ends, lane_, [&](std::int32_t row) { return place(row); });
+    for (int r = work.rows + 1 + lane_; r <= kMaxRunRows; r += kLanes) shared_.ends[r].end = INT_MAX;
+    __syncwarp();
     keep_rows(work);
     __syncwarp();
     x_ = shared_.x[0][kScored ? lane_ : 0];
-    Staged next[kPerLane] = {};
-    fetch(work, 0, next);
-    const int most = kLanes == 32 ? work.entries : __reduce_max_sync(kAll, work.entries);
-    for (int base = 0; base < most; base += kStage) {
-      stage(work, base, next);
-      fetch(work, base + kStage, next);
-      const int here = min(kStage, most - base);
-      for (int j = 0; j < here; j += kTaken) take(work, base + j, j);
-    }
+    const auto load = [&](int k, Staged& entry) { load_entry(work.first + k, entry); };
+    const auto stage = [&](int base, int at, const Staged& entry) { stage_entry(work, base, at, entry); };
+    const auto batch = [&](int base, int j) { take(work, base + j, j); };
+    walk_staged<Staged, kLanes, kStage, kTaken>(
+        work.entries, lane_, load, stage, [] {}, batch);
     if (work.piece)
-      leave();
+      state_.template store<kLanes>(partial(item_));
     else
       end_rows(work.rows);
-    if (__any_sync(kAll, work.piece)) finish_split(work);
+    if (__any_sync(kFullMask, work.piece)) finish_split(work);
   }
 
  private:
@@ -100,33 +97,11 @@ class AttentionPass {
     const DenseRows& rows = task_.dense[operand];
     return rows.data + head_ * rows.batch;
   }
-  __device__ std::int32_t place(std::int32_t row) const {
-    return task_.row_order != nullptr ? task_.row_order[row] : row;
-  }
-
-  /// Reads the item, where its rows end and where they go.
-  __device__ CsrWork begin() {
-    CsrWork work;
-    if (item_ < task_.piece_count) {
-      const CsrPiece piece = task_.pieces[item_];
-      work = {piece.entry, piece.entries, 1, true};
-      if (lane_ == 0) shared_.ends[0] = {piece.entries, place(task_.splits[piece.split].row)};
-    } else if (item_ < task_.item_count) {
-      const CsrRun run = task_.runs[item_ - task_.piece_count];
-      work = {run.entry, static_cast<int>(run.entries_and_rows >> 8),
-              static_cast<int>(run.entries_and_rows & 0xFF), false, run.row};
-      for (int r = lane_; r < work.rows; r += kLanes)
-        shared_.ends[r] = {static_cast<std::int32_t>(task_.row_ptr[run.row + r + 1] - run.entry),
-                           place(run.row + r)};
-    }
-    for (int r = work.rows + lane_; r <= kMaxRunRows; r += kLanes) shared_.ends[r] = {INT_MAX, 0};
-    __syncwarp();
-    return work;
-  }
+  __device__ std::int32_t place(std::int32_t row) const { return caller_row(task_.row_order, row); }
 
   /// Keeps the rows of X of the run, and their squares; of additive scores their numbers.
   __device__ void keep_rows(const CsrWork& work) {
-    const int most = __reduce_max_sync(kAll, work.rows);
+    const int most = __reduce_max_sync(kFullMask, work.rows);
     for (int r = 0; r < most; ++r) {
       const bool there = r < work.rows;
       const std::byte* const x =
@@ -137,9 +112,7 @@ class AttentionPass {
         if (there) load_chunk<true>(chunk, reinterpret_cast<const Dense*>(x + lane_ * 16), n_left_);
         if (there) shared_.x[r][lane_] = chunk;
         if (task_.score == Score::cosine) {
-          square = dot<Math>(chunk, chunk);
-#pragma unroll
-          for (int away = kLanes / 2; away > 0; away /= 2) square += __shfl_xor_sync(kAll, square, away);
+          square = reduce_lanes<kLanes>(dot<Math>(chunk, chunk));
         }
       } else if (there) {
         square = number_at<Dense>(x, 0);
@@ -152,29 +125,18 @@ class AttentionPass {
     std::int32_t column = 0;
     float bias = 0;
   };
-  __device__ void fetch(const CsrWork& work, int base, Staged (&next)[kPerLane]) const {
-#pragma unroll
-    for (int i = 0; i < kPerLane; ++i) {
-      const int k = base + lane_ + i * kLanes;
-      if (k >= work.entries) continue;
-      next[i].column = load_once(task_.columns + work.first + k);
-      if (task_.dense[kAttentionBias].data != nullptr)
-        next[i].bias = number_at<Dense>(rows_of(kAttentionBias), work.first + k);
-    }
+  __device__ void load_entry(std::int64_t k, Staged& entry) const {
+    entry.column = load_once(task_.columns + k);
+    if (task_.dense[kAttentionBias].data != nullptr)
+      entry.bias = number_at<Dense>(rows_of(kAttentionBias), k);
   }
-  __device__ void stage(const CsrWork& work, int base, const Staged (&next)[kPerLane]) {
-    __syncwarp();
+  __device__ void stage_entry(const CsrWork& work, int base, int at, const Staged& entry) {
+    shared_.column[at] = entry.column;
+    shared_.bias[at] = entry.bias;
+    int row = 0;
 #pragma unroll
-    for (int i = 0; i < kPerLane; ++i) {
-      const int k = lane_ + i * kLanes;
-      shared_.column[k] = next[i].column;
-      shared_.bias[k] = next[i].bias;
-      int row = 0;
-#pragma unroll
-      for (int r = 0; r < kMaxRunRows; ++r) row += shared_.ends[r].end <= base + k ? 1 : 0;
-      shared_.row[k] = min(row, max(work.rows - 1, 0));
-    }
-    __syncwarp();
+    for (int r = 0; r < kMaxRunRows; ++r) row += shared_.ends[r].end <= base + at ? 1 : 0;
+    shared_.row[at] = min(row, max(work.rows - 1, 0));
   }
 
   /// Rows of up to eight entries; what is not there may be anything.
@@ -217,7 +179,7 @@ class AttentionPass {
     const Rows rows = load(left, j);
     // A row in hand, and all entries are of it?
     const bool one_row = left <= 0 || shared_.row[j + min(left, kTaken) - 1] == row_;
-    if (__all_sync(kAll, one_row))
+    if (__all_sync(kFullMask, one_row))
       take_row(rows, left, j);
     else
       take_rows(rows, left, j);
@@ -227,33 +189,18 @@ class AttentionPass {
   __device__ __forceinline__ void take_row(const Rows& rows, int left, int j) {
     const float score = scored(
         rows, left, j, [&](int) { return x_; }, row_);
-    float most = score;
-#pragma unroll
-    for (int away = kTaken / 2; away > 0; away /= 2) most = fmaxf(most, __shfl_xor_sync(kAll, most, away));
-    raise(most);
-    add(rows, exp2f(score - shift_of(maximum_)), left);
-  }
-  __device__ __forceinline__ void raise(float most) {
-    const float larger = fmaxf(maximum_, most);
-    scale_by(exp2f(maximum_ - shift_of(larger)));
-    maximum_ = larger;
-  }
-  __device__ __forceinline__ void scale_by(float factor) {
-    sum_ *= factor;
-#pragma unroll
-    for (int e = 0; e < kElements; ++e) out_[e] *= factor;
+    state_.rescale(fmaxf(state_.maximum, reduce_lanes<kTaken>(score, MaximumNumber())));
+    add(rows, state_.weight_of(score), left);
   }
   __device__ __forceinline__ void add(const Rows& rows, float weight, int left) {
 #pragma unroll
     for (int u = 0; u < kTaken; ++u) {
-      const float one = __shfl_sync(kAll, weight, u, kLanes);
+      const float one = __shfl_sync(kFullMask, weight, u, kLanes);
       if (u < left) add_entry(rows.v[u], one);
     }
   }
   __device__ __forceinline__ void add_entry(const Chunk& v, float weight) {
-    sum_ += weight;
-#pragma unroll
-    for (int e = 0; e < kElements; ++e) out_[e] += weight * chunk_at<Math>(v, e);
+    state_.add(weight, [&](int e) { return chunk_at<Math>(v, e); });
   }
 
   /// Entries of several rows.
@@ -261,25 +208,23 @@ class AttentionPass {
     const int row = shared_.row[j + entry_];
     const float score = scored(
         rows, left, j, [&](int u) { return shared_.x[shared_.row[j + u]][kScored ? lane_ : 0]; }, row);
-    float most = row == row_ ? maximum_ : masked<float>();
+    float most = row == row_ ? state_.maximum : masked<float>();
 #pragma unroll
     for (int u = 0; u < kTaken; ++u) {
-      const float other = __shfl_sync(kAll, score, u, kLanes);
+      const float other = __shfl_sync(kFullMask, score, u, kLanes);
       if (shared_.row[j + u] == row) most = fmaxf(most, other);
     }
     const float weight = exp2f(score - shift_of(most));
-    const float first = __shfl_sync(kAll, most, 0, kLanes);
-    if (left > 0 && shared_.row[j] == row_) {
-      scale_by(exp2f(maximum_ - shift_of(first)));
-      maximum_ = first;
-    }
+    const float first = __shfl_sync(kFullMask, most, 0, kLanes);
+    if (left > 0 && shared_.row[j] == row_) state_.rescale(first);
 #pragma unroll
     for (int u = 0; u < kTaken; ++u) {
-      const float one = __shfl_sync(kAll, weight, u, kLanes), largest = __shfl_sync(kAll, most, u, kLanes);
+      const float one = __shfl_sync(kFullMask, weight, u, kLanes),
+                  largest = __shfl_sync(kFullMask, most, u, kLanes);
       if (u >= left) continue;
       if (shared_.row[j + u] != row_) {
         end_rows(shared_.row[j + u]);
-        maximum_ = largest;
+        state_.maximum = largest;
       }
       add_entry(rows.v[u], one);
     }
@@ -314,83 +259,50 @@ class AttentionPass {
     return 1 / fmaxf(sqrtf(square), static_cast<float>(kLeastLength));
   }
 
-  /// Adds eight numbers of each lane across the group; the lane gets that of its entry.
+  /// Adds eight numbers of each lane over the group and returns the sum of the lane's nonzero.
   __device__ __forceinline__ float sum_of_entry(float (&x)[kTaken]) const {
-#pragma unroll
-    for (int half = kTaken / 2; half > 0; half /= 2)
-#pragma unroll
-      for (int i = 0; i < half; ++i) {
-        const bool upper = (lane_ & half) != 0;
-        const float mine = upper ? x[i + half] : x[i], given = upper ? x[i] : x[i + half];
-        x[i] = mine + __shfl_xor_sync(kAll, given, half);
-      }
-#pragma unroll
-    for (int away = kTaken; away < kLanes; away *= 2) x[0] += __shfl_xor_sync(kAll, x[0], away);
-    return x[0];
+    reduce_transposed<Butterfly::kFarFirst>(x, lane_);
+    return reduce_lanes<kLanes / kTaken, Butterfly::kNearFirst, kTaken>(x[0]);
   }
 
   /// Writes the row in hand and those without entries behind it, up to `next`, which is in hand then.
   __device__ __forceinline__ void end_rows(int next) {
     while (row_ < next) {
       write(shared_.ends[row_].row);
-      reset();
+      state_.reset();
       ++row_;
     }
     if constexpr (kScored)
       if (row_ < kMaxRunRows) x_ = shared_.x[row_][lane_];
   }
-  __device__ __forceinline__ void reset() {
-    maximum_ = masked<float>();
-    sum_ = 0;
-#pragma unroll
-    for (int e = 0; e < kElements; ++e) out_[e] = 0;
-  }
 
   __device__ __forceinline__ void write(std::int64_t row) const {
-    const Scale<float> inverse{inverse_of(sum_), 0};
+    const Scale<float> inverse{inverse_of(state_.sum), 0};
     std::byte* const to = rows_of(kAttentionOut) + row * task_.dense[kAttentionOut].stride;
-    store_piece<true>(reinterpret_cast<typename S::Result*>(to) + lane_ * kElements, out_, inverse, m_left_);
+    store_piece<true>(reinterpret_cast<typename S::Result*>(to) + lane_ * kElements, state_.out, inverse,
+                      m_left_);
     if (lane_ != 0 || task_.dense[kAttentionStatistics].data == nullptr) return;
     auto* const statistics = reinterpret_cast<float*>(rows_of(kAttentionStatistics) +
                                                       row * task_.dense[kAttentionStatistics].stride);
-    statistics[kMaximum] = kLn2 * shift_of(maximum_);
+    statistics[kMaximum] = kLn2 * shift_of(state_.maximum);
     statistics[kInverseSum] = inverse.alpha;
   }
 
+  __device__ std::int64_t index_of(std::int64_t i) const { return part_index(i, task_.heads, head_, 1, 0); }
   __device__ float* partial(std::int64_t piece) const {
-    const std::int64_t at = piece * task_.heads + head_;
-    return reinterpret_cast<float*>(task_.partials) + at * (kLanes * S::kPartial) + lane_;
+    constexpr int kNumbers = kLanes * S::State::kNumbers;
+    return reinterpret_cast<float*>(task_.partials) + index_of(piece) * kNumbers + lane_;
   }
 
-  /// Leaves the sums of a piece behind.
-  __device__ void leave() const {
-    float* const to = partial(item_);
-    __stcg(to, maximum_);
-    __stcg(to + kLanes, sum_);
-#pragma unroll
-    for (int e = 0; e < kElements; ++e) __stcg(to + (2 + e) * kLanes, out_[e]);
-  }
-
-  /// Merges the pieces of a row if this was the last of them to arrive. Which group does it varies, the order
-  /// does not.
+  /// Merges the segments of a row in order if this segment is the last to arrive.
   __device__ void finish_split(const CsrWork& work) {
-    const std::int32_t index = work.piece ? task_.pieces[item_].split : 0;
-    const CsrSplit split = task_.splits[index];
-    unsigned* const arrived = task_.arrived + std::int64_t{index} * task_.heads + head_;
-    if (!warp_arrives_last<kLanes>(arrived, split.pieces, lane_, work.piece)) return;
-    reset();
-    for (std::int32_t p = 0; p < split.pieces; ++p) merge(partial(split.first_piece + p));
+    CsrSplit split;
+    const auto index = [&](std::int64_t i) { return index_of(i); };
+    if (!is_last_segment<kLanes>(task_, work, item_, lane_, index, split)) return;
+    state_.reset();
+    for (std::int32_t p = 0; p < split.pieces; ++p)
+      state_.template merge<kLanes>(partial(split.first_piece + p));
     write(place(split.row));
-  }
-  __device__ void merge(const float* from) {
-    const float most = __ldcg(from);
-    raise(most);
-    const float weight = exp2f(most - shift_of(maximum_));
-    // A sum without a maximum may still be NaN.
-    const float by = most == masked<float>() ? 1 : weight;
-    sum_ += by * __ldcg(from + kLanes);
-#pragma unroll
-    for (int e = 0; e < kElements; ++e) out_[e] += by * __ldcg(from + (2 + e) * kLanes);
   }
 
   const AttentionTask& task_;
@@ -402,8 +314,7 @@ class AttentionPass {
   const int n_left_, m_left_;  ///< columns from the lane's first one on
   Chunk x_;                    ///< of the row in hand
   int row_ = 0;                ///< of the run: the row in hand
-  float maximum_ = masked<float>(), sum_ = 0;
-  float out_[kElements] = {};
+  typename S::State state_ = {masked<float>(), 0, {}};
 };
 
 inline constexpr int kPassThreads = 128;

@@ -1,8 +1,8 @@
 // Division of rows for attention and softmax of rows.
 #pragma once
 
+#include "runtime/cuda/collective/csr_schedule.hpp"
 #include "runtime/cuda/device_kernel.hpp"
-#include "runtime/cuda/families/csr/schedule.hpp"
 
 namespace sptile::runtime::cuda {
 

@@ -1,14 +1,13 @@
 // What a launch of attention is told, and what its kernels are made of.
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
 #include "runtime/core/attention_operands.hpp"
-#include "runtime/core/score.hpp"
-#include "runtime/cuda/families/csr/schedule.hpp"
-#include "runtime/cuda/families/tile/lanes.hpp"
+#include "runtime/cuda/collective/csr_schedule.hpp"
+#include "runtime/cuda/collective/softmax_state.cuh"
+#include "runtime/cuda/collective/warp.cuh"
 #include "runtime/cuda/families/tile/memory.cuh"
 
 namespace sptile::runtime::cuda {
@@ -54,99 +53,6 @@ struct AttentionShape {
   static constexpr bool kOneRowToo = kVector && sizeof(Acc) == 4;
   static constexpr int kColumns = kLanes * kElements;  ///< of a slice
 };
-
-// Relative errors grow with |x|, as do those of the scores that x is made of.
-__device__ __forceinline__ float exponential(float x) {
-#ifdef __CUDACC__
-  return __expf(x);
-#else
-  return std::exp(x);
-#endif
-}
-__device__ __forceinline__ double exponential(double x) { return exp(x); }
-
-template <class Acc>
-__device__ __forceinline__ Acc masked() {
-  return static_cast<Acc>(-HUGE_VAL);
-}
-
-/// What is subtracted from scores: of a row where nothing weighs, nothing.
-template <class Acc>
-__device__ __forceinline__ Acc shift_of(Acc maximum) {
-  return maximum == masked<Acc>() ? Acc{0} : maximum;
-}
-
-/// 1 / sum; 0 where nothing weighs.
-template <class Acc>
-__device__ __forceinline__ Acc inverse_of(Acc sum) {
-  return sum == Acc{0} ? Acc{0} : Acc{1} / sum;
-}
-
-/// See ScoreParts.
-template <class Acc>
-struct DeviceScore {
-  Acc score, by_other, by_own;
-};
-
-template <class Acc>
-__device__ __forceinline__ DeviceScore<Acc> score_of(Score kind, Acc both, Acc own, Acc other, Acc slope) {
-  if (kind == Score::dot) return {both, Acc{1}, Acc{0}};
-  if (kind == Score::additive) {
-    const Acc by = both > Acc{0} ? Acc{1} : slope;
-    return {by * both, by, Acc{0}};
-  }
-  constexpr Acc kLeast = static_cast<Acc>(kLeastLength);
-  const auto length = [](Acc square) {
-    const Acc root = static_cast<Acc>(sqrt(square));
-    return root < kLeast ? kLeast : root;
-  };
-  const Acc mine = length(own), scale = Acc{1} / (mine * length(other)), cosine = both * scale;
-  return {cosine, scale, mine > kLeast ? -cosine / (mine * mine) : Acc{0}};
-}
-
-/// Adds kCount numbers of each lane, at most as many as there are lanes, across the lanes of a group: every
-/// lane gets every sum. While there is more than one number left, lanes keep half of them and give the other
-/// half away.
-template <int kLanes, int kCount, class Acc>
-__device__ __forceinline__ void add_few_across(Acc (&x)[kCount], int lane) {
-  static_assert(kCount <= kLanes);
-  Acc kept[kCount];
-#pragma unroll
-  for (int i = 0; i < kCount; ++i) kept[i] = x[i];
-#pragma unroll
-  for (int half = kCount / 2, away = 1; half > 0; half /= 2, away *= 2)
-#pragma unroll
-    for (int i = 0; i < half; ++i) {
-      const bool upper = (lane & away) != 0;
-      const Acc keep = upper ? kept[i + half] : kept[i], give = upper ? kept[i] : kept[i + half];
-      kept[i] = keep + __shfl_xor_sync(~0u, give, away);
-    }
-#pragma unroll
-  for (int away = kCount; away < kLanes; away *= 2) kept[0] += __shfl_xor_sync(~0u, kept[0], away);
-#pragma unroll
-  for (int i = 0; i < kCount; ++i) {
-    int from = 0;  // the lane whose number is i: a bit for each half
-#pragma unroll
-    for (int half = kCount / 2, away = 1; half > 0; half /= 2, away *= 2)
-      if ((i & half) != 0) from += away;
-    x[i] = __shfl_sync(~0u, kept[0], from, kLanes);
-  }
-}
-
-/// The same of any power of two of numbers.
-template <int kLanes, int kCount, class Acc>
-__device__ __forceinline__ void add_across(Acc (&x)[kCount], int lane) {
-  constexpr int kTogether = kCount < kLanes ? kCount : kLanes;
-#pragma unroll
-  for (int first = 0; first < kCount; first += kTogether) {
-    Acc some[kTogether];
-#pragma unroll
-    for (int i = 0; i < kTogether; ++i) some[i] = x[first + i];
-    add_few_across<kLanes>(some, lane);
-#pragma unroll
-    for (int i = 0; i < kTogether; ++i) x[first + i] = some[i];
-  }
-}
 
 template <class Math>
 __device__ __forceinline__ typename Math::Acc dot(const typename Math::Chunk& x,

@@ -1,20 +1,16 @@
-// Device body of the csr kernel. A group of lanes works through one run of rows, or one piece of a long row:
-//  - entries come 16 or 32 at a time and wait in shared memory, the next ones already on their way;
-//  - rows of B are fetched kUnroll at a time before any is used, across the ends of rows, so that short rows
-//    keep as many loads in flight as long ones (after RoDe's register pipeline, PPoPP 2024, section 4.3);
-//  - a row of C is written when its last entry is in.
+// Device body of the csr kernel. A group of lanes multiplies one item (csr_walk.cuh). It loads kUnroll rows
+// of B before it uses any, across the ends of rows, so that short rows keep as many loads in flight as long
+// ones (after RoDe's register pipeline, PPoPP 2024, section 4.3). A row of C is written after its last
+// nonzero.
 #pragma once
 
-#include <climits>
 #include <cstdint>
 
 #include "runtime/core/operands.hpp"
-#include "runtime/cuda/device/number.cuh"
-#include "runtime/cuda/device/ptx.cuh"
+#include "runtime/cuda/collective/csr_walk.cuh"
+#include "runtime/cuda/collective/lane_columns.cuh"
 #include "runtime/cuda/device/slices.cuh"
-#include "runtime/cuda/device/split.cuh"
 #include "runtime/cuda/device/start_kernel.cuh"
-#include "runtime/cuda/families/csr/schedule.hpp"
 
 namespace sptile::runtime::cuda {
 
@@ -94,138 +90,7 @@ struct CsrArguments {
   [[no_unique_address]] HeadsT heads;
 };
 
-/// An entry as it waits in shared memory.
-template <class Acc>
-struct alignas(2 * sizeof(Acc)) StagedEntry {
-  std::int32_t column;
-  Acc value;
-};
-
-/// End of a row, counted from the first entry of the run, and where the row goes; ~row: it is added there.
-struct RowEnd {
-  std::int32_t end, row;
-};
-
-/// The columns of B and C that one lane holds: 16 bytes of neighbours when rows can be read so, else kVector
-/// columns one group apart. Columns past the end are read at the last one and not written. With more kVectors
-/// there are none such, and a lane holds so many times 16 bytes, a group of lanes apart.
-template <class Dense, int kLanes, bool kAligned, int kVectors = 1>
-struct LaneColumns {
-  static_assert(kAligned || kVectors == 1);
-  static constexpr int kWhole = 16 / static_cast<int>(sizeof(Dense));  ///< columns of 16 bytes
-  static constexpr int kVector = kVectors * kWhole;
-  static constexpr int kApart = kLanes * kWhole;       ///< from one vector to the next
-  static constexpr int kStep = kAligned ? 1 : kLanes;  ///< from one column to the next
-  using Acc = typename Accumulator<Dense>::Type;
-  struct alignas(16) Raw {
-    Dense x[kVector];
-  };
-  /// The same of C.
-  template <class Result>
-  struct alignas(16) RawResult {
-    static constexpr int kPieces = kWhole * static_cast<int>(sizeof(Result)) / 16;  ///< of a vector
-    Result x[kVector];
-  };
-
-  std::int64_t first;  ///< column of element 0, or the last one that can be read in its place
-  int last;            ///< distance from `first` to the last column that the lane has; -1: it has none
-
-  __device__ LaneColumns(int lane, std::int64_t slice, std::int64_t n) {
-    const std::int64_t wanted = slice * kLanes * kVector + (kAligned ? lane * kWhole : lane);
-    const std::int64_t left = n - 1 - wanted;
-    first = left >= 0 ? wanted : n - (kAligned ? kWhole : 1);
-    last = left < 0 ? -1 : static_cast<int>(min(left, std::int64_t{kVector * kLanes}));
-  }
-
-  /// `row` points to column `first`.
-  __device__ Raw load(const Dense* row) const {
-    Raw raw;
-    if constexpr (kAligned) {
-#pragma unroll
-      for (int v = 0; v < kVectors; ++v) {
-        const uint4 bits = __ldg(reinterpret_cast<const uint4*>(row + v * kApart));
-        __builtin_memcpy(raw.x + v * kWhole, &bits, sizeof bits);
-      }
-    } else {
-#pragma unroll
-      for (int e = 0; e < kVector; ++e) raw.x[e] = row[max(min(e * kStep, last), 0)];
-    }
-    return raw;
-  }
-
-  /// Keeps the compiler from widening elements before they are needed, which would take twice the registers.
-  __device__ static void keep_raw(Raw& raw) {
-    std::uint32_t words[sizeof(Raw) / 4];
-    __builtin_memcpy(words, &raw, sizeof(raw));
-#pragma unroll
-    for (std::uint32_t& word : words) keep(word);
-    __builtin_memcpy(&raw, words, sizeof(raw));
-  }
-
-  /// Reads what is there now, past the first cache; elements that the lane does not have are 0.
-  template <class Result>
-  __device__ RawResult<Result> load_written(const Result* row) const {
-    RawResult<Result> raw = {};
-    if constexpr (kAligned) {
-      if (last < 0) return raw;
-      uint4 bits[kVectors][raw.kPieces];
-#pragma unroll
-      for (int v = 0; v < kVectors; ++v)
-#pragma unroll
-        for (int i = 0; i < raw.kPieces; ++i)
-          bits[v][i] = __ldcg(reinterpret_cast<const uint4*>(row + v * kApart) + i);
-      __builtin_memcpy(&raw, bits, sizeof(raw));
-    } else {
-#pragma unroll
-      for (int e = 0; e < kVector; ++e)
-        if (e * kStep <= last) raw.x[e] = __ldcg(row + e * kStep);
-    }
-    return raw;
-  }
-
-  /// Writes alpha * sum + beta * C.
-  template <class Result>
-  __device__ void store(Result* row, const Acc (&sum)[kVector], Acc alpha, Acc beta) const {
-    Acc result[kVector];
-#pragma unroll
-    for (int e = 0; e < kVector; ++e) result[e] = alpha * sum[e];
-    if (beta != Acc(0)) {
-      const RawResult<Result> old = load_written(row);
-#pragma unroll
-      for (int e = 0; e < kVector; ++e) result[e] += beta * to_sum<Acc>(old.x[e]);
-    }
-    if constexpr (kAligned) {
-      RawResult<Result> raw;
-#pragma unroll
-      for (int e = 0; e < kVector; ++e) raw.x[e] = to_element<Result>(result[e]);
-      uint4 bits[kVectors][raw.kPieces];
-      __builtin_memcpy(bits, &raw, sizeof(bits));
-#pragma unroll
-      for (int v = 0; v < kVectors; ++v)
-#pragma unroll
-        for (int i = 0; i < raw.kPieces; ++i)
-          if (last >= 0) __stcs(reinterpret_cast<uint4*>(row + v * kApart) + i, bits[v][i]);
-    } else {
-#pragma unroll
-      for (int e = 0; e < kVector; ++e)
-        if (e * kStep <= last) row[e * kStep] = to_element<Result>(result[e]);
-    }
-  }
-};
-
-/// What a group of lanes has to do: whole rows, or one piece of a row. Groups without an item have no
-/// entries.
-struct CsrWork {
-  std::int64_t first = 0;  ///< entry
-  int entries = 0;
-  int rows = 0;
-  bool piece = false;
-  std::int32_t row = 0;  ///< first of them
-};
-
-/// One group of lanes and its part of the block's shared memory. The groups of a warp go through their
-/// entries in step, as far as the longest of them needs: they have about equal work, and groups that drift
-/// apart would take turns.
+/// One group of lanes and its part of the block's shared memory.
 template <class ArgumentsT, int kLanes, bool kAligned, class Tuning>
 class CsrGroup {
  public:
@@ -238,7 +103,6 @@ class CsrGroup {
   static constexpr int kChunk = kLanes < 32 ? 16 : 32;  ///< entries read at a time, two a lane at most
   static constexpr int kPerLane = kChunk / kLanes;
   static constexpr int kUnroll = Tuning::kUnroll;
-  static constexpr unsigned kWarp = ~0u;
 
   struct Shared {
     StagedEntry<Acc> entries[kChunk];
@@ -258,39 +122,20 @@ class CsrGroup {
         slice_(slice) {}
 
   __device__ void run() {
-    const CsrWork work = begin();
+    const CsrWork work = load_item<kLanes, Arguments::Store::kPieces, false>(
+        a_, item_, shared_.ends, lane_, [&](std::int32_t row) { return place(row); });
     accumulate(work);
     if constexpr (Arguments::Store::kPieces)
-      if (__any_sync(kWarp, work.piece)) finish_split(work);
+      if (__any_sync(kFullMask, work.piece)) finish_split(work);
   }
 
  private:
-  /// The place of the slice among those of all heads of a split or a piece.
+  /// Returns the index of the group's head and slice in an array of split rows or segments.
   __device__ std::int64_t slice_of(std::int64_t index) const {
-    return (index * a_.heads.count + head_) * a_.slices + slice_;
+    return part_index(index, a_.heads.count, head_, a_.slices, slice_);
   }
 
-  /// Reads the item and where its rows end.
-  __device__ CsrWork begin() {
-    CsrWork work;
-    if (Arguments::Store::kPieces && item_ < a_.piece_count) {
-      const CsrPiece piece = a_.pieces[item_];
-      work = {piece.entry, piece.entries, 1, true};
-      if (lane_ == 0) shared_.ends[0].end = piece.entries;
-    } else if (item_ < a_.item_count) {
-      const CsrRun run = a_.runs[item_ - a_.piece_count];
-      work = {run.entry, static_cast<int>(run.entries_and_rows >> 8),
-              static_cast<int>(run.entries_and_rows & 0xFF), false, run.row};
-      for (int r = lane_; r < work.rows; r += kLanes) {
-        const std::int32_t row = run.row + r;
-        shared_.ends[r] = {static_cast<std::int32_t>(a_.row_ptr[row + 1] - run.entry), place(row)};
-      }
-    }
-    if (lane_ == 0) shared_.ends[work.rows].end = INT_MAX;
-    return work;
-  }
-
-  /// Where a row goes; ~ of it when it is added there.
+  /// Returns the row of C, or ~row if the result is added to it.
   __device__ std::int32_t place(std::int32_t row) const {
     if (a_.row_ids != nullptr) row = a_.row_ids[row];
     if (a_.row_order == nullptr) return row;
@@ -305,10 +150,9 @@ class CsrGroup {
     a_.store(number, columns_, row, sum, a_.alpha, adds ? Acc(1) : a_.beta);
   }
 
-  /// Where the lane's sums of a piece stand, 16 bytes at a time.
-  static constexpr int kSumPieces = kVector * static_cast<int>(sizeof(Acc)) / 16;
-  __device__ uint4* partial(std::int64_t piece) const {
-    return reinterpret_cast<uint4*>(a_.partials) + (slice_of(piece) * kLanes + lane_) * kSumPieces;
+  /// Partial sums of the lane for a segment.
+  __device__ Acc* partial(std::int64_t piece) const {
+    return a_.partials + (slice_of(piece) * kLanes + lane_) * kVector;
   }
 
   __device__ void fetch(const CsrWork& work, int base, StagedEntry<Acc> (&next)[kPerLane]) const {
@@ -328,19 +172,16 @@ class CsrGroup {
     __syncwarp();
   }
 
-  /// Writes a finished row of C, or the sum of a piece.
+  /// Writes a finished row of C, or the sum of a segment.
   __device__ void write(const CsrWork& work, int row, const Acc (&sum)[kVector]) const {
-    if (Arguments::Store::kPieces && work.piece) {
-      uint4* const to = partial(item_);
-      uint4 bits[kSumPieces];
-      __builtin_memcpy(bits, sum, sizeof bits);
-#pragma unroll
-      for (int i = 0; i < kSumPieces; ++i) __stcg(to + i, bits[i]);
-    } else {
+    if (Arguments::Store::kPieces && work.piece)
+      store_partial(partial(item_), sum);
+    else
       store(work.row + row, shared_.ends[row].row, sum);
-    }
   }
 
+  // The loop of walk_staged, written out: with callables for its parts, f16 instances need up to 12 more
+  // registers.
   __device__ void accumulate(const CsrWork& work) {
     StagedEntry<Acc> next[kPerLane] = {};
     Acc sum[kVector] = {};
@@ -349,7 +190,8 @@ class CsrGroup {
     __syncwarp();
     int end = shared_.ends[0].end;
 
-    // Called when the entries before `k` are in; writes the row that ends there and the empty ones behind it.
+    // Called when the nonzeros before `k` have been added: writes the row that ends there and the empty rows
+    // after it.
     const auto end_rows = [&](int k) {
       while (end == k) {
         write(work, row, sum);
@@ -360,7 +202,7 @@ class CsrGroup {
     };
     end_rows(0);
 
-    const int most = kLanes == 32 ? work.entries : __reduce_max_sync(kWarp, work.entries);
+    const int most = kLanes == 32 ? work.entries : __reduce_max_sync(kFullMask, work.entries);
     for (int base = 0; base < most; base += kChunk) {
       stage(next);
       fetch(work, base + kChunk, next);
@@ -372,7 +214,7 @@ class CsrGroup {
         for (int u = 0; u < kUnroll; ++u) {
           const StagedEntry<Acc> entry = shared_.entries[j + u];
           value[u] = entry.value;
-          // What stands behind the last entry is added to a sum that is never written.
+          // Products past the last nonzero are added to a sum that is never written.
           if (j + u < here) b[u] = columns_.load(b_ + entry.column * a_.ldb);
         }
         const int done = base + j;
@@ -387,7 +229,7 @@ class CsrGroup {
             end_rows(done + to);
             from = to;
           }
-        } else if (__all_sync(kWarp, end > done + kUnroll)) {
+        } else if (__all_sync(kFullMask, end > done + kUnroll)) {
 #pragma unroll
           for (int u = 0; u < kUnroll; ++u) add(sum, value[u], b[u]);
         } else {
@@ -406,25 +248,26 @@ class CsrGroup {
     for (int e = 0; e < kVector; ++e) sum[e] += value * to_sum<Acc>(b.x[e]);
   }
 
-  /// Adds up the pieces of a row if this was the last of them to arrive. Which group does it varies, the
-  /// order of the additions does not.
+  /// Adds the segments of a row in order if this segment is the last to arrive.
   __device__ void finish_split(const CsrWork& work) {
-    const std::int32_t index = work.piece ? a_.pieces[item_].split : 0;
-    const CsrSplit split = a_.splits[index];
-    unsigned* const arrived = a_.arrived + slice_of(index);
-    if (!warp_arrives_last<kLanes>(arrived, split.pieces, lane_, work.piece)) return;
+    CsrSplit split;
+    const auto index_of = [&](std::int64_t index) { return slice_of(index); };
+    if (!is_last_segment<kLanes>(a_, work, item_, lane_, index_of, split)) return;
     Acc sum[kVector] = {};
+    // add_partial, written out: as a call it takes 4 more registers in f16 instances of two vectors.
+    constexpr int kSumWords = kVector * static_cast<int>(sizeof(Acc)) / 16;
 #pragma unroll 4
     for (std::int32_t p = 0; p < split.pieces; ++p) {
-      const uint4* const from = partial(split.first_piece + p);
-      uint4 bits[kSumPieces];
+      const auto* const from = reinterpret_cast<const uint4*>(partial(split.first_piece + p));
+      uint4 words[kSumWords];
 #pragma unroll
-      for (int i = 0; i < kSumPieces; ++i) bits[i] = __ldcg(from + i);
+      for (int i = 0; i < kSumWords; ++i) words[i] = __ldcg(from + i);
       Acc piece[kVector];
-      __builtin_memcpy(piece, bits, sizeof bits);
+      __builtin_memcpy(piece, words, sizeof words);
 #pragma unroll
       for (int e = 0; e < kVector; ++e) sum[e] += piece[e];
     }
+
     store(split.row, place(split.row), sum);
   }
 

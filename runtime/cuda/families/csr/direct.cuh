@@ -4,38 +4,13 @@
 
 #include <cstdint>
 
-#include "runtime/cuda/device/split.cuh"
+#include "runtime/cuda/collective/lane_columns.cuh"
+#include "runtime/cuda/collective/split.cuh"
 #include "runtime/cuda/families/csr/body.cuh"
 #include "runtime/cuda/families/csr/direct.hpp"
 #include "runtime/cuda/families/csr/direct_row.cuh"
 
 namespace sptile::runtime::cuda {
-
-/// One column of B and C, as LaneColumns has several.
-template <class Dense, int kLanes>
-struct LaneColumn {
-  static constexpr int kVector = 1;
-  using Acc = typename Accumulator<Dense>::Type;
-  struct Raw {
-    Dense x[1];
-  };
-  std::int64_t first;
-  int last;
-
-  __device__ LaneColumn(int lane, std::int64_t slice, std::int64_t n) {
-    const std::int64_t wanted = slice * kLanes + lane;
-    first = min(wanted, n - 1);
-    last = wanted < n ? 0 : -1;
-  }
-  __device__ Raw load(const Dense* row) const { return {{__ldg(row)}}; }
-  __device__ static void keep_raw(Raw&) {}
-  __device__ void store(Dense* row, const Acc (&sum)[1], Acc alpha, Acc beta) const {
-    if (last < 0) return;
-    Acc result = alpha * sum[0];
-    if (beta != Acc(0)) result += beta * to_sum<Acc>(*row);
-    *row = to_element<Dense>(result);
-  }
-};
 
 template <class ValueT, class DenseT>
 struct DirectArguments {
@@ -147,30 +122,33 @@ class DirectTeam {
   /// Sums of all teams among so many threads, in each of them.
   __device__ static void add_teams(int threads, Sum& sum) {
     for (int apart = threads / 2; apart >= kLanes; apart /= 2)
-      each([&](int r, int e) { sum[r][e] += __shfl_xor_sync(~0u, sum[r][e], apart); });
+      each([&](int r, int e) { sum[r][e] += __shfl_xor_sync(kFullMask, sum[r][e], apart); });
   }
 
   __device__ Acc* partial(std::int64_t piece) const {
-    return a_.partials + ((piece * a_.slices + slice_) * kLanes + lane()) * kRepeats * kVector;
+    return a_.partials + (part_index(piece, 1, 0, a_.slices, slice_) * kLanes + lane()) * kRepeats * kVector;
   }
 
-  /// Leaves the sum of a piece. True for who comes last: its sum is then that of all pieces, in their order.
+  /// Stores the sum of a segment. Returns true to the warp that arrives last, with the sum of all segments in
+  /// order.
   __device__ bool is_last(const CsrPiece& piece, const CsrSplit& split, int index, bool speaks,
                           Sum& sum) const {
-    Acc* const mine = partial(index);
-    if (speaks) each([&](int r, int e) { __stcg(mine + r * kVector + e, sum[r][e]); });
-    unsigned* const arrived = a_.arrived + std::int64_t{piece.split} * a_.slices + slice_;
+    if (speaks)
+#pragma unroll
+      for (int r = 0; r < kRepeats; ++r) store_partial(partial(index) + r * kVector, sum[r]);
+    unsigned* const arrived = a_.arrived + part_index(piece.split, 1, 0, a_.slices, slice_);
     if (!warp_arrives_last(arrived, split.pieces, static_cast<int>(threadIdx.x))) return false;
     each([&](int r, int e) { sum[r][e] = Acc(0); });
+#pragma unroll 4
     for (std::int32_t p = 0; p < split.pieces; ++p) {
-      const Acc* const from = partial(split.first_piece + p);
-      each([&](int r, int e) { sum[r][e] += __ldcg(from + r * kVector + e); });
+#pragma unroll
+      for (int r = 0; r < kRepeats; ++r) add_partial(sum[r], partial(split.first_piece + p) + r * kVector);
     }
     return true;
   }
 
   __device__ void store(std::int32_t row, const Sum& sum) const {
-    const std::int64_t to = a_.row_order != nullptr ? a_.row_order[row] : row;
+    const std::int64_t to = caller_row(a_.row_order, row);
 #pragma unroll
     for (int r = 0; r < kRepeats; ++r) {
       const Columns mine = columns(r);

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/cuda/collective/csr_schedule.hpp"
 #include "runtime/cuda/device_kernel.hpp"
-#include "runtime/cuda/families/csr/schedule.hpp"
 
 namespace sptile::runtime::cuda {
 

@@ -7,9 +7,9 @@
 #include <span>
 #include <string_view>
 
+#include "runtime/cuda/collective/csr_schedule.hpp"
 #include "runtime/cuda/device/qualifiers.hpp"
 #include "runtime/cuda/device_kernel.hpp"
-#include "runtime/cuda/families/csr/schedule.hpp"
 
 namespace sptile::runtime::cuda {
 

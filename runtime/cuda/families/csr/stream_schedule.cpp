@@ -9,8 +9,6 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-constexpr std::int64_t kRowsPerPart = 1 << 15;  ///< rows that one thread schedules at a time
-
 struct Division {
   std::vector<std::uint16_t> ends;
   std::vector<StreamBlock> blocks;

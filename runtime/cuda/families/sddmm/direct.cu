@@ -5,6 +5,8 @@
 #include <string>
 
 #include "formats/layout/csr.hpp"
+#include "runtime/cuda/collective/epilogue.cuh"
+#include "runtime/cuda/collective/warp.cuh"
 #include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/families/csr/direct.hpp"
 #include "runtime/cuda/families/csr/direct_row.cuh"
@@ -93,7 +95,7 @@ class DirectSampler {
     std::int32_t column[kEntries];
     load_columns(columns, team, teams, entries, column);
     Row x;
-    load(t_.x + (t_.row_order != nullptr ? t_.row_order[row] : row) * t_.ldx, x);
+    load(t_.x + caller_row(t_.row_order, row) * t_.ldx, x);
     const int lane = static_cast<int>(threadIdx.x) % kLanes, step = kEntries * teams;
     const int rounds = __reduce_max_sync(~0u, (entries + step - 1) / step);
     for (int k = team, round = 0; round < rounds; ++round, k += step) {
@@ -113,23 +115,14 @@ class DirectSampler {
     }
   }
 
-  /// Two lanes trade halves of their sums until each has one, which then all that have the same add up.
+  /// Reduces the sums of the team and writes them: the first lanes write one or more results each.
   __device__ void write(std::int64_t begin, int k, int entries, int teams, int lane,
                         float (&dot)[kEntries]) const {
     constexpr int kOwned = kLanes < kEntries ? kEntries / kLanes : 1;  ///< sums that a lane ends with
-    int apart = 1, first = 0;                                          // of the lane's sums
-#pragma unroll
-    for (int half = kEntries / 2; half >= kOwned; half /= 2, apart *= 2) {
-      const bool upper = (lane & apart) != 0;
-#pragma unroll
-      for (int u = 0; u < half; ++u) {
-        const float other = __shfl_xor_sync(~0u, upper ? dot[u] : dot[u + half], apart);
-        dot[u] = (upper ? dot[u + half] : dot[u]) + other;
-      }
-      if (upper) first += half;
-    }
-#pragma unroll
-    for (; apart < kLanes; apart *= 2) dot[0] += __shfl_xor_sync(~0u, dot[0], apart);
+    constexpr int kSharing = kEntries / kOwned;                        ///< lanes that share the sums
+    reduce_transposed<Butterfly::kNearFirst, kOwned>(dot, lane);
+    dot[0] = reduce_lanes<kLanes / kSharing, Butterfly::kNearFirst, kSharing>(dot[0]);
+    const int first = transposed_first<kEntries, kOwned>(lane);
     if (lane >= kEntries) return;
 #pragma unroll
     for (int u = 0; u < kOwned; ++u) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "formats/core/dtype.hpp"
+#include "runtime/cuda/collective/epilogue.cuh"
 #include "runtime/cuda/families/sddmm/schedule.hpp"
 #include "runtime/cuda/families/tile/memory.cuh"
 #include "runtime/cuda/families/tile/sources.cuh"
@@ -23,7 +24,7 @@ struct SddmmDense {
 
   /// The row of X of a row of the format.
   [[nodiscard]] __device__ __forceinline__ std::int32_t row(std::int32_t at) const {
-    return row_order != nullptr ? __ldg(row_order + at) : at;
+    return caller_row(row_order, at);
   }
 };
 

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "runtime/cuda/device/split.cuh"
+#include "runtime/cuda/collective/split.cuh"
 #include "runtime/cuda/device/warpgroup.cuh"
 #include "runtime/cuda/families/tall/lanes.hpp"
 #include "runtime/cuda/families/tall/task.cuh"

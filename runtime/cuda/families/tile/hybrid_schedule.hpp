@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "formats/layout/blocks.hpp"
-#include "runtime/cuda/families/csr/schedule.hpp"
+#include "runtime/cuda/collective/csr_schedule.hpp"
 #include "runtime/cuda/families/tile/schedule.hpp"
 
 namespace sptile::runtime::cuda {

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
+#include "runtime/cuda/collective/split.cuh"
 #include "runtime/cuda/families/tile/pipe.cuh"
-#include "runtime/cuda/families/tile/sum_tree.cuh"
 #include "runtime/cuda/families/tile/window_cursor.cuh"
 
 namespace sptile::runtime::cuda {
@@ -52,7 +52,7 @@ class TileSums {
   using Acc = typename K::Acc;
   using Piece = RowPiece<Acc, K::kElements>;
 
- public:  // for add_pieces
+ public:  // for merge_tree
   __device__ __forceinline__ void clear() {
     constexpr int kCount = sizeof(typename Math::Sums) / sizeof(Acc);
 #pragma unroll
@@ -206,8 +206,9 @@ class TileSums {
     if (task_.teams > 0 && !add_team()) return;
     const SplitWindow split = task_.splits[item_.split];
     unsigned* const arrived = task_.arrived + std::int64_t{split.first_counter} * task_.slices + slice_;
-    if (split.count == 1 || add_pieces<kTogether>(*this, split, item_.slot, arrived, task_.slices, lane_))
-      close_window();
+    const SumTree tree = {split.first_slot, split.count, item_.slot - split.first_slot, arrived,
+                          task_.slices};
+    if (split.count == 1 || merge_tree<kSumGroup, kTogether>(*this, tree, lane_)) close_window();
   }
 
   int slice_;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "runtime/cuda/collective/epilogue.cuh"
 #include "runtime/cuda/families/tile/task.cuh"
 
 namespace sptile::runtime::cuda {
@@ -48,7 +49,7 @@ class WindowCursor {
     const std::uint32_t row =
         __shfl_sync(~0u, first_row_, mine) + static_cast<std::uint32_t>(lane_ % kHeight);
     if (row >= static_cast<std::uint32_t>(task_.rows)) return -1;
-    return task_.row_order == nullptr ? static_cast<std::int32_t>(row) : __ldg(task_.row_order + row);
+    return caller_row(task_.row_order, row);
   }
 
   const TileTask& task_;

@@ -6,8 +6,8 @@
 
 #include <climits>
 
-#include "runtime/cuda/device/split.cuh"
-#include "runtime/cuda/families/csr/body.cuh"
+#include "runtime/cuda/collective/csr_walk.cuh"
+#include "runtime/cuda/collective/lane_columns.cuh"
 #include "runtime/cuda/families/update/math.cuh"
 
 namespace sptile::runtime::cuda {
@@ -58,8 +58,7 @@ class FusedWarp {
   using Stage = WarpStage<Sum, kLanes>;
   static_assert(sizeof(Stage) <= kWarpStageBytes);
   static constexpr int kVector = Columns::kVector, kGroups = Stage::kGroups, kChunk = Stage::kChunk;
-  static constexpr int kPerLane = kChunk / kLanes, kUnroll = 4;
-  static constexpr unsigned kWarp = ~0u;
+  static constexpr int kUnroll = 4;
 
   __device__ FusedWarp(const Task& task, Stage& stage, Sum* window, const typename Math::Weights* weights)
       : a_(task),
@@ -99,9 +98,7 @@ class FusedWarp {
     int row = 0, last = 0;  ///< rows of the window
   };
 
-  __device__ std::int32_t place(std::int32_t row) const {
-    return a_.row_order != nullptr ? a_.row_order[row] : row;
-  }
+  __device__ std::int32_t place(std::int32_t row) const { return caller_row(a_.row_order, row); }
 
   __device__ void begin_window(int number) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -134,33 +131,15 @@ class FusedWarp {
   }
 
   __device__ Sum* partial(std::int64_t piece, int slice) const {
-    return a_.partials + ((piece * a_.slices + slice) * 32 + static_cast<int>(threadIdx.x) % 32) * kVector;
-  }
-
-  __device__ void fetch(int base, StagedEntry<Sum> (&next)[kPerLane]) const {
-#pragma unroll
-    for (int i = 0; i < kPerLane; ++i) {
-      const int k = base + lane_ + i * kLanes;
-      if (k >= share_.entries) continue;
-      next[i].column = load_once(a_.columns + share_.first + k);
-      next[i].value = read_as<Sum>(a_.value_type, a_.values, share_.first + k);
-    }
-  }
-
-  __device__ void stage(const StagedEntry<Sum> (&next)[kPerLane]) {
-    __syncwarp();
-#pragma unroll
-    for (int i = 0; i < kPerLane; ++i) stage_.entries[group_][lane_ + i * kLanes] = next[i];
-    __syncwarp();
+    const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
+    return a_.partials + (part_index(piece, 1, 0, a_.slices, slice) * kWarpSize + lane) * kVector;
   }
 
   /// A finished row of the window, or the sum of a piece.
   __device__ void write(int item, bool piece, int slice, const Columns& columns, int row,
                         const Sum (&sum)[kVector]) const {
     if (!piece) return keep(columns, row, sum);
-    Sum* const to = partial(item, slice);
-#pragma unroll
-    for (int e = 0; e < kVector; ++e) __stcg(to + e, sum[e]);
+    store_partial(partial(item, slice), sum);
   }
 
   /// Puts a row of Z where it is multiplied, and where it is wanted.
@@ -175,14 +154,11 @@ class FusedWarp {
   __device__ void accumulate(int item, bool piece, int slice) {
     const Columns columns(lane_, slice, a_.n);
     const Dense* const b = a_.b + columns.first;
-    StagedEntry<Sum> next[kPerLane] = {};
     Sum sum[kVector] = {};
-    int row = share_.row;
+    int row = share_.row, end = 0;
     const int origin = stage_.ends[row];
     const auto end_of = [&] { return row < share_.last ? stage_.ends[row + 1] - origin : INT_MAX; };
-    fetch(0, next);
-    int end = end_of();
-    // Called when the entries before `k` are in.
+    // Called when the nonzeros before `k` have been added.
     const auto end_rows = [&](int k) {
       while (end == k) {
         write(item, piece, slice, columns, row, sum);
@@ -192,32 +168,38 @@ class FusedWarp {
         end = end_of();
       }
     };
-    end_rows(0);
-    const int most = kLanes == 32 ? share_.entries : __reduce_max_sync(kWarp, share_.entries);
-    for (int base = 0; base < most; base += kChunk) {
-      stage(next);
-      fetch(base + kChunk, next);
-      const int here = share_.entries - base, rounds = min(kChunk, most - base);
-      for (int j = 0; j < rounds; j += kUnroll) {
-        typename Columns::Raw rows[kUnroll];
-        Sum value[kUnroll];
+    const auto begin_rows = [&] {
+      end = end_of();
+      end_rows(0);
+    };
+    const auto load = [&](int k, StagedEntry<Sum>& entry) {
+      entry.column = load_once(a_.columns + share_.first + k);
+      entry.value = read_as<Sum>(a_.value_type, a_.values, share_.first + k);
+    };
+    const auto stage = [&](int /*base*/, int at, const StagedEntry<Sum>& entry) {
+      stage_.entries[group_][at] = entry;
+    };
+    const auto batch = [&](int base, int j) {
+      typename Columns::Raw rows[kUnroll];
+      Sum value[kUnroll];
 #pragma unroll
-        for (int u = 0; u < kUnroll; ++u) {
-          const StagedEntry<Sum> entry = stage_.entries[group_][j + u];
-          value[u] = entry.value;
-          // What stands behind the last entry is added to a sum that is never written.
-          if (j + u < here) rows[u] = columns.load(b + entry.column * a_.ldb);
-        }
-        const int before = base + j;
-        const bool ends = !__all_sync(kWarp, end > before + kUnroll);
-#pragma unroll
-        for (int u = 0; u < kUnroll; ++u) {
-#pragma unroll
-          for (int e = 0; e < kVector; ++e) sum[e] += value[u] * to_sum<Sum>(rows[u].x[e]);
-          if (ends) end_rows(before + u + 1);
-        }
+      for (int u = 0; u < kUnroll; ++u) {
+        const StagedEntry<Sum> entry = stage_.entries[group_][j + u];
+        value[u] = entry.value;
+        // Products past the last nonzero are added to a sum that is never written.
+        if (j + u < share_.entries - base) rows[u] = columns.load(b + entry.column * a_.ldb);
       }
-    }
+      const int before = base + j;
+      const bool ends = !__all_sync(kFullMask, end > before + kUnroll);
+#pragma unroll
+      for (int u = 0; u < kUnroll; ++u) {
+#pragma unroll
+        for (int e = 0; e < kVector; ++e) sum[e] += value[u] * to_sum<Sum>(rows[u].x[e]);
+        if (ends) end_rows(before + u + 1);
+      }
+    };
+    walk_staged<StagedEntry<Sum>, kLanes, kChunk, kUnroll>(share_.entries, lane_, load, stage, begin_rows,
+                                                           batch);
   }
 
   /// False while pieces of the row are on their way; else adds them up in order and leaves the row as the
@@ -232,15 +214,10 @@ class FusedWarp {
     for (int slice = 0; slice < a_.slices; ++slice) {
       Sum sum[kVector] = {};
 #pragma unroll 4
-      for (std::int32_t p = 0; p < split.pieces; ++p) {
-        const Sum* const from = partial(split.first_piece + p, slice);
+      for (std::int32_t p = 0; p < split.pieces; ++p) add_partial(sum, partial(split.first_piece + p, slice));
 #pragma unroll
-        for (int e = 0; e < kVector; ++e) sum[e] += __ldcg(from + e);
-      }
-#pragma unroll
-      for (int lanes = kLanes; lanes < 32; lanes *= 2)
-#pragma unroll
-        for (int e = 0; e < kVector; ++e) sum[e] += __shfl_xor_sync(kWarp, sum[e], lanes);
+      for (int e = 0; e < kVector; ++e)
+        sum[e] = reduce_lanes<kWarpSize / kLanes, Butterfly::kNearFirst, kLanes>(sum[e]);
       if (group_ == 0) keep(Columns(lane_, slice, a_.n), 0, sum);
     }
     __syncwarp();
@@ -275,7 +252,7 @@ __global__ void __launch_bounds__(kThreads, 2) fused_update(const __grid_constan
   using Warp = FusedWarp<Task, kLanes, kAligned>;
   using Math = typename Task::Math;
   follow_previous_kernel();
-  auto* const weights = reinterpret_cast<typename Math::Weights*>(shared_memory());
+  auto* const weights = dynamic_shared_at<typename Math::Weights>(0);
   stage_weights<typename Task::Dense, Math>(weights, task.weights, 0, task.steps, 0, task.groups);
   const int warps = static_cast<int>(blockDim.x) / 32, warp = static_cast<int>(threadIdx.x) / 32;
   auto* const windows = reinterpret_cast<typename Math::Sum*>(weights + task.steps * task.groups * 128);
@@ -290,7 +267,7 @@ __global__ void __launch_bounds__(kThreads, 2) fused_update(const __grid_constan
     unsigned next = 0;
     if (threadIdx.x % 32 == 0) next = atomicAdd(task.taken, 1u);
     worker.run(item);
-    item = static_cast<int>(__shfl_sync(~0u, next, 0) + gridDim.x * static_cast<unsigned>(warps));
+    item = static_cast<int>(__shfl_sync(kFullMask, next, 0) + gridDim.x * static_cast<unsigned>(warps));
   }
   __syncthreads();
   if (threadIdx.x == 0 && thread_arrives_last(task.done, static_cast<std::int32_t>(gridDim.x)))

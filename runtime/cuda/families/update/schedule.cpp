@@ -7,7 +7,6 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-constexpr std::int64_t kRowCost = 2;  ///< in entries
 constexpr std::int64_t kWarpsPerSm = 32;
 constexpr std::int64_t kItemsPerWarp = 4;  ///< for load balance
 constexpr std::int64_t kShortest = 256, kLongest = 4096;
@@ -28,20 +27,9 @@ Targets targets(std::int64_t rows, std::int64_t entries, const DeviceInfo& devic
   return {std::clamp(share / kPieceStep * kPieceStep, kShortest, kLongest), window};
 }
 
-struct Items {
+struct Items : CsrPieces {
   std::vector<UpdateWindow> windows;
-  std::vector<CsrPiece> pieces;
-  std::vector<CsrSplit> splits;
 };
-
-void split_row(std::int64_t row, std::int64_t begin, std::int64_t end, std::int64_t target, Items& items) {
-  const auto split = static_cast<std::int32_t>(items.splits.size());
-  const auto first = static_cast<std::int32_t>(items.pieces.size());
-  for (std::int64_t entry = begin; entry < end; entry += target)
-    items.pieces.push_back({entry, static_cast<std::int32_t>(std::min(target, end - entry)), split});
-  items.splits.push_back(
-      {static_cast<std::int32_t>(row), first, static_cast<std::int32_t>(items.pieces.size()) - first});
-}
 
 Items divide(std::span<const std::int64_t> row_ptr, const Targets& target) {
   const std::int64_t rows = std::ssize(row_ptr) - 1;
@@ -50,7 +38,7 @@ Items divide(std::span<const std::int64_t> row_ptr, const Targets& target) {
   const auto is_long = [&](std::int64_t row) { return 2 * (at[row + 1] - at[row]) > 3 * target.entries; };
   for (std::int64_t row = 0; row < rows;) {
     if (is_long(row)) {
-      split_row(row, at[row], at[row + 1], target.entries, items);
+      items.cut(row, at[row], at[row + 1] - at[row], target.entries, target.entries);
       ++row;
       continue;
     }

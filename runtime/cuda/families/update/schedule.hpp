@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <span>
 
+#include "runtime/cuda/collective/csr_schedule.hpp"
 #include "runtime/cuda/device_kernel.hpp"
-#include "runtime/cuda/families/csr/schedule.hpp"
 
 namespace sptile::runtime::cuda {
 

@@ -2,8 +2,8 @@
 // so that all of a warp's accesses are whole rows of banks.
 #pragma once
 
+#include "runtime/cuda/collective/lanes.hpp"
 #include "runtime/cuda/device/bulk_copy.cuh"
-#include "runtime/cuda/families/tile/lanes.hpp"
 #include "runtime/cuda/families/tile/math.cuh"
 
 namespace sptile::runtime::cuda {

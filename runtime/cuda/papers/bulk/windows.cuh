@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "runtime/cuda/collective/epilogue.cuh"
 #include "runtime/cuda/families/tile/task.cuh"
 
 namespace sptile::runtime::cuda {
@@ -48,7 +49,7 @@ class BulkWindows {
   [[nodiscard]] __device__ __forceinline__ std::int32_t read_rows(std::int32_t window) const {
     const std::int32_t row = min(window, last_) * 16 + lane_;
     if (row >= task_.rows) return -1;
-    return task_.row_order == nullptr ? row : __ldg(task_.row_order + row);
+    return caller_row(task_.row_order, row);
   }
 
   const TileTask& task_;

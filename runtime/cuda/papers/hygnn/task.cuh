@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "runtime/cuda/collective/epilogue.cuh"
 #include "runtime/cuda/families/tile/memory.cuh"
 
 namespace sptile::runtime::cuda {
@@ -34,7 +35,7 @@ struct HygnnTask {
   /// Writes an element of C, if it is there.
   __device__ __forceinline__ void store(std::int32_t row, std::int64_t feature, float sum) const {
     if (row >= rows || feature >= n) return;
-    const std::int32_t to = row_order == nullptr ? row : __ldg(row_order + row);
+    const std::int32_t to = caller_row(row_order, row);
     float* const at = c + to * ldc + feature;
     *at = beta == 0 ? alpha * sum : alpha * sum + beta * *at;
   }

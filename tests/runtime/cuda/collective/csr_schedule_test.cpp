@@ -1,5 +1,5 @@
 // The division of CSR rows for CUDA devices: every entry and every row is somebody's work, exactly once.
-#include "runtime/cuda/families/csr/schedule.hpp"
+#include "runtime/cuda/collective/csr_schedule.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/cuda/families/csr/schedule.hpp"
+#include "runtime/cuda/collective/csr_schedule.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,22 +12,20 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-constexpr std::int64_t kRowCost = 2;            ///< cost of writing a row of C, in entries
-constexpr std::int64_t kRowsPerPart = 1 << 15;  ///< rows that one thread schedules at a time
-constexpr std::int64_t kWarpsPerSm = 32;        ///< approximate number of resident warps
+constexpr std::int64_t kWarpsPerSm = 32;  ///< approximate number of resident warps
 constexpr std::int64_t kShortestRun = 48, kLongestRun = 128;
 constexpr std::int64_t kShortestPiece = 64, kLongestPiece = 1024;
-constexpr std::int64_t kPieceStep = 32;  ///< all pieces of a row except the last are multiples of it
-/// Groups of a warp run in lockstep, so adjacent items must have similar lengths.
+constexpr std::int64_t kPieceStep = 32;  ///< segments of a row are multiples of it, except the last
+/// Groups of a warp walk in step, so adjacent items should have about equal lengths.
 constexpr std::int64_t kLongestPieceInStep = 512;
-constexpr std::ptrdiff_t kSortedRuns = 64;  ///< range within which runs may be reordered for that
+constexpr std::ptrdiff_t kSortedRuns = 64;  ///< window within which runs are sorted by length
 
 struct Targets {
   std::int64_t run, piece;
   bool in_step, cut = true;
 };
 
-/// Creates enough parts to balance the device, and none longer than necessary.
+/// Returns target lengths that give every multiprocessor several items.
 Targets targets(const CsrRows& work, int lanes, const DeviceInfo& device) {
   const std::int64_t groups = std::max(device.sm_count, 1) * kWarpsPerSm * (32 / lanes);
   const std::int64_t share = (work.entries() + kRowCost * work.rows()) / groups;
@@ -45,21 +43,22 @@ struct Part : CsrPieces {
   std::vector<CsrRun> runs;
 };
 
-constexpr std::int64_t kMostRunEntries = (1 << 24) - 1;  ///< maximum that a CsrRun represents
+constexpr std::int64_t kMostRunEntries = (1 << 24) - 1;  ///< maximum of a CsrRun
 
-/// Returns the entries of a piece of a long row. The group that adds the pieces reads them in sequence, as a
-/// piece reads its entries, so pieces of very long rows are as long as their number.
+/// Returns the length of the segments of a long row. The last group adds the partial sums in sequence, as it
+/// does the nonzeros of a segment. In very long rows the number of segments therefore equals their length.
 std::int64_t piece_length(std::int64_t entries, const Targets& target) {
   const auto even = static_cast<std::int64_t>(std::sqrt(static_cast<double>(entries)));
   return std::max(target.piece, (even + kPieceStep - 1) / kPieceStep * kPieceStep);
 }
 
-/// Rows slightly above the target are not split, because two pieces cost more than the imbalance.
+/// Returns whether a row is split. Rows slightly over the target are not: two segments cost more than the
+/// imbalance.
 bool is_long(std::int64_t entries, const Targets& target) {
   return target.cut ? 2 * entries > 3 * target.piece : entries > kMostRunEntries;
 }
 
-/// Groups runs of equal length without moving any far.
+/// Sorts runs by length within windows of kSortedRuns, so that runs stay close to their neighbours.
 void sort_neighbours(std::vector<CsrRun>& runs) {
   for (auto first = runs.begin(); first != runs.end();) {
     const auto last = first + std::min(kSortedRuns, runs.end() - first);
@@ -120,11 +119,11 @@ Part schedule_all(const CsrRows& rows, const Targets& target) {
   return all;
 }
 
-/// Grid of the rows, and the workspace of a piece and a split in any grid.
+/// Grid of the rows, and workspace per segment and split row in the largest grid that may run them.
 struct CsrGrid {
   int lanes;
-  std::int64_t counters;   ///< per split: one for each slice of each head
-  std::int64_t sum_bytes;  ///< per piece
+  std::int64_t counters;   ///< counters of a split row: one per slice and head
+  std::int64_t sum_bytes;  ///< bytes of the partial sums of a segment
 };
 
 CsrGrid grid_of(const CsrRows& rows, DType dense, std::int64_t n, std::int64_t heads) {
@@ -136,7 +135,7 @@ CsrGrid grid_of(const CsrRows& rows, DType dense, std::int64_t n, std::int64_t h
           heads * lanes * vector * (dense == DType::f64 ? 8 : 4)};
 }
 
-/// Pieces are in the order of their rows and entries.
+/// Verifies that the segments cover the split rows in order.
 void check_pieces(ScheduleReader& reader, std::span<const std::int64_t> row_ptr,
                   std::span<const CsrSplit> splits, std::span<const CsrPiece> pieces, Owners& rows) {
   std::size_t next = 0;
@@ -221,7 +220,7 @@ CsrHeader append_csr(Schedule& schedule, const CsrRows& rows, DType dense, std::
                      const DeviceInfo& device, std::int64_t heads) {
   CsrHeader header = append_csr_items(schedule, rows, dense, n, device);
   const CsrGrid grid = grid_of(rows, dense, n, heads);
-  // One counter per split row and slice, then the sums of the pieces.
+  // Counters of split rows and slices, then partial sums of segments.
   header.scratch = append_scratch(schedule, header.splits * grid.counters, header.pieces * grid.sum_bytes);
   return header;
 }

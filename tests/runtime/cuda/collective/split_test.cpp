@@ -5,7 +5,7 @@
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
-#include "runtime/cuda/device/split.cuh"
+#include "runtime/cuda/collective/split.cuh"
 #pragma GCC diagnostic pop
 
 #include <numeric>

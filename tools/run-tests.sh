@@ -6,17 +6,18 @@
 # and the thread sanitizer (the tests of what runs in parallel). Also a cross build for aarch64, some of whose tests run under
 # QEMU (skipped where its packages cannot be installed). The second time only what changed is built.
 #
-#   tools/run-tests.sh [--quick]     --quick: the release build and its tests, and those of the Python package, alone
+#   tools/run-tests.sh [--quick [SUITE]...]     --quick: only the release build, its tests and those of the Python package;
+#                                               with suites of Meson, only their tests and what these need
 set -euo pipefail
 # shellcheck source=tools/setup.sh
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 cd "$sptile_root"
 
-quick=false
+quick=false suites=all
 case "${1:-}" in
-  --quick) quick=true ;;
+  --quick) quick=true; shift; suites=${*:-all} ;;
   '') ;;
-  *) echo "usage: tools/run-tests.sh [--quick]" >&2; exit 2 ;;
+  *) echo "usage: tools/run-tests.sh [--quick [SUITE]...]" >&2; exit 2 ;;
 esac
 
 packages=("${build_packages[@]}" "${test_packages[@]}")
@@ -37,11 +38,11 @@ count() {
   failures+=("${names[@]/#/$1: }")
 }
 
-# build_and_test FOLDER SUITE OPTION...: a build that fails counts as one failed test. SUITE "all" runs every test, else
-# only the targets of that suite are built. Says how long it took.
+# build_and_test FOLDER "SUITE..." OPTION...: a build that fails counts as one failed test. "all" runs every test, else
+# only the targets of these suites are built. Says how long it took.
 build_and_test() {
-  local folder=$1 suite=() start=$SECONDS built
-  [ "$2" = all ] || suite=(--suite "$2")
+  local folder=$1 suite=() name start=$SECONDS built
+  if [ "$2" != all ]; then for name in $2; do suite+=(--suite "$name"); done; fi
   shift 2
   say "$folder: configure and build"
   if ! { configure "$folder" "$@" && if [ ${#suite[@]} -eq 0 ]; then ninja -C "$folder"; fi; } >&2; then
@@ -77,7 +78,7 @@ add_status() {
 # CUDA code is compiled for one architecture here; configure with the defaults to build all of them. Warnings are errors
 # in continuous integration only: else what quickstart.sh built is used as it is.
 strict=(); [ -z "${CI:-}" ] || strict=(-Dwerror=true)
-build_and_test build all -Dtests=enabled -Dgpu_arch=90 "${strict[@]}"
+build_and_test build "$suites" -Dtests=enabled -Dgpu_arch=90 "${strict[@]}"
 say "Python"
 start=$SECONDS
 add_counts Python "$(tests/python/run.sh build | tail -n 1)"

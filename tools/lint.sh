@@ -8,7 +8,7 @@
 # python    ruff, with the rules of pyproject.toml
 # spelling  codespell
 # prose     unidiomatic constructions, tools/lint/prose.py
-# tidy      clang-tidy over everything that is compiled, except tests
+# tidy      clang-tidy over everything that is compiled, except tests and what passed before without a change
 set -euo pipefail
 # shellcheck source=tools/setup.sh
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
@@ -43,9 +43,6 @@ check_spelling() { python_tool codespell; }
 
 check_prose() { tools/lint/prose.py; }
 
-# tidy ARGUMENT...: clang-tidy over the names that come in. What it says of the warnings that it left out is dropped.
-tidy() { tr '\n' '\0' | batch=1 all_cores clang-tidy-14 -p build-lint --quiet "$@" 2> >(grep -v ' warnings\? generated\.$'); }
-
 # As builds with sanitizers compile it: sources of tools/ come together, so that their headers are inspected once for
 # several. Measuring programs, which no build of the tests contains, are checked to compile, and by one check: it needs
 # at least one.
@@ -54,7 +51,8 @@ check_tidy() {
   CC=clang-14 CXX=clang++-14 configure build-lint -Db_sanitize=undefined -Db_lundef=false -Dbenchmarks=enabled
   ninja -C build-lint -t targets all | sed -n 's/\.inc: .*/.inc/p' | xargs ninja -C build-lint >&2
   sources=$(jq -r '.[] | .directory + "/" + .file' build-lint/compile_commands.json | grep '\.cpp$' | grep -v '/tests/' | sort -u)
-  grep -v '/tools/bench/' <<<"$sources" | tidy && grep '/tools/bench/' <<<"$sources" | tidy --checks='-*,bugprone-bool-pointer-implicit-conversion'
+  grep -v '/tools/bench/' <<<"$sources" | tools/lint/tidy.py build-lint &&
+    grep '/tools/bench/' <<<"$sources" | tools/lint/tidy.py build-lint --checks='-*,bugprone-bool-pointer-implicit-conversion'
 }
 
 [ $# -gt 0 ] || set -- format shell python spelling prose tidy

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "formats/core/error.hpp"
@@ -50,6 +51,10 @@ class Problem {
   void set(std::size_t operand, std::int64_t row, std::int64_t column, double x);
   /// Other numbers in all operands that are read, of the same sizes.
   void draw_again(Random& random);
+  /// Copies the elements of an operand to another of the same shape.
+  void copy(std::size_t from, std::size_t to) { images_[to].bytes = images_[from].bytes; }
+  /// Lets a run read an operand at the address of another.
+  void alias(std::size_t operand, std::size_t other) { alias_ = {operand, other}; }
   /// Gives the matrix these values, one per entry in CSR order, as a refreshed plan has them.
   void set_values(formats::Array values);
   /// Of numbers that are not finite any will do where the reference has one.
@@ -86,6 +91,7 @@ class Problem {
   Image values_;  ///< of the run
   std::int64_t values_batch_ = 0;
   std::shared_ptr<const formats::Array> refreshed_;
+  std::pair<std::size_t, std::size_t> alias_ = {0, 0};
   static constexpr std::int64_t kNowhere = -2;
   bool any_nonfinite_ = false;
   std::int64_t nan_column_ = kNowhere;

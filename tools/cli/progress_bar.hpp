@@ -19,35 +19,40 @@ namespace sptile::tools {
 std::string progress_line(const std::string& phase, std::int64_t done, std::int64_t total, double seconds,
                           int width);
 
-/// True when a bar may be painted: stderr is a terminal that can move its cursor.
+/// Returns whether a bar may be painted: stderr is a terminal that can move its cursor.
 bool stderr_is_terminal();
 
-/// Paints `progress`, or where it is a job of many steps "3 of 12: read  [===      ]  25%  2 min 5 s left",
-/// ten times a second from its own thread, from construction to destruction. Short work is over before the
-/// first painting.
+/// Draws `progress`, or for a job of several steps "3 of 12: read  [===      ]  25%  2 min 5 s left", ten
+/// times a second from a separate thread until destruction. Work of less than 0.3 s draws nothing.
 class ProgressBar {
  public:
+  using Time = std::chrono::steady_clock::time_point;
+
   explicit ProgressBar(const Progress& progress);
+  /// Starts no thread: only paint_at() draws.
+  ProgressBar(const Progress& progress, Time start);
   ~ProgressBar();
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  /// Stops painting and clears the line; further calls do nothing. The destructor does it too.
+  /// Stops drawing and clears the line; further calls do nothing. The destructor calls it.
   void finish();
+
+  /// Draws the state at a time.
+  void paint_at(Time now);
 
   /// Prints a line above the bar, at once.
   void print(const std::string& line, std::FILE* to = stderr);
 
  private:
   void paint_until_stopped();
-  void paint();
+  void paint(Time now);
   void clear();
 
   const Progress& progress_;
   std::string phase_;
   std::int64_t done_ = 0;
-  std::chrono::steady_clock::time_point last_look_ = std::chrono::steady_clock::now(),
-                                        phase_start_ = last_look_, job_start_ = last_look_;
+  Time last_look_, phase_start_ = last_look_, job_start_ = last_look_;
   bool painted_ = false, stop_ = false;
   std::mutex mutex_;
   std::condition_variable wake_;

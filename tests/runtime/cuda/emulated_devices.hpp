@@ -11,7 +11,8 @@ struct EmulatedDeviceSizes {
 inline constexpr EmulatedDeviceSizes kEmulatedDevices[] = {
     {90, 1, 1 << 20},     // much work per warp: units in pieces
     {90, 132, 50 << 20},  // more warps than work: those of a block share it
-    {90, 2, 24 << 10},    // a cache that does not hold B: slices one after the other
+    {90, 2, 36 << 10},    // a cache that does not hold B: slices one after the other
+    {90, 16, 1 << 20},    // several blocks share a window
 };
 
 }  // namespace sptile::test

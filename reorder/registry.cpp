@@ -22,7 +22,7 @@
 
 namespace sptile::reorder {
 namespace {
-// Those with compact columns keep arrays by column. lsh keeps none, and hashes the ids.
+// Orderings with compact columns keep arrays indexed by column. lsh has no such array, and hashes the ids.
 constexpr Reorderer kReorderers[] = {
     {"identity", "original order", order_identity},
     {"degree", "rows by descending number of entries", order_by_degree},
@@ -73,11 +73,11 @@ Status check_settings(const Reorderer& method, std::span<const Setting> settings
       return fail(Errc::usage, std::string(method.name) + " has no parameter " + std::string(given.name) +
                                    (known.empty() ? "; it has none" : "; it has: " + known));
     }
-    const bool fits = given.value >= parameter->least && given.value <= parameter->most;
+    const bool fits = given.value >= parameter->min && given.value <= parameter->max;
     if (!fits || (parameter->whole && given.value != std::floor(given.value)))
       return fail(Errc::usage, std::string(method.name) + ": " + std::string(given.name) + " requires " +
                                    (parameter->whole ? "an integer" : "a number") + " from " +
-                                   number(parameter->least) + " to " + number(parameter->most));
+                                   number(parameter->min) + " to " + number(parameter->max));
   }
   return {};
 }

@@ -1,4 +1,4 @@
-// libra_sddmm: columns come in any order, and two tiles make a block.
+// libra_sddmm: columns are in any order, and two tiles form a block.
 #include "formats/layout/libra_format.hpp"
 #include "formats/layout/libra_rules.hpp"
 
@@ -10,8 +10,8 @@ constexpr int kTried[] = {1, 8, 16, 24, 32, 48, 64, 129};
 constexpr FormatParameter kThreshold = {.name = "threshold",
                                         .summary = "minimum entries per 8x16 block for tensor cores",
                                         .unit = "entries of a block's 128",
-                                        .least = kLibraSddmmMinThreshold,
-                                        .most = kLibraSddmmMaxThreshold,
+                                        .min = kLibraSddmmMinThreshold,
+                                        .max = kLibraSddmmMaxThreshold,
                                         .standard = kLibraSddmmThreshold,
                                         .fitted_for = "sddmm",
                                         .tried = kTried,

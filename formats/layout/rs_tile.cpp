@@ -30,9 +30,8 @@ Status check_tc_lengths(const FormatView& view) {
   if (Status s = check_whole_tiles(view, A::col_id); !s) return s;
   const std::int64_t tiles = view.array(A::col_id).size / 8;
   if (windows > tiles)  // every window has a tile; this also bounds windows + 1
-    return fail(Errc::bad_input, "rs_tile: row_window_id has " + std::to_string(windows) +
-                                     " elements, expected at most one for each of " + std::to_string(tiles) +
-                                     " tiles");
+    return broken_length(view, A::row_window_id,
+                         "at most one for each of " + std::to_string(tiles) + " tiles");
   if (Status s = check_length(view, A::row_window_offset, windows + 1, "windows + 1"); !s) return s;
   if (Status s = check_length(view, A::value_offset, windows + 1, "windows + 1"); !s) return s;
   if (Status s = check_length(view, A::window_flags, windows, "one per window"); !s) return s;
@@ -45,29 +44,25 @@ Status check_lengths(const FormatView& view) {
   const std::int64_t residual = view.array(A::residual_col_id).size;
   const std::int64_t classes = view.array(A::residual_class_offset).size;
   if (residual > view.nnz)
-    return fail(Errc::bad_input, "rs_tile: residual_col_id has " + std::to_string(residual) +
-                                     " elements, expected at most the " + std::to_string(view.nnz) +
-                                     " entries of the matrix");
+    return broken_length(view, A::residual_col_id,
+                         "at most the " + std::to_string(view.nnz) + " entries of the matrix");
   if (view.array(A::residual_row_id).size > view.rows)
-    return fail(Errc::bad_input, "rs_tile: residual_row_id has " +
-                                     std::to_string(view.array(A::residual_row_id).size) +
-                                     " elements, expected at most " + std::to_string(view.rows) + " (rows)");
+    return broken_length(view, A::residual_row_id, "at most " + std::to_string(view.rows) + " (rows)");
   if (classes < 2 || classes > view.cols + 2)
-    return fail(Errc::bad_input, "rs_tile: residual_class_offset has " + std::to_string(classes) +
-                                     " elements, expected 2 to " + std::to_string(view.cols + 2) +
-                                     " (columns + 2)");
+    return broken_length(view, A::residual_class_offset,
+                         "2 to " + std::to_string(view.cols + 2) + " (columns + 2)");
   if (Status s = check_length(view, A::values, view.nnz - residual, "entries outside the residual part"); !s)
     return s;
   return check_length(view, A::residual_values, residual, "one per residual_col_id");
 }
 
-/// True when window w is a piece of the one before.
+/// Returns whether window w is a piece of the same split window as w - 1.
 bool continues(const RsTileView& a, std::int64_t w) {
   return w > 0 &&
          a.row_window_id[static_cast<std::size_t>(w)] == a.row_window_id[static_cast<std::size_t>(w) - 1];
 }
 
-/// Checks where window w starts and that its flag tells the truth about its neighbours.
+/// Checks the first row of window w, and that its flag is consistent with its neighbors.
 Status check_window_row(const FormatView& view, const RsTileView& a, std::size_t w) {
   const auto index = static_cast<std::int64_t>(w);
   const std::int64_t row = a.row_window_id[w];
@@ -90,7 +85,7 @@ Status check_window_row(const FormatView& view, const RsTileView& a, std::size_t
   return {};
 }
 
-/// Checks the tiles of window w. The columns of the pieces of one window ascend from piece to piece.
+/// Checks the tiles of window w. The columns of a split window ascend across its pieces.
 Status check_window_tiles(const FormatView& view, const RsTileView& a, std::size_t w,
                           WindowColumnsCheck& columns) {
   const int rows = rows_in_window(view, a.row_window_id[w], kWindowRows);
@@ -109,7 +104,8 @@ Status check_window_tiles(const FormatView& view, const RsTileView& a, std::size
                         std::to_string(entries) + ", as the bitmaps of window " + std::to_string(w) + " say");
 }
 
-/// Checks that the classes add up to the residual entries. No sum overflows: at most rows * (columns + 1).
+/// Checks that the classes add up to the residual nonzeros. Sums cannot overflow: they are at most rows *
+/// (columns + 1).
 Status check_classes(const FormatView& view, const RsTileView& a, int threads) {
   const auto rows = static_cast<std::int64_t>(a.residual_row_id.size());
   if (Status s = check_offsets(view, A::residual_class_offset, a.residual_class_offset, rows, threads); !s)
@@ -126,7 +122,7 @@ Status check_classes(const FormatView& view, const RsTileView& a, int threads) {
                                    ", the length of residual_col_id");
 }
 
-/// Checks the residual rows, class after class, and marks them.
+/// Checks the residual rows, class by class, and marks them.
 Status check_residual_rows(const FormatView& view, const RsTileView& a, std::vector<bool>& is_residual) {
   std::size_t entry = 0;
   for (std::size_t c = 1; c + 1 < a.residual_class_offset.size(); ++c) {
@@ -145,9 +141,8 @@ Status check_residual_rows(const FormatView& view, const RsTileView& a, std::vec
       for (const std::size_t end = entry + c; entry < end; ++entry) {
         const std::int64_t column = a.residual_col_id[entry];
         if (column <= previous || column >= view.cols)
-          return broken_element(view, A::residual_col_id, static_cast<std::int64_t>(entry), column,
-                                std::to_string(previous + 1) + " to " + std::to_string(view.cols - 1) +
-                                    " (row " + std::to_string(row) + "; columns of a row ascend)");
+          return broken_column(view, A::residual_col_id, static_cast<std::int64_t>(entry), column, previous,
+                               row);
         previous = column;
       }
     }
@@ -187,7 +182,7 @@ Status check_contents(const FormatView& view, int threads) {
   const auto windows = static_cast<std::int64_t>(a.row_window_id.size());
   return check_ranges(windows, threads, [&](std::int64_t first, std::int64_t last) -> Status {
     WindowColumnsCheck columns(view, A::col_id, a.col_id);
-    // Pieces of one window are checked together, with the first.
+    // The range that contains the first piece of a split window checks all of its pieces.
     while (first > 0 && first < last && continues(a, first)) ++first;
     while (first < last && last < windows && continues(a, last)) ++last;
     for (std::int64_t w = first; w < last; ++w)
@@ -227,21 +222,6 @@ constexpr FormatLayout kRsTileLayout = {.name = "rs_tile",
                                         .tc_blocks = tc_blocks,
                                         .blocks = blocks};
 
-RsTileView as_rs_tile(const FormatView& view) {
-  return {view.rows,
-          view.cols,
-          view.nnz,
-          view.array(A::row_window_id).as<std::int32_t>(),
-          view.array(A::row_window_offset).as<std::int32_t>(),
-          view.array(A::value_offset).as<std::int64_t>(),
-          view.array(A::window_flags).as<std::uint8_t>(),
-          view.array(A::bitmap).as<std::uint64_t>(),
-          view.array(A::col_id).as<std::int32_t>(),
-          view.array(A::values),
-          view.array(A::residual_row_id).as<std::int32_t>(),
-          view.array(A::residual_class_offset).as<std::int32_t>(),
-          view.array(A::residual_col_id).as<std::int32_t>(),
-          view.array(A::residual_values)};
-}
+RsTileView as_rs_tile(const FormatView& view) { return typed_view<RsTileView, 11>(view); }
 
 }  // namespace sptile::formats

@@ -12,7 +12,8 @@ namespace sptile::reorder {
 
 namespace {
 
-// In a process made by fork nobody holds it, whatever a thread of the parent did: it is made anew there.
+// In a forked process the mutex is constructed again, because a thread that exists only in the parent may
+// have locked it.
 std::mutex one_at_a_time;
 [[maybe_unused]] const int kMadeAnew =
     ::pthread_atfork(nullptr, nullptr, [] { new (&one_at_a_time) std::mutex; });
@@ -22,10 +23,10 @@ std::mutex one_at_a_time;
 std::mutex& metis_lock() { return one_at_a_time; }
 
 Status check_metis_fits(const Graph& graph, std::string_view instead) {
-  constexpr auto kMost = std::numeric_limits<idx_t>::max();
-  if (graph.neighbours.size() <= kMost && graph.vertices <= kMost) return {};
+  constexpr auto kMax = std::numeric_limits<idx_t>::max();
+  if (graph.neighbours.size() <= kMax && graph.vertices <= kMax) return {};
   return fail(Errc::unsupported, "METIS stores neighbour counts in " + std::to_string(8 * sizeof(idx_t)) +
-                                     "-bit integers, at most " + std::to_string(kMost) + "; this graph has " +
+                                     "-bit integers, at most " + std::to_string(kMax) + "; this graph has " +
                                      std::to_string(graph.neighbours.size()) + "; use " +
                                      std::string(instead) + ", which has no such limit");
 }

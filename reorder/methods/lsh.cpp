@@ -14,22 +14,22 @@ namespace {
 
 using formats::CsrView;
 
-/// Clusters of at most `most` rows one after another, those of rows without entries last.
-Result<ForestWalk> cluster(const CsrView& a, const MinhashOptions& hashing, std::int32_t most) {
+/// Clusters rows into trees of at most `max` rows, those of empty rows last.
+Result<ForestWalk> cluster(const CsrView& a, const MinhashOptions& hashing, std::int32_t max) {
   const Result<NearestRows> partners = minhash_partners(a, hashing);
   if (!partners) return tl::unexpected(partners.error());
   std::vector<std::int32_t> roots(static_cast<std::size_t>(a.rows));
   std::iota(roots.begin(), roots.end(), 0);
   std::stable_partition(roots.begin(), roots.end(), [&](std::int32_t r) { return a.row_nnz(r) > 0; });
-  return walk_depth_first(maximum_spanning_forest(a.rows, edges_of(*partners), most), roots);
+  return walk_depth_first(maximum_spanning_forest(a.rows, edges_of(*partners), max), roots);
 }
 
-/// One row for each cluster: the columns of its rows.
+/// Returns a matrix with one row per cluster: the union of the columns of its rows.
 formats::Csr unite(const CsrView& a, const ForestWalk& clusters) {
   const auto count = static_cast<std::int64_t>(clusters.tree_starts.size()) - 1;
   const auto row = [&](std::int64_t i) { return columns_of(a, clusters.order[static_cast<std::size_t>(i)]); };
   const auto start = [&](std::int64_t c) { return clusters.tree_starts[static_cast<std::size_t>(c)]; };
-  // Each cluster first gets room for all its entries, then hands back what repeats.
+  // Each cluster first reserves space for all its nonzeros, then removes duplicates.
   std::vector<std::int64_t> room(static_cast<std::size_t>(count) + 1);
   for (std::int64_t c = 0; c < count; ++c) {
     std::int64_t& end = room[static_cast<std::size_t>(c) + 1] = room[static_cast<std::size_t>(c)];

@@ -16,7 +16,7 @@ namespace {
 using formats::CsrView;
 using Order = std::vector<std::int32_t>;
 
-/// Rows with a neighbour, rows without, rows without entries; gives the number of the first.
+/// Sorts `roots`: rows with neighbors, rows without, empty rows. Returns the number of the first kind.
 std::size_t sort_by_kind(const CsrView& a, const std::vector<WeightedEdge>& forest, Order& roots) {
   std::vector<char> kind(static_cast<std::size_t>(a.rows), 1);
   for (const WeightedEdge& e : forest)
@@ -24,15 +24,15 @@ std::size_t sort_by_kind(const CsrView& a, const std::vector<WeightedEdge>& fore
   for (std::int64_t r = 0; r < a.rows; ++r)
     if (a.row_nnz(r) == 0) kind[static_cast<std::size_t>(r)] = 2;
   std::size_t connected = 0;
-  for (char wanted = 0; wanted < 3; ++wanted) {
+  for (char current = 0; current < 3; ++current) {
     for (std::int64_t r = 0; r < a.rows; ++r)
-      if (kind[static_cast<std::size_t>(r)] == wanted) roots.push_back(static_cast<std::int32_t>(r));
-    if (wanted == 0) connected = roots.size();
+      if (kind[static_cast<std::size_t>(r)] == current) roots.push_back(static_cast<std::int32_t>(r));
+    if (current == 0) connected = roots.size();
   }
   return connected;
 }
 
-/// Marks the rows of `order` that are `factor` times less similar to the rows before and after them than to
+/// Marks the rows of `order` whose similarity to the previous and next row is `factor` times lower than to
 /// their nearest row.
 std::vector<char> find_isolated(const CsrView& a, const JaccardWeights& weights, const NearestRows& nearest,
                                 double factor, std::span<const std::int32_t> order) {
@@ -50,10 +50,11 @@ std::vector<char> find_isolated(const CsrView& a, const JaccardWeights& weights,
   return isolated;
 }
 
-/// Moves each isolated row behind the nearest of its neighbours that is not; without one it stays.
+/// Moves each isolated row after its nearest neighbor that is not isolated; keeps it in place if there is
+/// none.
 void move_isolated(const NearestRows& nearest, std::vector<char> isolated, std::span<std::int32_t> order) {
   const auto is_isolated = [&](std::int32_t r) { return isolated[static_cast<std::size_t>(r)] != 0; };
-  // The guests of a row form a list through `next`.
+  // The isolated rows to insert after a row form a list through `next`.
   Order guests(isolated.size(), -1), next(isolated.size(), -1);
   for (const std::int32_t r : order) {
     if (!is_isolated(r)) continue;

@@ -2,13 +2,13 @@
 
 namespace sptile::runtime::cuda {
 
-std::int64_t ScheduleReader::number(std::int64_t most) {
+std::int64_t ScheduleReader::number(std::int64_t max) {
   if (!ok() || !require(next_number_ < stored_.numbers.size(), "a number of the schedule is missing"))
     return 0;
   const std::int64_t number = stored_.numbers[next_number_++];
-  if (number >= 0 && number <= most) return number;
+  if (number >= 0 && number <= max) return number;
   require(false, "number " + std::to_string(next_number_ - 1) + " is " + std::to_string(number) +
-                     ", expected 0 to " + std::to_string(most));
+                     ", expected 0 to " + std::to_string(max));
   return 0;
 }
 
@@ -41,7 +41,7 @@ bool Owners::take(std::int64_t begin, std::int64_t end) {
   if (begin < 0 || begin > end || end > count_) return false;
   taken_ += end - begin;
   bool free = true;
-  for (std::int64_t next = 0; begin < end; begin = next) {  // the part of each word
+  for (std::int64_t next = 0; begin < end; begin = next) {  // the part in each word
     next = std::min(end, (begin / 64 + 1) * 64);
     const std::uint64_t mask = ~std::uint64_t{0} >> (64 - (next - begin)) << begin % 64;
     std::uint64_t& word = owned_[static_cast<std::size_t>(begin / 64)];
@@ -53,11 +53,11 @@ bool Owners::take(std::int64_t begin, std::int64_t end) {
 
 namespace {
 
-/// Multiplies; a negative number when it is more than memory has.
+/// Multiplies; returns a negative number on overflow of the memory size.
 std::int64_t multiply(const Product& product) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 58;
+  constexpr std::int64_t kMax = std::int64_t{1} << 58;
   std::int64_t result = 0;
-  const bool fits = !__builtin_mul_overflow(product.count, product.each, &result) && result <= kMost;
+  const bool fits = !__builtin_mul_overflow(product.count, product.each, &result) && result <= kMax;
   return fits ? result : -1;
 }
 

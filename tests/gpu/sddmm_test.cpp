@@ -109,6 +109,6 @@ TEST_CASE("cuda sddmm: its result goes into an SpMM plan of the same format") {
     std::vector<std::byte> result = c.to_host();
     CHECK(runtime::relative_error(attention.view(), 16, DType::f32, operands(dense, result.data())) <=
           runtime::tolerated_error(a.view(), DType::f32) +
-              product_error(runtime::Precision::fp32, DType::f32));
+              runtime::factor_error(runtime::kSddmm, runtime::Precision::fp32, DType::f32));
   }
 }

@@ -39,7 +39,6 @@ bool has_splits(const Schedule& s) { return tiles(s).split_count > 0; }
 bool has_no_splits(const Schedule& s) { return tiles(s).split_count == 0; }
 bool has_splits_only(const Schedule& s) { return has_splits(s) && tiles(s).teams == 0; }
 bool has_teams(const Schedule& s) { return tiles(s).teams > tiles(s).split_count; }
-bool has_slices_in_turn(const Schedule& s) { return tiles(s).slices_together < 5; }
 bool has_short_rows(const Schedule& s) { return tiles(s).split_count == 1 && tiles(s).short_count > 0; }
 bool has_workspace(const Schedule& s) { return s.workspace_bytes > 0; }
 
@@ -156,7 +155,7 @@ const Division kDivisions[] = {
      has_splits_only},
     {kTileKernels, {.shape = "long_window", .n = 32, .device = 1}, has_teams},
     {kTileKernels, {.shape = "long_window", .n = 67, .pad = 1, .permuted = true, .beta = 0.5, .device = 1}},
-    {kTileKernels, {.n = 520, .pad = 8, .permuted = true, .device = 2}, has_slices_in_turn},
+    {kTileKernels, {.n = 520, .pad = 8, .permuted = true, .device = 2}},
     {"cuda.bittcf.acc?(_write_through)", {.n = 64}, has_no_splits},
     {"cuda.bittcf.acc?(_write_through|_balanced)",
      {.shape = "short_rows", .n = 128, .permuted = true},

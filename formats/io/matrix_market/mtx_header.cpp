@@ -13,9 +13,9 @@
 namespace sptile::formats {
 namespace {
 
-constexpr std::int64_t kMostRows = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t kMaxRows = std::numeric_limits<std::int32_t>::max();
 
-// The words a banner may hold, in the order of the format page; some writers use the synonyms.
+// Words of a banner, in the order of the format's specification; some writers use the synonyms.
 template <class T>
 struct Choice {
   std::string_view word;
@@ -58,15 +58,15 @@ Result<T> choose(std::string_view what, std::string_view word, const Choice<T> (
   return bad("unknown " + std::string(what) + " " + quoted(word) + " in the banner; known: " + known);
 }
 
-// Why a first line is no banner.
+// Explains why a first line is not a banner.
 tl::unexpected<Error> no_banner(std::string_view line) {
-  constexpr std::string_view kWanted = "for example '%%MatrixMarket matrix coordinate real general'";
+  constexpr std::string_view kExample = "for example '%%MatrixMarket matrix coordinate real general'";
   if (line.starts_with("\xFF\xFE") || line.starts_with("\xFE\xFF"))
     return bad("the file is UTF-16 text; save it as ASCII or UTF-8 without BOM");
-  return bad("expected a Matrix Market banner, got " + quoted(line) + "; " + std::string(kWanted));
+  return bad("expected a Matrix Market banner, got " + quoted(line) + "; " + std::string(kExample));
 }
 
-// Which combinations make no sense, and why.
+// Returns why a combination of banner words is invalid, if it is.
 std::optional<std::string> contradiction(const MtxHeader& h) {
   if (!h.coordinate && h.field == MtxField::pattern)
     return "array with pattern; a pattern has no values and must be coordinate";
@@ -75,7 +75,7 @@ std::optional<std::string> contradiction(const MtxHeader& h) {
   return std::nullopt;
 }
 
-// A whole number of a size line; what does not fit stays at the largest int64.
+// Parses an integer of a size line, clamped to the maximum int64.
 std::optional<std::int64_t> size_number(std::string_view word) {
   if (word.starts_with('+')) word.remove_prefix(1);
   if (word.empty()) return std::nullopt;
@@ -84,12 +84,13 @@ std::optional<std::int64_t> size_number(std::string_view word) {
     if (c < '0' || c > '9') return std::nullopt;
     if (__builtin_mul_overflow(value, std::int64_t{10}, &value) ||
         __builtin_add_overflow(value, std::int64_t{c - '0'}, &value))
-      value = std::numeric_limits<std::int64_t>::max() / 10;  // stays above every limit, whatever follows
+      value = std::numeric_limits<std::int64_t>::max() / 10;  // stays above every limit, whatever digits
+                                                              // follow
   }
   return value;
 }
 
-// Entries an array file lists.
+// Returns the number of values in an array file.
 std::int64_t array_entries(const MtxHeader& h) {
   const std::int64_t n = h.rows;
   switch (h.symmetry) {
@@ -159,21 +160,21 @@ Status MtxHeaderReader::take_banner(std::string_view line) {
 }
 
 Status MtxHeaderReader::take_size(std::string_view line) {
-  const std::size_t wanted = header_.coordinate ? 3 : 2;
+  const std::size_t expected = header_.coordinate ? 3 : 2;
   const Words words = split_words(line);
-  if (words.count != wanted)
+  if (words.count != expected)
     return bad("the size line has " + std::to_string(words.count) + " words; " +
                (header_.coordinate ? "a coordinate file needs 3: rows, columns, entries"
                                    : "an array file needs 2: rows, columns"));
   std::int64_t* const targets[] = {&header_.rows, &header_.cols, &header_.entries};
   constexpr std::string_view kNames[] = {"rows", "columns", "entries"};
-  for (std::size_t i = 0; i < wanted; ++i) {
+  for (std::size_t i = 0; i < expected; ++i) {
     const auto number = size_number(words.word[i]);
     if (!number)
       return bad("the number of " + std::string(kNames[i]) + " is " + quoted(words.word[i]) +
                  "; expected a non-negative integer");
     *targets[i] = *number;
-    if (i < 2 && *number > kMostRows)
+    if (i < 2 && *number > kMaxRows)
       return fail(Errc::unsupported, std::string(words.word[i].substr(0, 40)) + " " + std::string(kNames[i]) +
                                          "; sptile supports up to 2147483647 (32-bit ids)");
   }
@@ -184,8 +185,8 @@ Status MtxHeaderReader::take_size(std::string_view line) {
   return {};
 }
 
-std::int64_t fewest_bytes(const MtxHeader& header) {
-  // One digit for each number, each followed by a blank or a line end; the last line end may be missing.
+std::int64_t min_bytes(const MtxHeader& header) {
+  // Each number needs a digit and a blank or line end; the last line end may be missing.
   const std::int64_t numbers = (header.coordinate ? 2 : 0) + (header.field == MtxField::pattern   ? 0
                                                               : header.field == MtxField::complex ? 2
                                                                                                   : 1);

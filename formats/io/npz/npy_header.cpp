@@ -10,14 +10,14 @@
 namespace sptile::formats {
 namespace {
 
-// Walks through the literal of a Python dictionary.
+// Parser of Python dictionary literals.
 class Literal {
  public:
   explicit Literal(std::string_view text) : text_(text) {}
 
-  bool take(char wanted) {
+  bool take(char expected) {
     skip_blanks();
-    if (text_.empty() || text_.front() != wanted) return false;
+    if (text_.empty() || text_.front() != expected) return false;
     text_.remove_prefix(1);
     return true;
   }
@@ -44,7 +44,7 @@ class Literal {
     const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), number);
     if (error != std::errc()) return false;
     text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
-    take('L');  // of Python 2
+    take('L');  // written by Python 2
     return true;
   }
 
@@ -59,17 +59,17 @@ class Literal {
 };
 
 bool take_shape(Literal& literal, std::vector<std::int64_t>& shape) {
-  constexpr std::size_t kMostDimensions = 32;
+  constexpr std::size_t kMaxDimensions = 32;
   if (!literal.take('(')) return false;
   while (!literal.take(')')) {
-    if (shape.size() == kMostDimensions || !literal.take_number(shape.emplace_back())) return false;
+    if (shape.size() == kMaxDimensions || !literal.take_number(shape.emplace_back())) return false;
     if (literal.take(',')) continue;
     return literal.take(')');
   }
   return true;
 }
 
-// True where the value of a known key follows.
+// Parses the value of a known key; returns false if it is invalid.
 bool take_value(Literal& literal, const std::string& key, NpyHeader& header) {
   if (key == "descr") return literal.take_string(header.descr);
   if (key == "shape") return take_shape(literal, header.shape);
@@ -95,7 +95,7 @@ bool take_dictionary(Literal& literal, NpyHeader& header) {
 struct KindRow {
   char letter;
   NumberKind kind;
-  std::string_view widths;  // in bytes, each between blanks
+  std::string_view widths;  // valid widths in bytes, each between blanks
 };
 constexpr KindRow kKinds[] = {{'b', NumberKind::boolean, " 1 "},
                               {'i', NumberKind::integer, " 1 2 4 8 "},
@@ -147,7 +147,7 @@ Result<NumberType> number_type(std::string_view descr) {
                                        [=](const KindRow& r) { return r.letter == descr[1]; });
   const std::string width = " " + std::string(descr.substr(2)) + " ";
   if (row == std::end(kKinds) || row->widths.find(width) == std::string_view::npos) return refuse();
-  const bool wide = descr.size() > 3;  // 16
+  const bool wide = descr.size() > 3;  // a width of 16 bytes
   return NumberType{row->kind, wide ? 16 : descr[2] - '0', descr[0] == '>'};
 }
 

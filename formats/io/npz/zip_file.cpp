@@ -16,7 +16,7 @@
 namespace sptile::formats {
 namespace {
 
-// minizip opens files by name; here it is handed one that is open.
+// minizip opens files by name; this callback returns a stream that is already open.
 voidpf take_stream(voidpf stream, const void*, int) { return stream; }
 
 zlib_filefunc64_def functions_of(std::FILE* stream) {
@@ -28,8 +28,8 @@ zlib_filefunc64_def functions_of(std::FILE* stream) {
 }
 
 constexpr uLong kEncrypted = 1;
-constexpr std::int64_t kMostRatio = 1032;  // of deflate: 258 bytes for two bits
-constexpr std::size_t kMostAtOnce = 1 << 30;
+constexpr std::int64_t kMaxRatio = 1032;  // maximum ratio of deflate: 258 bytes for two bits
+constexpr std::size_t kMaxAtOnce = 1 << 30;
 
 }  // namespace
 
@@ -56,18 +56,18 @@ Result<ZipReader> ZipReader::from_memory(std::string_view bytes, std::string nam
   return open_stream(file, std::move(name));
 }
 
-// Takes the stream over.
+// Takes ownership of the stream.
 Result<ZipReader> ZipReader::open_stream(std::FILE* file, std::string name) {
   ZipReader zip;
   zip.name_ = std::move(name);
   if (::fseeko(file, 0, SEEK_END) == 0) zip.archive_bytes_ = ::ftello(file);
   zlib_filefunc64_def functions = functions_of(file);
-  zip.archive_.reset(::unzOpen2_64("", &functions));  // closes the stream when it fails
+  zip.archive_.reset(::unzOpen2_64("", &functions));  // closes the stream if it fails
   if (!zip.archive_)
     return fail(Errc::bad_input,
                 "a truncated or damaged zip archive: it has no list of members; copy it again", zip.name_);
   std::array<char, 256> member{};
-  for (int code = ::unzGoToFirstFile(zip.archive_.get()); code == UNZ_OK && zip.names_.size() < kMostNames;
+  for (int code = ::unzGoToFirstFile(zip.archive_.get()); code == UNZ_OK && zip.names_.size() < kMaxNames;
        code = ::unzGoToNextFile(zip.archive_.get())) {
     if (::unzGetCurrentFileInfo64(zip.archive_.get(), nullptr, member.data(), member.size() - 1, nullptr, 0,
                                   nullptr, 0) != UNZ_OK)
@@ -98,7 +98,7 @@ Status ZipReader::select(const std::string& member) {
                 where());
   const auto stored = static_cast<std::int64_t>(info.compressed_size);
   size_ = static_cast<std::int64_t>(info.uncompressed_size);
-  if (stored < 0 || stored > archive_bytes_ || size_ < 0 || size_ / kMostRatio > stored)
+  if (stored < 0 || stored > archive_bytes_ || size_ < 0 || size_ / kMaxRatio > stored)
     return fail(Errc::bad_input,
                 std::to_string(stored) + " compressed bytes in an archive of " +
                     std::to_string(archive_bytes_) + " cannot hold the " + std::to_string(size_) +
@@ -112,7 +112,7 @@ Status ZipReader::select(const std::string& member) {
 Status ZipReader::read(std::span<char> out) {
   while (!out.empty()) {
     const int count = ::unzReadCurrentFile(archive_.get(), out.data(),
-                                           static_cast<unsigned>(std::min(out.size(), kMostAtOnce)));
+                                           static_cast<unsigned>(std::min(out.size(), kMaxAtOnce)));
     if (count < 0) return fail(Errc::bad_input, "the compressed data is damaged; copy it again", where());
     if (count == 0)
       return fail(Errc::bad_input, "the member is too short; the archive may be truncated", where());
@@ -150,7 +150,7 @@ Status ZipWriter::finish_member() {
 }
 
 Status ZipWriter::add(const std::string& member, std::int64_t bytes) {
-  constexpr uLong kFirstDay = (1 << 5 | 1) << 16;  // of 1980: zip knows no earlier one
+  constexpr uLong kFirstDay = (1 << 5 | 1) << 16;  // January 1, 1980, the earliest date in zip
   if (Status s = finish_member(); !s) return s;
   zip_fileinfo info{};
   info.dosDate = kFirstDay;
@@ -164,7 +164,7 @@ Status ZipWriter::add(const std::string& member, std::int64_t bytes) {
 
 Status ZipWriter::write(std::string_view bytes) {
   while (!bytes.empty()) {
-    const auto count = static_cast<unsigned>(std::min(bytes.size(), kMostAtOnce));
+    const auto count = static_cast<unsigned>(std::min(bytes.size(), kMaxAtOnce));
     if (::zipWriteInFileInZip(archive_.get(), bytes.data(), count) != ZIP_OK)
       return system_failure(errno, "cannot write", path_);
     bytes.remove_prefix(count);

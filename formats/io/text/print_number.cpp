@@ -25,9 +25,9 @@ ShortText shortest_text(auto number) {
   return result;
 }
 
-// The decimal number with the fewest digits that rounds to the value.
+// Returns the decimal number with the fewest digits that rounds to the value.
 template <class T>
-double fewest_digits(T value) {
+double shortest_digits(T value) {
   for (int digits = 1;; ++digits) {
     char text[32];
     const auto printed =
@@ -38,13 +38,13 @@ double fewest_digits(T value) {
   }
 }
 
-// There are only 65,536 values of a 16-bit type: each is searched for once. The exact value wins a tie.
+// A 16-bit type has only 65,536 values: each is computed once. On a tie the exact value wins.
 template <class T>
 ShortText find_shortest(T value) {
   const float exact = to_float(value);
   const ShortText exact_text = shortest_text(exact);
   if (!std::isfinite(exact)) return exact_text;
-  const ShortText rounded = shortest_text(fewest_digits(value));
+  const ShortText rounded = shortest_text(shortest_digits(value));
   return rounded.length < exact_text.length ? rounded : exact_text;
 }
 

@@ -57,10 +57,10 @@ class TnsReader {
       return lines_.bad(std::to_string(words.count) + " words; expected row, column, value");
     std::int64_t ids[2] = {};
     for (std::size_t i = 0; i < 2; ++i) {
-      const std::int64_t most = shape_ ? (*shape_)[i] : kLargestId;
-      if (!parse_whole(words.word[i], ids[i]) || ids[i] < 1 || ids[i] > most)
+      const std::int64_t max = shape_ ? (*shape_)[i] : kLargestId;
+      if (!parse_whole(words.word[i], ids[i]) || ids[i] < 1 || ids[i] > max)
         return lines_.bad("index " + quoted(words.word[i]) + " is not an integer from 1 to " +
-                          std::to_string(most) + " (indices count from 1)");
+                          std::to_string(max) + " (indices count from 1)");
     }
     double value = 0;
     if (!parse_real(words.word[2], value))
@@ -114,8 +114,8 @@ class TnsReader {
   }
 
   TextLines& lines_;
-  bool ordered_ = false;                            // the number of indices is told
-  std::optional<std::vector<std::int64_t>> shape_;  // of rows and columns, where it is told
+  bool ordered_ = false;                            // the number of modes was stated
+  std::optional<std::vector<std::int64_t>> shape_;  // rows and columns, if stated
   GrowingArray<std::int32_t> rows_, cols_;
   GrowingArray<double> values_;
   TextLoss loss_;

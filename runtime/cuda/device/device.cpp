@@ -9,7 +9,7 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-constexpr int kLeastCapability = 80;
+constexpr int kMinCapability = 80;
 
 std::string dotted(int capability) {
   return std::to_string(capability / 10) + "." + std::to_string(capability % 10);
@@ -36,8 +36,8 @@ DeviceInfo ask_device(int ordinal) {
   return info;
 }
 
-/// Asks each device once: planning wants to know several times, and properties take as long as a small
-/// upload.
+/// Caches the properties of each device: planning needs them several times, and a query takes as long as a
+/// small upload.
 DeviceInfo info_of(int ordinal) {
   static auto* const mutex = new std::mutex;
   static auto* const known = new std::map<int, DeviceInfo>;
@@ -64,7 +64,7 @@ int device_count() {
 Result<DeviceInfo> find_device(int ordinal) {
   int count = 0;
   const cudaError_t code = cudaGetDeviceCount(&count);
-  if (code == cudaErrorInsufficientDriver)  // also what no driver at all looks like
+  if (code == cudaErrorInsufficientDriver)  // also returned if there is no driver
     return fail(Errc::device, "no CUDA driver, or one older than CUDA " +
                                   std::to_string(CUDART_VERSION / 1000) + "." +
                                   std::to_string(CUDART_VERSION % 1000 / 10) + " requires; use the CPU");
@@ -80,10 +80,10 @@ Result<DeviceInfo> find_device(int ordinal) {
     return fail(Errc::device, "no CUDA device " + std::to_string(ordinal) + "; devices are 0 to " +
                                   std::to_string(count - 1));
   DeviceInfo info = info_of(ordinal);
-  if (info.capability < kLeastCapability)
+  if (info.capability < kMinCapability)
     return fail(Errc::device, "CUDA device " + std::to_string(ordinal) + " (" + info.name +
                                   ") has compute capability " + dotted(info.capability) + "; sptile needs " +
-                                  dotted(kLeastCapability) + " or newer");
+                                  dotted(kMinCapability) + " or newer");
   return info;
 }
 

@@ -1,4 +1,4 @@
-// SDDMM: rows of csr on CUDA cores; tiles on tensor cores, with what stands in rows beside them.
+// SDDMM: rows of csr on CUDA cores; tiles on tensor cores, with entries in rows on CUDA cores.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
-// How warps add up the sums of a window in pieces, without a second kernel and in an order that does not
-// depend on timing.
+// Addition of the sums of a window in pieces, without a second kernel and in an order that does not depend on
+// timing.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,11 @@
 
 namespace sptile::runtime::cuda {
 
-/// Stores the sums of a piece in its slot; the warp that comes last adds those of its group, and so on. Which
-/// warp that is varies, the order of the additions does not. True for the one warp that then has the sums of
-/// the whole window. `arrived` is the first counter of the window, `stride` the way to the next. Sums has
-/// clear(), store_partial(slot) and add_partial(slot); kTogether of the latter are under way at a time.
+/// Stores the sums of a piece in its slot; the last warp to arrive adds those of its group, and so on for
+/// higher levels. Which warp that is varies, the order of the additions does not. Returns true for the one
+/// warp that then has the sums of the entire window. `arrived` is the first counter of the window, `stride`
+/// the distance to the next. Sums has clear(), store_partial(slot) and add_partial(slot); kTogether of the
+/// latter are in flight at a time.
 template <int kTogether, class Sums>
 __device__ __forceinline__ bool add_pieces(Sums& sums, const SplitWindow& split, std::int32_t slot,
                                            unsigned* arrived, std::int64_t stride, int lane) {

@@ -1,6 +1,5 @@
-// Where the windows of an item end, and where their rows are in C. The lanes of the warp hold both, and hand
-// them round by shuffles: a load in the loop over the tiles would have the warp wait for the B rows on their
-// way.
+// Ends of an item's windows and output rows. Lanes hold both and exchange them by shuffles, because a load in
+// the loop over tiles would make the warp wait for the rows of B in flight.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +8,12 @@
 
 namespace sptile::runtime::cuda {
 
-/// Walks the windows of an item, of which there are at most 32. All lanes take the same steps.
+/// Iterates over the windows of an item, at most 32. All lanes take the same steps.
 template <int kHalves>
 class WindowCursor {
  public:
   static constexpr int kHeight = 8 * kHalves;
-  static constexpr int kGroup = kWarp / kHeight;  ///< windows with a row for each lane
+  static constexpr int kGroup = kWarp / kHeight;  ///< windows with one row per lane
 
   __device__ __forceinline__ WindowCursor(const TileTask& task, std::int32_t begin, std::int32_t end,
                                           int lane)
@@ -27,10 +26,10 @@ class WindowCursor {
     next_rows_ = read_rows(kGroup);
     end_ = __shfl_sync(~0u, ends_, 0);
   }
-  /// End of the current window's tiles.
+  /// Returns the end of the current window's tiles.
   __device__ __forceinline__ std::int32_t end() const { return end_; }
   __device__ __forceinline__ bool done() const { return at_ >= count_; }
-  /// Row of C of row `r` of the current window; -1: there is none. A warp-wide exchange.
+  /// Returns the row of C for row `r` of the current window; -1: none. A warp-wide exchange.
   __device__ __forceinline__ std::int32_t row(int r) const {
     return __shfl_sync(~0u, rows_, (at_ & (kGroup - 1)) * kHeight + r);
   }
@@ -43,7 +42,7 @@ class WindowCursor {
   }
 
  private:
-  /// Reads where the rows of kGroup windows go, one row a lane.
+  /// Loads the output rows of kGroup windows, one row per lane.
   __device__ __forceinline__ std::int32_t read_rows(std::int32_t window) const {
     const std::int32_t mine = min(window + lane_ / kHeight, count_ - 1);
     const std::uint32_t row =
@@ -55,8 +54,8 @@ class WindowCursor {
   const TileTask& task_;
   int lane_;
   std::int32_t count_, at_ = 0, end_;
-  std::int32_t ends_;        ///< of the window with the lane's number
-  std::uint32_t first_row_;  ///< of the window with the lane's number
+  std::int32_t ends_;        ///< of the window with the lane's index
+  std::uint32_t first_row_;  ///< of the window with the lane's index
   std::int32_t rows_, next_rows_;
 };
 

@@ -24,6 +24,7 @@ std::span<const DeviceKernel> acc_instances() {
   return kRows;
 }
 
+#ifdef SPTILE_ABLATIONS
 struct WriteThroughPut {
   template <class W>
   static __device__ __forceinline__ void put(W* to, W w) {
@@ -54,10 +55,12 @@ using WriteThroughTiles =
     TileInstance<WriteThrough<Direct8::Single<float, AccMath>, TileDirect>,
                  WriteThrough<Direct8::Whole<float, AccMath, 1, Sizes8::kF32x1>, TileDirect>,
                  WriteThrough<Staged8::Whole<float, AccMath, 2, Sizes8::kStagedWarps>, TileStaged>>;
+#endif
 
 }  // namespace
 
 std::span<const DeviceKernel> acc_kernels() { return acc_instances<kBitTcfAcc, divide_acc>(); }
+#ifdef SPTILE_ABLATIONS
 std::span<const DeviceKernel> acc_balanced_kernels() {
   return acc_instances<kBitTcfAccBalanced, divide_acc_balanced>();
 }
@@ -69,5 +72,6 @@ std::span<const DeviceKernel> acc_write_through_kernels() {
       kBitTcfAccWriteThrough, WriteThroughTiles::launch)};
   return kRows;
 }
+#endif
 
 }  // namespace sptile::runtime::cuda

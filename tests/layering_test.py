@@ -161,7 +161,6 @@ SMALL = {
     "runtime/cuda/check/permutation.hpp": "one check per header",
     "runtime/cuda/convert/primitives.hpp": "interface of CUB, compiled alone",
     "runtime/cuda/convert/tall_place.hpp": "places of groups in a window, for kernels",
-    "runtime/cuda/papers/hygnn/schedule.hpp": "plain C++, compiled without nvcc",
     "runtime/threads/futex.hpp": "system calls",
     "tools/pipeline/device_conversion.hpp": "conversion on a CUDA device",
 }

@@ -8,7 +8,7 @@
 # python    ruff, with the rules of pyproject.toml
 # spelling  codespell
 # prose     unidiomatic constructions, tools/lint/prose.py
-# tidy      clang-tidy over everything that is compiled, except tests
+# tidy      clang-tidy over everything that is compiled, except tests and what passed before without a change
 set -euo pipefail
 # shellcheck source=tools/setup.sh
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
@@ -44,15 +44,13 @@ check_spelling() { python_tool codespell; }
 
 check_prose() { tools/lint/prose.py; }
 
-# Runs clang-tidy on the names of standard input, without its messages on suppressed warnings.
-tidy() { tr '\n' '\0' | batch=1 all_cores clang-tidy-14 -p build-lint --quiet 2> >(grep -v ' warnings\? generated\.$'); }
-
 # As in builds with sanitizers, sources of tools/ are compiled together, so that their headers are inspected
 # once for several sources.
 check_tidy() {
   CC=clang-14 CXX=clang++-14 configure build-lint -Db_sanitize=undefined -Db_lundef=false -Dablations=enabled
   ninja -C build-lint -t targets all | sed -n 's/\.inc: .*/.inc/p' | xargs ninja -C build-lint >&2
-  jq -r '.[] | .directory + "/" + .file' build-lint/compile_commands.json | grep '\.cpp$' | grep -v '/tests/' | sort -u | tidy
+  jq -r '.[] | .directory + "/" + .file' build-lint/compile_commands.json | grep '\.cpp$' | grep -v '/tests/' | sort -u |
+    tools/lint/tidy.py build-lint
 }
 
 [ $# -gt 0 ] || set -- format shell python spelling prose tidy

@@ -7,17 +7,18 @@
 # of whose tests run under QEMU (skipped if its packages cannot be installed). Later runs build only what has
 # changed.
 #
-#   tools/run-tests.sh [--quick]     --quick: only the release build with its tests and those of the Python package
+#   tools/run-tests.sh [--quick [SUITE]...]     --quick: only the release build with its tests and those of the Python package;
+#                                               with suites of Meson, only their tests and what these need
 set -euo pipefail
 # shellcheck source=tools/setup.sh
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 cd "$sptile_root"
 
-quick=false
+quick=false suites=all
 case "${1:-}" in
-  --quick) quick=true ;;
+  --quick) quick=true; shift; suites=${*:-all} ;;
   '') ;;
-  *) echo "usage: tools/run-tests.sh [--quick]" >&2; exit 2 ;;
+  *) echo "usage: tools/run-tests.sh [--quick [SUITE]...]" >&2; exit 2 ;;
 esac
 
 packages=("${build_packages[@]}" "${test_packages[@]}")
@@ -38,11 +39,11 @@ count() {
   failures+=("${names[@]/#/$1: }")
 }
 
-# build_and_test FOLDER SUITE OPTION...: builds and tests, and prints the elapsed time. A failed build counts
-# as one failed test. SUITE "all" runs every test; for another suite only its targets are built.
+# build_and_test FOLDER "SUITE..." OPTION...: builds and tests, and prints the elapsed time. A failed build counts
+# as one failed test. "all" runs every test; for other suites only their targets are built.
 build_and_test() {
-  local folder=$1 suite=() start=$SECONDS built
-  [ "$2" = all ] || suite=(--suite "$2")
+  local folder=$1 suite=() name start=$SECONDS built
+  if [ "$2" != all ]; then for name in $2; do suite+=(--suite "$name"); done; fi
   shift 2
   say "$folder: configure and build"
   if ! { configure "$folder" "$@" && if [ ${#suite[@]} -eq 0 ]; then ninja -C "$folder"; fi; } >&2; then
@@ -79,7 +80,7 @@ add_status() {
 # CUDA code is compiled for one architecture here; configure with the defaults to build all of them. Warnings
 # are errors in continuous integration only, so that a build of quickstart.sh can be reused elsewhere.
 strict=(); [ -z "${CI:-}" ] || strict=(-Dwerror=true)
-build_and_test build all -Dtests=enabled -Dgpu_arch=90 "${strict[@]}"
+build_and_test build "$suites" -Dtests=enabled -Dgpu_arch=90 "${strict[@]}"
 say "Python"
 start=$SECONDS
 add_counts Python "$(tests/python/run.sh build | tail -n 1)"

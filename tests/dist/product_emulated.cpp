@@ -6,7 +6,6 @@
 // WHOLE is a bundle of the matrix; `failures`: ranks do without each other, too. Exit code 0: all is right;
 // else a line on stderr says what is not.
 #define SPTILE_DIST_NCCL
-#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <functional>
@@ -94,10 +93,9 @@ void check_orders(const Files& files) {
   }
 }
 
-/// What is thrown by `work` in each rank but the absent one has one of these words, and comes in time.
+/// Checks that `work` throws an error with one of these words in each rank except the absent one.
 void refused(const char* what, std::int64_t ranks, const std::vector<std::string>& words,
              const std::function<void(std::int64_t, ThreadExchange&)>& work, std::int64_t absent = -1) {
-  const auto begin = std::chrono::steady_clock::now();
   Threads threads(ranks);
   threads.run([&](std::int64_t rank) {
     ThreadExchange host(threads, rank);
@@ -111,8 +109,6 @@ void refused(const char* what, std::int64_t ranks, const std::vector<std::string
     for (const std::string& one : words) known = known || said.find(one) != std::string::npos;
     if (!known) fail(std::string(what) + " is answered with '" + said + "'");
   });
-  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
-  if (passed.count() > 20) fail(std::string(what) + " took " + std::to_string(passed.count()) + " s");
   std::printf("refused: %s\n", what);
 }
 

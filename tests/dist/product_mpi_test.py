@@ -11,7 +11,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 
 from partitions import ENVIRONMENT, Partitions
 
@@ -62,10 +61,8 @@ def fell_back(what, *arguments):
 
 def ended(what, message, *arguments):
     """One process is lost, and the job ends."""
-    begin = time.monotonic()
     done = product(*arguments)
     assert done.returncode != 0 and message in done.stderr, f"{what}: {done.returncode}\n{done.stderr}"
-    assert time.monotonic() - begin < 30, f"{what}: {time.monotonic() - begin} s"
     print("ended:", what)
 
 

@@ -1,4 +1,4 @@
-// Every instance of every kernel of spmm_update and update_gradient for CUDA against the double reference.
+// Updates in graphs and on a caller's workspace, their prediction and refusals; the property runner tests the rest.
 #include <array>
 #include <memory>
 
@@ -60,83 +60,7 @@ std::shared_ptr<runtime::ProductPlan> planned(const DeviceKernel& row, const Ope
   return *plan;
 }
 
-/// Of products of two steps, each rounded; Z may be of 16 bits, and with Libra's formats is rounded twice.
-double allowed(const DeviceKernel& row, const runtime::DenseTypes& types) {
-  const double of_one = types.operands == DType::bf16 ? 0x1p-9 : types.operands == DType::f16 ? 0x1p-12 : 0;
-  const double of_z = (format_of(row.kernel).starts_with("libra") ? 2 : 1) * of_one;
-  return 2 * runtime::factor_error(runtime::kSpmm, row.precision, types) + of_z;
-}
-
-void check(const DeviceKernel& row, OperationProblem p, bool permuted, bool all_results, Random& random) {
-  p.types = types_of(row);
-  CAPTURE(label(row));
-  CAPTURE(p.a.rows);
-  CAPTURE(p.n);
-  CAPTURE(p.variant.m);
-  CAPTURE(p.pad);
-  const Formatted formatted = format_matrix(
-      p.a, format_of(row.kernel), permuted ? random_order(p.a.rows, random) : std::vector<std::int32_t>{});
-  const auto plan = planned(row, p, formatted);
-  if (plan == nullptr) return;
-  RandomOperands host(p, random);
-  for (std::size_t i = 0; i < p.op.operands.size() && !all_results; ++i)
-    if (p.op.operands[i].optional && p.op.operands[i].name != "C") host.leave_out(static_cast<int>(i));
-  OnDevice device(p, host);
-  const Status status = runtime::run(*plan, p.op, device.operands());
-  REQUIRE_MESSAGE(status.has_value(), status.error().message);
-  device.fetch();
-  CHECK(host.error(p.a.values.dtype()) <= host.tolerated() + allowed(row, p.types));
-  CHECK(host.gaps_untouched());
-}
-
-double skewed(std::int64_t r, std::int64_t) { return r % 5 == 1 ? 0 : r == 7 ? 1 : 0.03; }
-
 }  // namespace
-
-TEST_CASE("cuda update: any n and m, weights either way round, relu, optional operands") {
-  Random random(51);
-  for (const Operation* op : kBoth)
-    for (const DeviceKernel& row : runnable_kernels(*op)) {
-      const formats::Csr a = random_matrix(150, 700, row.any_values ? row.dense : row.values, random, skewed);
-      bool turned = false;
-      for (const std::int64_t n : {1, 3, 17, 32, 47, 64, 100, 128, 130})
-        for (const std::int64_t m : {1, 17, 47, 64, 128}) {
-          turned = !turned;
-          check(row,
-                {*op,
-                 a,
-                 n,
-                 {},
-                 {.m = m,
-                  .activation = n % 2 == 0 ? Activation::relu : Activation::none,
-                  .transposed_weights = turned},
-                 m % 3 == 1 ? 8 : m % 3,
-                 1.5},
-                n % 4 == 0, m != 47, random);
-        }
-      check(row, {*op, a, 264, {}, {.m = 200}, 0}, false, false, random);
-    }
-}
-
-TEST_CASE("cuda update: rows of many entries, empty rows, no rows; several heads; values of any type") {
-  Random random(52);
-  const auto long_rows = [](std::int64_t r, std::int64_t) {
-    return r % 16 == 3 ? 0.5 : r % 3 == 0 ? 0 : 0.004;
-  };
-  for (const Operation* op : kBoth)
-    for (const DeviceKernel& row : runnable_kernels(*op)) {
-      const DType values = row.any_values ? row.dense : row.values;
-      const formats::Csr a = random_matrix(64, 9000, values, random, long_rows);
-      check(row, {*op, a, 64, {}, {.m = 64}, 0}, true, true, random);
-      check(row, {*op, a, 20, {}, {.m = 12, .heads = 3, .activation = Activation::relu}, 1}, false, true,
-            random);
-      const formats::Csr pattern = random_matrix(300, 200, DType::none, random, skewed);
-      check(row, {*op, pattern, 32, {}, {.m = 32}, 0}, false, true, random);
-      for (const auto& [rows, cols] : {std::pair{0, 9}, {9, 0}, {40, 40}})
-        check(row, {*op, random_matrix(rows, cols, 0, values, random), 16, {}, {.m = 8}, 0}, false, true,
-              random);
-    }
-}
 
 TEST_CASE("cuda update: the same bits every time, in a graph, on a workspace of the caller's") {
   Random random(53);
@@ -177,30 +101,6 @@ TEST_CASE("cuda update: the same bits every time, in a graph, on a workspace of 
       beside.workspace_size = bytes - 1;
       CHECK(runtime::run(*plan, *op, beside).error().code == Errc::usage);
     }
-}
-
-TEST_CASE("cuda update: NaN in a row of B reaches the rows that use it, in W its column") {
-  Random random(54);
-  const formats::Csr a = random_matrix(200, 90, 0.05, DType::f32, random);
-  for (const DeviceKernel& row : runnable_kernels(kSpmmUpdate)) {
-    if (row.kernel != "cuda.csr.update" && row.kernel != "cuda.csr.update2") continue;
-    CAPTURE(label(row));
-    const OperationProblem p{kSpmmUpdate, a, 40, types_of(row), {.m = 24}};
-    const auto plan = planned(row, p, format_matrix(a, "csr"));
-    if (plan == nullptr) continue;
-    RandomOperands host(p, random);
-    host.set(runtime::kUpdateB, 4, 3, NAN);
-    host.set(runtime::kUpdateW, 5, 2, NAN);
-    OnDevice device(p, host);
-    REQUIRE(runtime::run(*plan, p.op, device.operands()));
-    device.fetch();
-    for (std::int64_t r = 0; r < a.rows; ++r) {
-      bool uses = false;
-      for (std::int64_t k = a.row_ptr[r]; k < a.row_ptr[r + 1]; ++k) uses = uses || a.col_idx[k] == 4;
-      for (std::int64_t j = 0; j < 24; ++j)
-        CHECK(std::isnan(host.at(runtime::kUpdateC, r, j)) == (uses || j == 2));
-    }
-  }
 }
 
 TEST_CASE("cuda update: both ways are predicted, with constants of their own or of what they are made of") {

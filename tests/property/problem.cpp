@@ -156,6 +156,7 @@ Result<Outcome> Problem::run(Machine& machine, const runtime::ProductPlan& plan,
   runtime::Operands operands{
       .alpha = setting_.alpha, .beta = setting_.beta, .scaled = setting_.scaled, .n = setting_.n};
   for (std::size_t i = 0; i < images_.size(); ++i) operands.dense[i] = images_[i].at(bring(images_[i]));
+  operands.dense[alias_.first].data = operands.dense[alias_.second].data;
   if (values_.present) {
     operands.values = bring(values_) + values_.begin;
     operands.values_batch = values_batch_;

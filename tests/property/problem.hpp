@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "formats/core/error.hpp"
@@ -50,6 +51,10 @@ class Problem {
   void set(std::size_t operand, std::int64_t row, std::int64_t column, double x);
   /// Replaces the numbers of all inputs.
   void draw_again(Random& random);
+  /// Copies the elements of an operand to another of the same shape.
+  void copy(std::size_t from, std::size_t to) { images_[to].bytes = images_[from].bytes; }
+  /// Lets a run read an operand at the address of another.
+  void alias(std::size_t operand, std::size_t other) { alias_ = {operand, other}; }
   /// Sets the values of the matrix, one per entry in CSR order, as for a refreshed plan.
   void set_values(formats::Array values);
   /// Accepts any non-finite number for a non-finite reference.
@@ -85,6 +90,7 @@ class Problem {
   Image values_;  ///< values of the run
   std::int64_t values_batch_ = 0;
   std::shared_ptr<const formats::Array> refreshed_;
+  std::pair<std::size_t, std::size_t> alias_ = {0, 0};
   static constexpr std::int64_t kNowhere = -2;
   bool any_nonfinite_ = false;
   std::int64_t nan_column_ = kNowhere;

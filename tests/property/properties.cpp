@@ -6,8 +6,12 @@
 
 #include "formats/layout/bundle_layout.hpp"
 #include "runtime/choice/kernel_costs.hpp"
+#include "runtime/core/attention_operands.hpp"
+#include "runtime/operation/attention.hpp"
+#include "runtime/operation/attention_gradient.hpp"
 #include "runtime/operation/error_bound.hpp"
 #include "runtime/operation/sddmm.hpp"
+#include "runtime/operation/softmax_rows.hpp"
 #include "runtime/operation/spmm_update.hpp"
 #include "runtime/operation/update_gradient.hpp"
 #include "runtime/plan/product_plan.hpp"
@@ -87,12 +91,6 @@ std::string outcome_error(const Problem& problem, const Result<Outcome>& outcome
   return outcome ? problem.first_error(*outcome) : outcome.error().message;
 }
 
-std::string agrees(Session& session, const Setting& setting) {
-  const auto planned = session.plan(setting);
-  if (!planned) return planned.error().message;
-  return outcome_error(planned->problem, planned->problem.run(session.machine(), *planned->plan));
-}
-
 void all_agree(Session& session, const std::vector<Setting>& settings) {
   for (const Setting& setting : settings)
     session.run_case(setting, [&](const Setting& s) { return agrees(session, s); });
@@ -106,6 +104,20 @@ std::vector<Setting> kinds(const Operation& op) {
     return {{.n = 17, .activation = Activation::relu}, {.m = 64, .transposed = true}, {.bare = true}};
   if (&op == &runtime::kUpdateGradient) return {{.n = 17, .activation = Activation::relu}, {.bare = true}};
   return {};
+}
+
+/// Rows of Y that are rows of V, too, give the bits of a copy.
+std::string shared_rows(Session& session, const Setting& setting) {
+  auto planned = session.plan(setting);
+  if (!planned) return planned.error().message;
+  Problem& problem = planned->problem;
+  problem.copy(runtime::kAttentionY, runtime::kAttentionV);
+  const auto first = problem.run(session.machine(), *planned->plan);
+  problem.alias(runtime::kAttentionV, runtime::kAttentionY);
+  const auto second = problem.run(session.machine(), *planned->plan);
+  if (!first || !second) return (first ? second : first).error().message;
+  if (const std::string wrong = problem.first_error(*second); !wrong.empty()) return wrong;
+  return problem.first_difference(*first, *second);
 }
 
 void check_agrees(Session& session) {
@@ -122,6 +134,16 @@ void check_agrees(Session& session) {
     all_agree(session, {kind});
     kind.shape = "pieces";
     all_agree(session, {kind});
+  }
+  if (&session.op() == &runtime::kAttention || &session.op() == &runtime::kAttentionGradient)
+    for (const Score score : {Score::dot, Score::cosine})
+      for (const std::int64_t n : {32, 33, 200})
+        session.run_case({.shape = "pieces", .n = n, .m = n, .heads = 2, .score = score, .note = "V is Y"},
+                         [&](const Setting& s) { return shared_rows(session, s); });
+  if (session.instance().on_cpu() && session.instance().is_float()) {
+    for (const std::int64_t n : {2, 3, 5, 7, 8, 9, 15, 16, 31, 33, 64, 127, 129, 300, 1000, 2100})
+      all_agree(session, {{.n = n, .m = 300 - n % 97}});
+    all_agree(session, {{.shape = "ladder", .n = 17, .m = 5}});
   }
   if (session.machine().is_fast() && session.instance().is_float())
     all_agree(session, {{.n = 512, .m = 128},
@@ -235,7 +257,9 @@ constexpr Poison kPoisons[] = {{"nan in a row", Extent::rows, kNan},
                                {"-inf in a column", Extent::cols, -kInfinity},
                                {"nan at an entry", Extent::entries, kNan},
                                {"inf at an entry", Extent::entries, kInfinity},
+                               {"-inf at an entry", Extent::entries, -kInfinity},
                                {"nan in weights", Extent::inner, kNan},
+                               {"inf in weights", Extent::inner, kInfinity},
                                {"large in a row", Extent::rows, kLarge},
                                {"large in a column", Extent::cols, kLarge}};
 
@@ -272,6 +296,19 @@ void check_nonfinite(Session& session) {
                          });
 }
 
+/// Rows with one masked entry in so many, or with masked entries only, and scores of any size.
+void check_masks(Session& session) {
+  for (const double alpha : {1.0, 1e4, -1e4})
+    for (const std::int64_t every : {3, 1})
+      session.run_case({.shape = "gaps", .n = 40, .alpha = alpha, .note = every == 3 ? "some" : "all"},
+                       [&](const Setting& s) {
+                         return poisoned_run(session, s, [&](Problem& problem) {
+                           for (std::int64_t k = 0; k < problem.matrix().csr.nnz(); k += every)
+                             set_in_rows(problem, Extent::entries, k, -kInfinity);
+                         });
+                       });
+}
+
 // --- Runs that follow each other.
 
 /// Counters are zero after a run, and old sums do not matter: the first run leaves NaN in them.
@@ -306,9 +343,12 @@ void check_again(Session& session) {
     session.run_case(setting, [&](const Setting& s) { return run_again(session, s); });
 }
 
+/// With another number of threads, and on another device if the kernel divides its work alike on all devices.
 std::string same_bits(Session& session, const Setting& setting) {
   Setting other = setting;
   other.threads = setting.threads + 1;
+  if (session.instance().kernel->name == "cuda.csr.update" && session.machine().devices() > 1)
+    other.device = 1 - setting.device;
   const auto a = session.plan(setting), b = session.plan(other);
   if (!a || !b) return (a ? b : a).error().message;
   const auto first = a->problem.run(session.machine(), *a->plan);
@@ -487,12 +527,15 @@ constexpr Property kProperties[] = {
     {"unused_rows", "NaN in rows of operands that no entry refers to has no effect", check_unused_rows},
     {"nonfinite", "NaN, infinities and the largest numbers have the effect that they have in the reference",
      check_nonfinite},
+    {"masks", "entries of -inf mask scores of any size", check_masks},
     {"again", "a workspace serves one run after the other", check_again},
     {"same_bits", "results have the same bits on every run, for any number of threads", check_same_bits},
     {"stored", "a stored schedule is used and gives the same bits", check_stored},
     {"refresh", "new values replace those of the matrix", check_refresh, false},
     {"csr_order", "numbers per entry are in the order of the CSR matrix", check_csr_order},
     {"least_n", "plans report the number of columns from which no other plan is better", check_least_n},
+    {"divisions", "results agree for every division of the work: pieces, teams, slices, parts",
+     check_divisions},
     {"empty", "no rows, no columns, no entries; no columns of operands are refused", check_empty},
 };
 
@@ -504,8 +547,12 @@ constexpr OptOut kOptOuts[] = {
      "supports one column"},
     {"heads", [](const Kernel& k) { return k.device == runtime::Device::cuda && !serves_some(k, 1, 2); },
      "supports one head; plans for several heads choose another kernel"},
+    {"masks", [](const Kernel& k) { return k.op != &runtime::kAttention && k.op != &runtime::kSoftmaxRows; },
+     "the operation has no masks"},
     {"unused_rows", [](const Kernel& k) { return !reads(*k.op, Extent::cols); },
      "no operand has one row per column of the matrix"},
+    {"divisions", [](const Kernel& k) { return k.device == runtime::Device::cpu; },
+     "divides its work between threads only, see same_bits"},
     {"same_bits", [](const Kernel& k) { return !k.deterministic; },
      "adds to results with atomic operations, in any order"},
     {"stored",
@@ -523,6 +570,12 @@ constexpr OptOut kOptOuts[] = {
 };
 
 }  // namespace
+
+std::string agrees(Session& session, const Setting& setting) {
+  const auto planned = session.plan(setting);
+  if (!planned) return planned.error().message;
+  return outcome_error(planned->problem, planned->problem.run(session.machine(), *planned->plan));
+}
 
 std::span<const Property> properties() { return kProperties; }
 std::span<const OptOut> opt_outs() { return kOptOuts; }

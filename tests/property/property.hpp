@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "tests/property/session.hpp"
@@ -15,6 +16,11 @@ struct Property {
 };
 
 std::span<const Property> properties();
+
+/// Plans and runs a case; empty, or the first element that differs from the reference.
+std::string agrees(Session& session, const Setting& setting);
+/// Runs the cases of a kernel's schedules: windows and rows in pieces, teams, slices.
+void check_divisions(Session& session);
 
 /// A property that a kernel does not have, and the reason.
 struct OptOut {

@@ -13,7 +13,8 @@ void Session::begin(const Instance& instance, std::string_view property) {
 }
 
 const Matrix& Session::matrix(const Setting& setting) {
-  return matrices_.get(setting.shape, instance_->values, instance_->kernel->format, setting.permuted);
+  return matrices_.get(setting.shape, instance_->values, instance_->kernel->format, setting.permuted,
+                       setting.parameter);
 }
 
 bool Session::serves(const Setting& setting) {

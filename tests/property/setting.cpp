@@ -29,6 +29,7 @@ constexpr Field kFields[] = {
     {"activation", [](const Setting& s) { return static_cast<double>(s.activation); }},
     {"score", [](const Setting& s) { return static_cast<double>(s.score); }},
     {"transposed", [](const Setting& s) { return s.transposed ? 1.0 : 0; }},
+    {"parameter", [](const Setting& s) { return static_cast<double>(s.parameter); }},
     {"device", [](const Setting& s) { return static_cast<double>(s.device); }},
 };
 

@@ -31,9 +31,12 @@ struct Setting {
   runtime::Activation activation = runtime::Activation::none;
   runtime::Score score = runtime::Score::dot;
   bool transposed = false;  ///< W is m x n
+  int parameter = kFitted;  ///< of the format, as Converter::from_csr_at takes it
   int device = 0;
   int threads = 2;
   std::string_view note = {};  ///< distinguishes cases with equal parameters
+
+  static constexpr int kFitted = -1;  ///< the parameter that a conversion chooses
 
   [[nodiscard]] std::int64_t planned_n() const { return planned != 0 ? planned : n; }
 };

@@ -28,7 +28,9 @@ struct Matrix {
 /// Creates each matrix once.
 class Matrices {
  public:
-  const Matrix& get(std::string_view shape, DType values, std::string_view format, bool permuted);
+  /// See Setting::parameter.
+  const Matrix& get(std::string_view shape, DType values, std::string_view format, bool permuted,
+                    int parameter);
 
  private:
   struct Made;

@@ -9,11 +9,13 @@ What cannot be had here (CUDA, a compiler, the command) is skipped, and said so 
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -51,6 +53,30 @@ class Device(NamedTuple):
         return csp.csr_matrix(
             tuple(self.put(part) for part in (matrix.data, matrix.indices, matrix.indptr)), matrix.shape
         )
+
+
+def _threads(pid: int) -> list[list[str]]:
+    """Fields of /proc/PID/task/*/stat from the state on."""
+    threads = []
+    for path in Path(f"/proc/{pid}/task").glob("*/stat"):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # the thread has ended
+            threads.append(path.read_text().rpartition(")")[2].split())
+    return threads
+
+
+def wait_for_work(pid: int, seconds: float) -> None:
+    """Waits until a process has used so much CPU time."""
+    ticks = seconds * os.sysconf("SC_CLK_TCK")
+    while sum(int(thread[11]) + int(thread[12]) for thread in _threads(pid)) < ticks:
+        time.sleep(0.01)
+
+
+def wait_until_blocked(pid: int) -> None:
+    """Waits until all threads of a process sleep, and use no CPU time between two inspections."""
+    before = None
+    while before != (now := [thread[11:13] for thread in _threads(pid)]) or any(t[0] != "S" for t in _threads(pid)):
+        before = now
+        time.sleep(0.05)
 
 
 def missing_cuda() -> str:

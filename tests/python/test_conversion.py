@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 import warnings
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse as sp
-from conftest import ROOT, command, random_csr, run_python
+from conftest import ROOT, command, random_csr, run_python, wait_for_work
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -433,7 +432,7 @@ def test_ctrl_c_stops_and_leaves_nothing(call: str, large_matrix: Path, tmp_path
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert process.stdout is not None and process.stdout.readline() == "ready\n"
-    time.sleep(0.5)
+    wait_for_work(process.pid, 0.5)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=120)
     assert out == "interrupted\n", out + err

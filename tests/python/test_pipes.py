@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import command
+from conftest import command, wait_until_blocked
 
 import sptile
 
@@ -67,11 +67,11 @@ def test_ctrl_c_ends_a_call_that_waits_for_a_pipe(pipe: Path, call: str, text: s
         )
         assert child.stdout is not None
         child.stdout.readline()
-        time.sleep(0.5)
+        wait_until_blocked(child.pid)
         assert child.poll() is None
         child.send_signal(signal.SIGINT)
         try:
-            errors = child.communicate(timeout=5)[1]
+            errors = child.communicate(timeout=60)[1]
         finally:
             child.kill()
     assert "KeyboardInterrupt" in errors.splitlines()[-1]
@@ -92,11 +92,11 @@ def test_ctrl_c_ends_the_command_that_waits_for_a_pipe(pipe: Path, source: str, 
             stderr=subprocess.DEVNULL,
             preexec_fn=take_ctrl_c,
         )
-        time.sleep(0.5)
+        wait_until_blocked(child.pid)
         assert child.poll() is None
         child.send_signal(signal.SIGINT)
         try:
-            assert child.wait(timeout=5) == -signal.SIGINT
+            assert child.wait(timeout=60) == -signal.SIGINT
         finally:
             child.kill()
     assert [path.name for path in pipe.parent.iterdir()] == ["pipe"]
@@ -142,5 +142,5 @@ def test_two_threads_wait_for_two_pipes(pipe: Path) -> None:
     for path in (other, pipe):  # not in the order in which they are waited for
         path.write_text(TEXT)
     for reader in readers:
-        reader.join(10)
+        reader.join()
     assert all(np.array_equal(found[path], RIGHT) for path in (pipe, other))

@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,7 +18,7 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 from conftest import ROOT, command
-from rank_group import Outcome, run_ranks, values
+from rank_group import Outcome, run_ranks, semaphore, values
 
 torch = pytest.importorskip("torch", reason="sptile.torch.distributed is tested where PyTorch is installed")
 
@@ -806,35 +805,37 @@ def die(rank: int, path: str, dies: int) -> None:
 
 @pytest.mark.parametrize("tcp", [False, True], ids=["file store", "tcp store"])
 def test_a_rank_that_dies_is_named(tcp: bool, parts: dict[str, str]) -> None:
-    outcomes = run_ranks(die, parts["symmetric f32"], 2, tcp=tcp)
+    outcomes = run_ranks(die, parts["symmetric f32"], 2, tcp=tcp, group_seconds=600)  # longer than run_ranks waits
     assert outcomes[2].exit == 3
     for rank in (0, 1, 3):
         assert outcomes[rank].raised == "IoError", outcomes[rank]
         assert "no response from rank 2" in outcomes[rank].message
-        assert outcomes[rank].seconds < 30
 
 
 def test_the_rank_with_the_store_dies(parts: dict[str, str]) -> None:
-    outcomes = run_ranks(die, parts["symmetric f32"], 0, tcp=True)
+    outcomes = run_ranks(die, parts["symmetric f32"], 0, tcp=True, group_seconds=600)
     assert outcomes[0].exit == 3
     for outcome in outcomes[1:]:
         assert outcome.raised == "IoError" and "rank 0" in outcome.message, outcome
-        assert outcome.seconds < 30
 
 
-def hang(rank: int, path: str) -> None:
+def hang(rank: int, path: str, ended: Any) -> None:
+    """Rank 1 multiplies only after the other ranks have given up."""
     a = DistSparseMatrix(path)
     if rank == 1:
-        time.sleep(28)
-    a @ torch.ones(a.owned, 4)
+        for _ in range(3):
+            ended.acquire()
+    try:
+        a @ torch.ones(a.owned, 4)
+    finally:
+        ended.release()
 
 
 def test_a_rank_that_hangs_is_named_when_the_time_of_the_group_is_over(parts: dict[str, str]) -> None:
-    outcomes = run_ranks(hang, parts["symmetric f32"], group_seconds=8)
+    outcomes = run_ranks(hang, parts["symmetric f32"], semaphore(), group_seconds=4)
     assert outcomes[1].raised == "IoError"  # it comes too late
     for rank in (0, 2, 3):
         assert outcomes[rank].raised == "IoError" and "rank 1" in outcomes[rank].message, outcomes[rank]
-        assert outcomes[rank].seconds < 28, outcomes[rank]  # the time of the group, and that of the roll call
 
 
 # ---- The page about it ----

@@ -57,9 +57,6 @@ class HeadProblem {
     for (std::int64_t k = 0; k < arrays_[i].size(); ++k)
       if (std::uniform_real_distribution<double>()(random) < share) set(i, k, x);
   }
-  void scale(std::size_t i, double factor) {
-    for (std::int64_t k = 0; k < arrays_[i].size(); ++k) set(i, k, number(i, k) * factor);
-  }
 
   [[nodiscard]] runtime::ReferenceProduct product(std::span<const std::int64_t> packed = {}) const {
     return {view(), n_, types_, variant_, packed};
@@ -138,13 +135,6 @@ class HeadProblem {
   std::vector<formats::Array> arrays_;
   runtime::Operands operands_;
 };
-
-/// Every pair of types of operands and results.
-inline const runtime::DenseTypes kAllDenseTypes[] = {
-    DType::f32, DType::f64, DType::f16, DType::bf16, {DType::f16, DType::f32}, {DType::bf16, DType::f32}};
-
-/// Ragged and aligned values of n and m.
-inline constexpr std::int64_t kRaggedWidths[] = {1, 3, 17, 32, 33, 64, 100};
 
 /// Returns a matrix with empty and short rows and one of thousands of entries.
 inline formats::Csr skewed_matrix(std::int64_t rows, std::int64_t cols, Random& random) {

@@ -58,35 +58,39 @@ std::string progress_line(const std::string& phase, std::int64_t done, std::int6
 
 bool stderr_is_terminal() { return is_capable_terminal(stderr); }
 
-ProgressBar::ProgressBar(const Progress& progress)
-    : progress_(progress),
-      phase_start_(std::chrono::steady_clock::now()),
-      painter_([this] { paint_until_stopped(); }) {}
+ProgressBar::ProgressBar(const Progress& progress, Time start) : progress_(progress), last_look_(start) {}
+
+ProgressBar::ProgressBar(const Progress& progress) : ProgressBar(progress, std::chrono::steady_clock::now()) {
+  painter_ = std::thread([this] { paint_until_stopped(); });
+}
 
 ProgressBar::~ProgressBar() { finish(); }
 
 void ProgressBar::finish() {
-  if (!painter_.joinable()) return;
   {
     const std::lock_guard lock(mutex_);
     stop_ = true;
   }
   wake_.notify_one();
-  painter_.join();
+  if (painter_.joinable()) painter_.join();
   clear();
+}
+
+void ProgressBar::paint_at(Time now) {
+  const std::lock_guard lock(mutex_);
+  paint(now);
 }
 
 void ProgressBar::paint_until_stopped() {
   std::unique_lock lock(mutex_);
   wake_.wait_for(lock, 300ms, [this] { return stop_; });
   while (!stop_) {
-    paint();
+    paint(std::chrono::steady_clock::now());
     wake_.wait_for(lock, 100ms, [this] { return stop_; });
   }
 }
 
-void ProgressBar::paint() {
-  const auto now = std::chrono::steady_clock::now();
+void ProgressBar::paint(Time now) {
   const std::string phase = progress_.phase.load();
   const std::int64_t done = progress_.done.load();
   if (phase != phase_ || done < done_) phase_start_ = last_look_;  // the phase began after the last update

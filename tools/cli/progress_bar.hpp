@@ -27,7 +27,11 @@ bool stderr_is_terminal();
 /// drawing.
 class ProgressBar {
  public:
+  using Time = std::chrono::steady_clock::time_point;
+
   explicit ProgressBar(const Progress& progress);
+  /// Starts no thread: only paint_at() draws.
+  ProgressBar(const Progress& progress, Time start);
   ~ProgressBar();
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
@@ -35,19 +39,21 @@ class ProgressBar {
   /// Stops drawing and clears the line. Further calls have no effect. The destructor calls it.
   void finish();
 
+  /// Draws the state at a time.
+  void paint_at(Time now);
+
   /// Prints a line above the bar immediately.
   void print(const std::string& line, std::FILE* to = stderr);
 
  private:
   void paint_until_stopped();
-  void paint();
+  void paint(Time now);
   void clear();
 
   const Progress& progress_;
   std::string phase_;
   std::int64_t done_ = 0;
-  std::chrono::steady_clock::time_point last_look_ = std::chrono::steady_clock::now(),
-                                        phase_start_ = last_look_, job_start_ = last_look_;
+  Time last_look_, phase_start_ = last_look_, job_start_ = last_look_;
   bool painted_ = false, stop_ = false;
   std::mutex mutex_;
   std::condition_variable wake_;

@@ -28,8 +28,6 @@ namespace {
 constexpr double kNone = -std::numeric_limits<double>::infinity();
 const double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-const Operation* const kAll[] = {&runtime::kSoftmaxRows, &runtime::kSoftmaxRowsGradient, &runtime::kAttention,
-                                 &runtime::kAttentionGradient, &runtime::kAttentionGradientT};
 const Operation* const kScored[] = {&runtime::kAttention, &runtime::kAttentionGradient,
                                     &runtime::kAttentionGradientT};
 
@@ -71,51 +69,6 @@ void check(HeadProblem& p) {
 
 }  // namespace
 
-TEST_CASE("softmax and attention: every type, score, layout of heads and ragged width") {
-  Random random(1);
-  const formats::Csr a = skewed_matrix(30, 40, random);
-  for (const Operation* op : kAll)
-    for (const DenseTypes& types : kAllDenseTypes)
-      for (const Score score : {Score::dot, Score::cosine, Score::additive})
-        for (const HeadLayout& layout : {HeadLayout{}, {3, 2}, {3, 1, true}}) {
-          const std::int64_t n = score == Score::additive ? 1 : 17;
-          HeadProblem p(*op, a, {.m = 33, .score = score}, n, types, layout, random);
-          p.operands().alpha = 0.75;
-          check(p);
-        }
-  for (const Operation* op : kScored)
-    for (const std::int64_t n : kRaggedWidths)
-      for (const std::int64_t m : kRaggedWidths) {
-        HeadProblem p(*op, a, {.m = m}, n, DType::f32, {2, 3}, random);
-        check(p);
-      }
-}
-
-TEST_CASE("softmax and attention: rows of thousands, operands wider than a slice, optional ones left out") {
-  Random random(2);
-  const formats::Csr a = skewed_matrix(21, 3000, random);
-  for (const Operation* op : kAll)
-    for (const Score score : {Score::dot, Score::cosine}) {
-      HeadProblem p(*op, a, {.m = 300, .score = score}, 260, DType::f32, {}, random);
-      p.operands().alpha = 0.1;
-      check(p);
-      for (std::size_t i = 0; i < op->operands.size(); ++i)
-        if (op->operands[i].optional) p.leave_out(i);
-      check(p);
-    }
-}
-
-TEST_CASE("softmax and attention: matrices without rows, columns or entries") {
-  Random random(3);
-  for (const auto& [rows, cols] : {std::pair{0, 5}, {5, 0}, {7, 9}}) {
-    const formats::Csr a = random_matrix(rows, cols, 0, DType::f32, random);
-    for (const Operation* op : kAll) {
-      HeadProblem p(*op, a, {}, 4, DType::f32, {2}, random);
-      check(p);
-    }
-  }
-}
-
 TEST_CASE("attention: empty rows, and masked ones, are 0, and so are their statistics") {
   Random random(4);
   const formats::Csr a = skewed_matrix(20, 30, random);
@@ -129,46 +82,6 @@ TEST_CASE("attention: empty rows, and masked ones, are 0, and so are their stati
   softmax.sprinkle(0, 2, kNone, random);
   check(softmax);
   for (std::int64_t k = 0; k < a.nnz(); ++k) CHECK(softmax.number(1, k) == 0);
-}
-
-TEST_CASE("softmax and attention: masks in every row, and scores that no exponential of theirs can hold") {
-  Random random(5);
-  const formats::Csr a = skewed_matrix(40, 60, random);
-  for (const DType type : {DType::f32, DType::f64, DType::bf16})
-    for (const double size : {1e4, -1e4}) {
-      HeadProblem softmax(runtime::kSoftmaxRows, a, {}, 1, type, {}, random);
-      softmax.sprinkle(0, 0.3, kNone, random);
-      softmax.operands().alpha = std::fabs(size);
-      check(softmax);
-      HeadProblem p(runtime::kAttention, a, {}, 16, type, {}, random);
-      p.sprinkle(runtime::kAttentionBias, 0.3, kNone, random);
-      p.operands().alpha = size;
-      check(p);
-      // Weights of a row are a distribution: of V = 1 the mean is 1, or 0 where all are masked.
-      p.sprinkle(runtime::kAttentionV, 2, 1, random);
-      check(p);
-      for (std::int64_t k = 0; k < 40 * 16; ++k) {
-        const double out = p.number(runtime::kAttentionOut, k);
-        CHECK((out == 0 || std::fabs(out - 1) < 1e-2));
-      }
-    }
-}
-
-TEST_CASE("softmax and attention: NaN and infinity stay in their row") {
-  Random random(6);
-  const formats::Csr a = random_matrix(9, 30, 0.5, DType::f32, random);
-  for (const double bad : {kNaN, -kNone}) {
-    HeadProblem softmax(runtime::kSoftmaxRows, a, {}, 1, DType::f32, {}, random);
-    softmax.set(0, a.row_ptr[4], bad);
-    check(softmax);
-    for (std::int64_t k = 0; k < a.nnz(); ++k)
-      CHECK(std::isnan(softmax.number(1, k)) == (k >= a.row_ptr[4] && k < a.row_ptr[5]));
-    HeadProblem p(runtime::kAttention, a, {}, 5, DType::f32, {}, random);
-    p.set(runtime::kAttentionX, 4 * 5 + 2, bad);
-    check(p);
-    for (std::int64_t k = 0; k < 9 * 5; ++k)
-      CHECK(std::isnan(p.number(runtime::kAttentionOut, k)) == (k / 5 == 4));
-  }
 }
 
 TEST_CASE("softmax and attention: the same bits for any number of threads, and rows in another order") {

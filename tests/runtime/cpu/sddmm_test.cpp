@@ -44,89 +44,7 @@ std::vector<std::byte> run_once(const runtime::PlanMatrix& matrix, const PlanOpt
   return out;
 }
 
-/// Runs one kernel and measures it; also sees that nothing behind the last number is touched.
-void check_kernel(const Kernel& kernel, const formats::Csr& a, const Samples& operands,
-                  const std::vector<std::int32_t>& order, double alpha, double beta, bool scaled) {
-  CAPTURE(kernel.name);
-  const Formatted formatted = format_matrix(a, kernel.format, order);
-  const auto packed = formats::packed_positions(formatted.data.view(), order);
-  REQUIRE(packed);
-  const std::vector<std::byte> before = operands.out_bytes();
-  std::vector<std::byte> out = run_once(formatted.matrix(),
-                                        {.n = operands.n,
-                                         .dense = operands.types.operands,
-                                         .result = operands.types.result,
-                                         .kernel = kernel.name,
-                                         .threads = 2},
-                                        operands, alpha, beta, scaled);
-  const double error =
-      runtime::relative_error(a.view(), packed->view().as<std::int64_t>(), operands.n, operands.types,
-                              operands.with(out.data(), alpha, beta, scaled), before.data());
-  CHECK(error <= runtime::tolerated_sum_error(operands.n, operands.types));
-  const std::size_t end = static_cast<std::size_t>(a.nnz()) * size_of(operands.types.result);
-  CHECK(std::memcmp(out.data() + end, before.data() + end, before.size() - end) == 0);
-}
-
-void check_all_kernels(const formats::Csr& a, std::int64_t n, const runtime::DenseTypes& dense,
-                       Random& random, bool permuted = false, double alpha = 1, double beta = 0,
-                       bool scaled = false) {
-  const Samples operands(a, n, dense, random, permuted ? 5 : 0);
-  const auto order = permuted ? random_order(a.rows, random) : std::vector<std::int32_t>{};
-  for (const Kernel& kernel : sddmm_kernels()) check_kernel(kernel, a, operands, order, alpha, beta, scaled);
-}
-
 }  // namespace
-
-TEST_CASE("sddmm: every kernel agrees with the reference on random matrices of many shapes and densities") {
-  Random random(1);
-  for (const RandomShape& s : kRandomShapes) {
-    const formats::Csr a = random_matrix(s.rows, s.cols, s.density, DType::f32, random);
-    CAPTURE(s.rows);
-    CAPTURE(s.cols);
-    check_all_kernels(a, 33, DType::f32, random);
-    check_all_kernels(a, 20, DType::f32, random, true, -0.5, 2, true);
-  }
-}
-
-TEST_CASE("sddmm: any number of features works, with padding between rows and in reordered matrices") {
-  Random random(2);
-  const formats::Csr a = random_matrix(45, 70, 0.15, DType::f32, random);
-  for (const std::int64_t n : {1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64, 127, 128, 129, 300, 1000}) {
-    CAPTURE(n);
-    check_all_kernels(a, n, DType::f32, random);
-    check_all_kernels(a, n, DType::f32, random, true, 1.5, -1);
-  }
-}
-
-TEST_CASE("sddmm: every type of X, Y and the result goes with every type of values") {
-  Random random(3);
-  for (const DType values : {DType::none, DType::f16, DType::bf16, DType::f32, DType::f64})
-    for (const runtime::DenseTypes dense : {runtime::DenseTypes(DType::f16),
-                                            {DType::bf16},
-                                            {DType::f32},
-                                            {DType::f64},
-                                            {DType::f16, DType::f32},
-                                            {DType::bf16, DType::f32}}) {
-      CAPTURE(name_of(values));
-      CAPTURE(name_of(dense.operands));
-      CAPTURE(name_of(dense.result));
-      const formats::Csr a = random_matrix(40, 50, 0.2, values, random);
-      for (const std::int64_t n : {1, 6, 17, 40}) {
-        check_all_kernels(a, n, dense, random, false, 1, 0, true);
-        check_all_kernels(a, n, dense, random, true, 0.75, 0.5, true);
-        check_all_kernels(a, n, dense, random, true, 0.75, 0.5, false);
-      }
-    }
-}
-
-TEST_CASE("sddmm: rows of very different lengths, empty rows between them") {
-  Random random(4);
-  const formats::Csr a = random_matrix(90, 3000, DType::f32, random, [](std::int64_t r, std::int64_t) {
-    return r % 5 == 0 ? 0 : r == 33 ? 1 : r % 7 == 0 ? 0.4 : 0.002;
-  });
-  check_all_kernels(a, 40, DType::f32, random);
-  check_all_kernels(a, 40, DType::f16, random, true, 2, 1, true);
-}
 
 TEST_CASE("sddmm: the same bits for any number of threads and from every format") {
   const test::AllThreads all_threads;
@@ -200,18 +118,6 @@ TEST_CASE("sddmm: a matrix without entries needs no room for the result, one wit
     CHECK(runtime::run(*planned(none.matrix(), {.n = 4, .kernel = kernel.name}),
                        SddmmOperands{.ldx = 4, .ldy = 4}));
   }
-}
-
-TEST_CASE("sddmm: with beta = 0 what stood in the result does not matter") {
-  Random random(7);
-  const formats::Csr a = random_matrix(30, 30, 0.2, DType::f32, random);
-  Samples operands(a, 8, DType::f32, random);
-  const Formatted formatted = format_matrix(a, "bittcf");
-  const std::vector<std::byte> expected = run_once(formatted.matrix(), {.n = 8}, operands);
-  for (float& x : operands.out.as<float>().first(static_cast<std::size_t>(a.nnz())))
-    x = std::numeric_limits<float>::quiet_NaN();
-  const std::vector<std::byte> found = run_once(formatted.matrix(), {.n = 8}, operands);
-  CHECK(found == expected);
 }
 
 TEST_CASE("sddmm: bad operands and plans of the other operation are refused before anything runs") {

@@ -20,13 +20,6 @@ using runtime::Variant;
 
 namespace {
 
-constexpr runtime::DenseTypes kTypes[] = {{DType::f32},
-                                          {DType::f64},
-                                          {DType::f16},
-                                          {DType::bf16},
-                                          {DType::f16, DType::f32},
-                                          {DType::bf16, DType::f32}};
-
 PlanOptions options_of(const OperationProblem& p, int threads = 2) {
   PlanOptions options;
   options.n = p.n;
@@ -44,97 +37,7 @@ std::shared_ptr<runtime::ProductPlan> planned(const OperationProblem& p, const F
   return *plan;
 }
 
-/// Runs with and without the operands that may be left out; with every instruction set that is there.
-void check(const OperationProblem& p, Random& random, bool permuted = false) {
-  CAPTURE(p.op.name);
-  CAPTURE(p.a.rows);
-  CAPTURE(p.n);
-  CAPTURE(p.variant.m);
-  CAPTURE(name_of(p.types.operands));
-  CAPTURE(name_of(p.types.result));
-  const Formatted formatted =
-      format_matrix(p.a, "csr", permuted ? random_order(p.a.rows, random) : std::vector<std::int32_t>{});
-  for (const runtime::Kernel& kernel : runtime::kernels()) {
-    if (kernel.op != &p.op || kernel.device != runtime::Device::cpu || !available(kernel)) continue;
-    CAPTURE(kernel.name);
-    PlanOptions options = options_of(p);
-    options.kernel = kernel.name;
-    const auto plan = planned(p, formatted, options);
-    for (const bool all : {true, false}) {
-      RandomOperands operands(p, random);
-      for (std::size_t i = 0; i < p.op.operands.size() && !all; ++i)
-        if (p.op.operands[i].optional && !(i == runtime::kGradientC && &p.op == &kUpdateGradient))
-          operands.leave_out(static_cast<int>(i));
-      const Status status = runtime::run(*plan, p.op, operands.operands());
-      REQUIRE_MESSAGE(status.has_value(), status.error().message);
-      CHECK(operands.error(p.a.values.dtype()) <= operands.tolerated());
-      CHECK(operands.gaps_untouched());
-    }
-  }
-}
-
-constexpr const Operation* kBoth[] = {&kSpmmUpdate, &kUpdateGradient};
-
-double skewed(std::int64_t r, std::int64_t) { return r % 4 == 1 ? 0 : r == 7 ? 1 : 0.1; }
-
 }  // namespace
-
-TEST_CASE("spmm_update: any n and m, weights either way round, empty rows, a dense row") {
-  Random random(1);
-  const formats::Csr a = random_matrix(40, 60, DType::f32, random, skewed);
-  for (const Operation* op : kBoth)
-    for (const std::int64_t n : {1, 3, 17, 47, 64, 100, 130, 300})
-      for (const std::int64_t m : {1, 3, 17, 47, 64, 100, 130, 300})
-        check({*op, a, n, DType::f32, {.m = m, .transposed_weights = n % 2 == 1}, m % 3, 1.5}, random,
-              m == 17);
-  for (const Operation* op : kBoth)
-    check({*op, a, 1100, DType::f32, {.m = 140, .activation = Activation::relu}}, random);
-}
-
-TEST_CASE("spmm_update: every type of operands, results and values, with relu, scaled, several heads") {
-  Random random(2);
-  for (const Operation* op : kBoth)
-    for (const DType values : {DType::none, DType::f16, DType::bf16, DType::f32, DType::f64})
-      for (const runtime::DenseTypes types : kTypes) {
-        const formats::Csr a = random_matrix(50, 40, values, random, skewed);
-        for (const bool turned : {false, true})
-          check({*op,
-                 a,
-                 33,
-                 types,
-                 {.m = 20, .heads = 3, .activation = Activation::relu, .transposed_weights = turned},
-                 3,
-                 -0.5},
-                random, turned);
-      }
-}
-
-TEST_CASE("spmm_update: matrices without rows, columns or entries; gradients of nothing are 0") {
-  Random random(3);
-  for (const auto& [rows, cols] : {std::pair{0, 9}, {9, 0}, {5, 5}, {0, 0}, {1, 1}})
-    for (const Operation* op : kBoth) {
-      const formats::Csr a = random_matrix(rows, cols, 0, DType::f32, random);
-      check({*op, a, 5, DType::f32, {.m = 4}}, random);
-    }
-}
-
-TEST_CASE("spmm_update: the same bits for any number of threads") {
-  Random random(4);
-  const formats::Csr a = random_matrix(300, 900, DType::f32, random, skewed);
-  const Formatted formatted = format_matrix(a, "csr");
-  for (const Operation* op : kBoth) {
-    const OperationProblem p{*op, a, 200, DType::f32, {.m = 96}};
-    RandomOperands operands(p, random);
-    std::vector<std::vector<std::byte>> results;
-    for (const int threads : {1, 2, 3, 8}) {
-      REQUIRE(runtime::run(*planned(p, formatted, options_of(p, threads)), *op, operands.operands()));
-      const auto last = static_cast<int>(op->operands.size()) - 1;
-      const auto* const bytes = reinterpret_cast<const std::byte*>(operands.array(last).data());
-      results.emplace_back(bytes, bytes + operands.bytes(static_cast<std::size_t>(last)));
-    }
-    for (const auto& result : results) CHECK(result == results.front());
-  }
-}
 
 TEST_CASE("spmm_update: NaN in a row of B reaches the rows that use it, in W its column; relu keeps it") {
   Random random(5);

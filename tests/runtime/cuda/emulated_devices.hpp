@@ -11,7 +11,8 @@ struct EmulatedDeviceSizes {
 inline constexpr EmulatedDeviceSizes kEmulatedDevices[] = {
     {90, 1, 1 << 20},     // much work per warp: units are split
     {90, 132, 50 << 20},  // more warps than work: warps of a block share units
-    {90, 2, 24 << 10},    // B exceeds the cache: slices are processed in sequence
+    {90, 2, 36 << 10},    // B exceeds the cache: slices are processed in sequence
+    {90, 16, 1 << 20},    // several blocks share a window
 };
 
 }  // namespace sptile::test

@@ -1,5 +1,4 @@
-// Stored schedules: what was made comes back, and nothing else does. Emulated kernels run what came back, see
-// emulated_product.hpp.
+// Stored schedules are restored unchanged, and damaged ones are refused. The property "stored" runs restored schedules.
 #include "runtime/cuda/stored_schedule.hpp"
 
 #include <doctest/doctest.h>

@@ -7,15 +7,17 @@
 #include <chrono>
 #include <fstream>
 #include <iterator>
-#include <thread>
 
 #include "tests/temporary_folder.hpp"
 
 using namespace sptile::tools;
+using namespace std::chrono_literals;
 
 namespace {
 
-/// Takes what is written to stderr as long as it lives.
+constexpr ProgressBar::Time kStart;
+
+/// Redirects stderr to a file.
 class StderrFile {
  public:
   StderrFile()
@@ -33,12 +35,6 @@ class StderrFile {
   [[nodiscard]] std::string text() const {
     std::ifstream in(path_);
     return {std::istreambuf_iterator<char>(in), {}};
-  }
-  /// Gives up after half a minute.
-  [[nodiscard]] bool waits_for(const std::string& part) const {
-    for (int i = 0; i < 3000 && text().find(part) == std::string::npos; ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    return text().find(part) != std::string::npos;
   }
 
  private:
@@ -86,11 +82,11 @@ TEST_CASE("counts beyond the total and narrow terminals do no harm") {
   CHECK(progress_line("read", 50, 100, 2.0, 0).empty());
 }
 
-TEST_CASE("a bar without a phase writes nothing of its own, however often it is finished") {
+TEST_CASE("a bar without a phase writes only the printed lines, however often it is finished") {
   const StderrFile written;
-  sptile::Progress progress;
-  ProgressBar bar(progress);
-  std::this_thread::sleep_for(std::chrono::milliseconds(600));  // the bar has looked at it several times
+  const sptile::Progress progress;
+  ProgressBar bar(progress, {});
+  bar.paint_at(kStart + 600ms);
   bar.print("a note");
   bar.finish();
   bar.finish();
@@ -101,25 +97,28 @@ TEST_CASE("a bar shows its phase, keeps lines above it, and leaves an empty line
   const StderrFile written;
   sptile::Progress progress;
   progress.begin("inflate", 0);
-  ProgressBar bar(progress);
-  REQUIRE(written.waits_for("inflate"));
+  ProgressBar bar(progress, {});
+  bar.paint_at(kStart + 300ms);
   bar.print("a note");
-  CHECK(written.waits_for("\r\033[Ka note\n\r\033[Kinflate"));
+  bar.paint_at(kStart + 400ms);
   bar.finish();
-  CHECK(written.text().ends_with("inflate\r\033[K"));
+  CHECK(written.text() == "\r\033[Kinflate\r\033[Ka note\n\r\033[Kinflate\r\033[K");
 }
 
-TEST_CASE("of a job of many steps the bar counts steps, and names the phase") {
+TEST_CASE("the bar of a job of several steps counts steps and names the phase") {
   const StderrFile written;
   sptile::Progress progress;
   progress.begin("inflate", 0);
-  ProgressBar bar(progress);
-  REQUIRE(written.waits_for("\033[Kinflate"));
+  ProgressBar bar(progress, {});
+  bar.paint_at(kStart + 1s);
   progress.steps = 12;
   progress.steps_done = 3;
-  CHECK(written.waits_for("\033[K3 of 12: inflate [====="));
-  CHECK(written.waits_for("]  25%  less than 1 s left"));
+  bar.paint_at(kStart + 2s);
+  CHECK(written.text().find("\033[K3 of 12: inflate [=====") != std::string::npos);
+  CHECK(written.text().ends_with("]  25%  3 s left"));
   progress.begin("read", 8);
   progress.done = 2;
-  CHECK(written.waits_for("\033[K3 of 12: read 25% [===="));
+  bar.paint_at(kStart + 21s);
+  CHECK(written.text().find("\033[K3 of 12: read 25% [====") != std::string::npos);
+  CHECK(written.text().ends_with("]  25%  1 min 0 s left"));
 }

@@ -115,33 +115,28 @@ bool close(const std::vector<double>& a, const std::vector<double>& b) {
 
 }  // namespace
 
-TEST_CASE("parts put together are the matrix, whatever its rows, its values and the number of parts") {
-  unsigned seed = 1;
-  for (const std::int64_t rows : {0, 1, 2, 9, 70})
-    for (const std::int32_t parts : {1, 2, 3, 8})
-      for (const DType dtype : {DType::none, DType::f32, DType::f64})
-        for (const double density : {0.0, 0.1, 0.7}) {
-          CAPTURE(rows);
-          CAPTURE(parts);
-          CAPTURE(name_of(dtype));
-          const Rows filled = random_rows(rows, rows, density, seed++);
-          const formats::Csr a = make_csr(rows, filled, dtype);
-          const bool symmetric = formats::identical(a.view(), formats::transpose(a.view()).view());
-          check_round_trip(a, reorder::divide_by_part(random_parts(rows, parts, seed), parts), symmetric);
-          check_round_trip(a, reorder::divide_in_order(a.view(), {}, parts), symmetric);
-        }
-}
-
-TEST_CASE("there may be more parts than rows") {
-  for (const std::int64_t rows : {0, 1, 9})
-    for (const DType dtype : {DType::none, DType::f32, DType::f64}) {
-      CAPTURE(rows);
-      CAPTURE(name_of(dtype));
-      const formats::Csr a = make_csr(rows, random_rows(rows, rows, 0.5, 7), dtype);
-      const bool symmetric = formats::identical(a.view(), formats::transpose(a.view()).view());
-      check_round_trip(a, reorder::divide_by_part(random_parts(rows, 75, 8), 75), symmetric);
-      check_round_trip(a, reorder::divide_in_order(a.view(), {}, 75), symmetric);
-    }
+TEST_CASE("parts put together are the matrix, for any rows, values and number of parts") {
+  constexpr DType kTypes[] = {DType::none, DType::f32, DType::f64};
+  constexpr double kDensities[] = {0.0, 0.1, 0.7};
+  struct Sizes {
+    std::int64_t rows;
+    std::int32_t parts;
+  };
+  constexpr Sizes kSizes[] = {{0, 1},  {0, 3},  {1, 1},  {1, 2},  {2, 2},  {2, 8},  {9, 1},
+                              {9, 3},  {9, 12}, {70, 1}, {70, 2}, {70, 3}, {70, 8}, {70, 8},
+                              {70, 3}, {9, 2},  {9, 8},  {70, 8}, {9, 75}};
+  for (unsigned i = 0; const Sizes& sizes : kSizes) {  // each type of values with each density
+    const std::int64_t rows = sizes.rows;
+    const std::int32_t parts = sizes.parts;
+    CAPTURE(rows);
+    CAPTURE(parts);
+    const DType dtype = kTypes[i % 3];
+    CAPTURE(name_of(dtype));
+    const formats::Csr a = make_csr(rows, random_rows(rows, rows, kDensities[i / 3 % 3], i + 1), dtype);
+    const bool symmetric = formats::identical(a.view(), formats::transpose(a.view()).view());
+    check_round_trip(a, reorder::divide_by_part(random_parts(rows, parts, ++i), parts), symmetric);
+    check_round_trip(a, reorder::divide_in_order(a.view(), {}, parts), symmetric);
+  }
 }
 
 TEST_CASE("a symmetric matrix is known, and stored without transposes") {

@@ -23,6 +23,17 @@ struct HybridHeader {
   ResidualHeader rows;
 };
 
+/// Interleaves the blocks of a launch evenly: block b has rows if rows_before(b + 1) exceeds rows_before(b).
+struct MixedGrid {
+  std::uint32_t blocks, row_blocks;
+  std::uint32_t row_blocks_of_slice;
+
+  /// Returns the number of blocks with rows among the first `count`.
+  SPTILE_HOST_DEVICE std::uint32_t rows_before(std::uint32_t count) const {
+    return static_cast<std::uint32_t>(std::uint64_t{count} * row_blocks / blocks);
+  }
+};
+
 /// The rows that the residual part has to write, ascending: those with residual entries, and all rows of
 /// windows without tiles. Rows of windows with tiles are written as ~row: the tiles' sums are there before.
 struct ResidualRows {

@@ -16,18 +16,6 @@
 
 namespace sptile::runtime::cuda {
 
-/// How the blocks of a launch are shared out: block b of all has rows where the share of the rows passes a
-/// whole number.
-struct MixedGrid {
-  std::uint32_t blocks, row_blocks;
-  std::uint32_t row_blocks_of_slice;
-
-  /// Blocks with rows among the first `count`.
-  SPTILE_HOST_DEVICE std::uint32_t rows_before(std::uint32_t count) const {
-    return static_cast<std::uint32_t>(std::uint64_t{count} * row_blocks / blocks);
-  }
-};
-
 /// Rows of entries beside tiles of kernel K: lanes enough for the columns of one of its warps.
 template <class K>
 struct MixedRows {

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "formats/layout/csr.hpp"
+#include "runtime/cuda/device/whole_pieces.hpp"
 #include "tests/runtime/random_problem.hpp"
 
 using namespace sptile;
@@ -128,4 +129,13 @@ TEST_CASE("csr schedule: of a very long row there are about as many pieces as ea
     if (entries > 4096) CHECK(longest >= header.pieces);
     CHECK(longest <= std::max<std::int64_t>(64, 2 * header.pieces));
   }
+}
+
+TEST_CASE("csr kernels: B is moved in pieces of 16 bytes only if all heads are aligned") {
+  alignas(16) float memory[64];
+  using runtime::cuda::whole_pieces;
+  CHECK(whole_pieces({memory, 8, 16}, 8, sizeof(float)));
+  for (const runtime::Operand& operand :
+       {runtime::Operand{memory, 8, 17}, {memory, 9, 16}, {memory + 1, 8, 16}})
+    CHECK_FALSE(whole_pieces(operand, 8, sizeof(float)));
 }

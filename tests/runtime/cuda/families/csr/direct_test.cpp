@@ -1,77 +1,34 @@
-// The code of the direct csr kernel, run on the host lane by lane.
+// The division of rows by the direct csr kernel; the property runner tests its products.
+#include "runtime/cuda/families/csr/direct.hpp"
+
 #include <doctest/doctest.h>
 
-#include "tests/runtime/cuda/emulated_block.hpp"
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wunknown-pragmas"
-#pragma GCC diagnostic ignored "-Wconversion"
-#include "runtime/cuda/families/csr/direct.cu"
-#pragma GCC diagnostic pop
-
-#include "tests/runtime/cuda/emulated_product.hpp"
+#include "tests/runtime/random_problem.hpp"
 
 using namespace sptile;
 using namespace sptile::test;
-using runtime::cuda::DeviceKernel;
 using runtime::cuda::direct_shape;
 using runtime::cuda::DirectHeader;
+using runtime::cuda::DirectRequest;
 
 namespace {
 
-std::vector<runtime::cuda::ScheduleScratch> scratch_of(const runtime::cuda::ScheduleHeader& header) {
-  return {header.as<DirectHeader>().scratch};
-}
+runtime::cuda::DeviceInfo device(int sm_count) { return {.capability = 90, .sm_count = sm_count}; }
 
-/// On one multiprocessor rows are whole, on many the long ones are in pieces.
-constexpr int kMultiprocessors[] = {1, 132};
+DirectRequest request(std::int64_t n) {
+  const runtime::cuda::DirectShape shape = direct_shape(n, 4);
+  return {shape, shape.slices(n), 4};
+}
 
 }  // namespace
 
-TEST_CASE("direct csr kernels: every instance, every shape of a team") {
-  Random random(1);
-  for (const DeviceKernel& kernel : runtime::cuda::direct_kernels())
-    for (const int sms : kMultiprocessors)
-      for (const auto& [n, pad] : std::initializer_list<std::pair<std::int64_t, std::int64_t>>{{1, 0},
-                                                                                               {2, 3},
-                                                                                               {3, 1},
-                                                                                               {4, 0},
-                                                                                               {7, 1},
-                                                                                               {8, 8},
-                                                                                               {12, 0},
-                                                                                               {13, 0},
-                                                                                               {16, 0},
-                                                                                               {27, 1},
-                                                                                               {32, 0},
-                                                                                               {32, 1},
-                                                                                               {64, 16},
-                                                                                               {67, 0},
-                                                                                               {130, 2},
-                                                                                               {264, 8}}) {
-        if (kernel.values == DType::none && n != 3 && n != 64) continue;
-        const formats::Csr a = uneven_matrix(75, 400, kernel.values, random);
-        check_emulated_product(kernel,
-                               {.exact = a,
-                                .format = formats::as_format(a.view()),
-                                .order = {},
-                                .n = n,
-                                .pad = pad,
-                                .alpha = 2,
-                                .beta = n % 2 == 0 ? 0 : -1.0,
-                                .device = emulated_device(sms),
-                                .scratch = scratch_of},
-                               random);
-      }
-}
-
-TEST_CASE("direct csr kernels: with much to do narrow teams have more rows of B on the way") {
+TEST_CASE("direct csr schedule: much work on few multiprocessors has more rows of B in flight") {
   Random random(4);
-  const formats::Csr a = random_matrix(300, 900, DType::f32, random, [](std::int64_t r, std::int64_t) {
-    return r == 7 ? 1.0 : r == 8 ? 0.3 : r % 3 == 0 ? 0.12 : 0.02;  // a block's work, a warp's, some threads'
+  const formats::Csr a = random_matrix(300, 900, DType::none, random, [](std::int64_t r, std::int64_t) {
+    return r == 7 ? 1.0 : r == 8 ? 0.3 : r % 3 == 0 ? 0.12 : 0.02;
   });
-  const auto at_once = [&](std::int64_t n, int sms) {
-    return runtime::cuda::direct_schedule(a.row_ptr, {.shape = direct_shape(n, 4), .sum_bytes = 4},
-                                          emulated_device(sms))
+  const auto at_once = [&](std::int64_t n, int sm_count) {
+    return runtime::cuda::direct_schedule(a.row_ptr, request(n), device(sm_count))
         .header.as<DirectHeader>()
         .at_once;
   };
@@ -79,62 +36,29 @@ TEST_CASE("direct csr kernels: with much to do narrow teams have more rows of B 
   CHECK(at_once(8, 1) == runtime::cuda::kDirectMany);
   CHECK(at_once(1, 132) == runtime::cuda::kDirectFew);
   CHECK(at_once(32, 1) == runtime::cuda::kDirectFew);
-  for (const DeviceKernel& kernel : runtime::cuda::direct_kernels()) {
-    if (kernel.values != DType::f32) continue;
-    for (const std::int64_t n : {1, 4, 8})
-      check_emulated_product(kernel,
-                             {.exact = a,
-                              .format = formats::as_format(a.view()),
-                              .order = {},
-                              .n = n,
-                              .device = emulated_device(1),
-                              .scratch = scratch_of},
-                             random);
-  }
 }
 
-TEST_CASE(
-    "direct csr kernels: a stored schedule with one bit changed, or of another N or device, is refused") {
+TEST_CASE("direct csr schedule: one that was stored for another N or device is refused") {
   Random random(5);
-  const formats::Csr a = uneven_matrix(75, 400, DType::f32, random);
-  const formats::FormatView format = formats::as_format(a.view());
-  for (const DeviceKernel& kernel : runtime::cuda::direct_kernels()) {
-    if (kernel.values != kernel.dense) continue;
-    REQUIRE(kernel.store != nullptr);
-    const runtime::cuda::DeviceInfo device = emulated_device(132);
-    runtime::cuda::Schedule made = kernel.schedule({format, 64, device});
-    CHECK(made.header.as<DirectHeader>().pieces >= 3);
-    CHECK(made.header.as<DirectHeader>().rows_at >= 0);
-    const auto restored = [&](std::int64_t n, const runtime::cuda::DeviceInfo& on) {
-      return kernel.store->restore({format, n, on}, {{}, made.bytes});
-    };
-    REQUIRE(restored(64, device));
-    CHECK(restored(64, device)->workspace_bytes == made.workspace_bytes);
-    for (std::size_t i = 0; i < made.bytes.size(); ++i) {
-      CAPTURE(i);
-      made.bytes[i] ^= std::byte{1} << (i % 8);
-      const auto forged = restored(64, device);
-      CHECK((!forged && forged.error().code == Errc::bad_input));
-      made.bytes[i] ^= std::byte{1} << (i % 8);
-    }
-    CHECK_FALSE(restored(8, device));
-    CHECK_FALSE(restored(64, emulated_device(1)));
-    const std::int64_t number = 0;
-    CHECK_FALSE(kernel.store->restore({format, 64, device}, {{&number, 1}, made.bytes}));
-    made.bytes.pop_back();
-    CHECK_FALSE(restored(64, device));
-  }
+  const formats::Csr a = random_matrix(75, 400, DType::none, random, [](std::int64_t r, std::int64_t) {
+    return r == 17 ? 0.9 : r % 5 == 0 ? 0.0 : 0.03;
+  });
+  const auto made = runtime::cuda::direct_schedule(a.row_ptr, request(64), device(132));
+  CHECK(made.header.as<DirectHeader>().pieces >= 3);
+  CHECK(made.header.as<DirectHeader>().rows_at >= 0);
+  const auto restored = [&](std::int64_t n, int sm_count) {
+    return read_direct({{}, made.bytes}, a.row_ptr, request(n), device(sm_count));
+  };
+  CHECK(restored(64, 132));
+  CHECK_FALSE(restored(8, 132));
+  CHECK_FALSE(restored(64, 1));
 }
 
-TEST_CASE("direct csr kernels: rows of one class need no bytes, and come back without them") {
-  Random random(6);
-  const formats::Csr a = random_matrix(40, 40, DType::f32, random,
-                                       [](std::int64_t r, std::int64_t c) { return r == c ? 1.0 : 0.0; });
-  const formats::FormatView format = formats::as_format(a.view());
-  const DeviceKernel& kernel = runtime::cuda::direct_kernels()[0];
-  const runtime::cuda::DeviceInfo device = emulated_device();
-  CHECK(kernel.schedule({format, 64, device}).bytes.empty());
-  const auto restored = kernel.store->restore({format, 64, device}, {});
+TEST_CASE("direct csr schedule: rows of one class need no bytes and are restored without them") {
+  std::vector<std::int64_t> row_ptr(41);
+  for (std::size_t r = 0; r < row_ptr.size(); ++r) row_ptr[r] = static_cast<std::int64_t>(r);
+  CHECK(runtime::cuda::direct_schedule(row_ptr, request(64), device(1)).bytes.empty());
+  const auto restored = read_direct({}, row_ptr, request(64), device(1));
   REQUIRE(restored);
   CHECK(restored->header.as<DirectHeader>().row_blocks > 0);
 }

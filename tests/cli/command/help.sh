@@ -1,1 +1,0 @@
-sptile --help

@@ -1,0 +1,261 @@
+// How schedules divide the work of each kernel: the cases that reach the parts which other matrices do not.
+#include <fnmatch.h>
+
+#include <cstring>
+
+#include "formats/layout/hc_rules.hpp"
+#include "runtime/cuda/backend.hpp"
+#include "runtime/cuda/families/attention/tile_schedule.hpp"
+#include "runtime/cuda/families/csr/direct.hpp"
+#include "runtime/cuda/families/csr/resident.hpp"
+#include "runtime/cuda/families/tile/hybrid_schedule.hpp"
+#include "runtime/cuda/papers/bulk/schedule.hpp"
+#include "runtime/cuda/papers/libra_streams/schedule.hpp"
+#include "runtime/plan/product_plan.hpp"
+#include "tests/property/property.hpp"
+
+namespace sptile::test {
+namespace {
+
+using runtime::Activation;
+using runtime::Score;
+using runtime::cuda::BulkHeader;
+using runtime::cuda::DirectHeader;
+using runtime::cuda::HybridHeader;
+using runtime::cuda::LibraStreamsHeader;
+using runtime::cuda::ResidentHeader;
+using runtime::cuda::Schedule;
+using runtime::cuda::TileAttentionHeader;
+using runtime::cuda::TileHeader;
+
+// --- Conditions that a schedule of a case must meet.
+
+const TileHeader& tiles(const Schedule& s) { return s.header.as<TileHeader>(); }
+const HybridHeader& both(const Schedule& s) {
+  return s.header.is<HybridHeader>() ? s.header.as<HybridHeader>() : s.header.as<LibraStreamsHeader>().parts;
+}
+
+bool has_splits(const Schedule& s) { return tiles(s).split_count > 0; }
+bool has_no_splits(const Schedule& s) { return tiles(s).split_count == 0; }
+bool has_splits_only(const Schedule& s) { return has_splits(s) && tiles(s).teams == 0; }
+bool has_teams(const Schedule& s) { return tiles(s).teams > tiles(s).split_count; }
+bool has_short_rows(const Schedule& s) { return tiles(s).split_count == 1 && tiles(s).short_count > 0; }
+bool has_workspace(const Schedule& s) { return s.workspace_bytes > 0; }
+
+bool has_both(const Schedule& s) { return both(s).tiles.item_count > 0 && both(s).rows.csr.items() > 0; }
+bool has_tiles_only(const Schedule& s) { return both(s).rows.csr.items() == 0; }
+bool has_rows_only(const Schedule& s) { return both(s).tiles.item_count == 0; }
+bool splits_both(const Schedule& s) { return both(s).tiles.split_count > 0 && both(s).rows.csr.splits > 0; }
+bool has_both_and_teams(const Schedule& s) { return has_both(s) && both(s).tiles.teams > 0; }
+/// Whether work in rows lets tiles have warps of 128 columns of f32.
+bool has_both_and_wide_warps(const Schedule& s) { return has_both(s) && both(s).tiles.variant == 2; }
+bool scales_rows(const Schedule& s) { return s.header.as<LibraStreamsHeader>().scaled_rows > 0; }
+
+template <int kLines>
+bool has_lines(const Schedule& s) {
+  return s.header.as<ResidentHeader>().lines == kLines;
+}
+template <int kAtOnce>
+bool has_at_once(const Schedule& s) {
+  return s.header.as<DirectHeader>().at_once == kAtOnce;
+}
+
+bool has_one_slice_together(const Schedule& s) { return s.header.as<BulkHeader>().slices_together == 1; }
+bool has_widest_slices(const Schedule& s) { return s.header.as<BulkHeader>().slice_segments == 16; }
+/// Whether several blocks share a window.
+bool cuts_windows(const Schedule& s) {
+  const auto& header = s.header.as<BulkHeader>();
+  for (int block = 0; block < header.blocks; ++block) {
+    runtime::cuda::BulkShare share;
+    std::memcpy(&share, s.bytes.data() + header.shares_at + block * sizeof share, sizeof share);
+    for (const runtime::cuda::BulkPart& part : share)
+      if (part.window_begin < part.window_end &&
+          part.segment_end - part.segment_begin < header.slice_segments)
+        return true;
+  }
+  return false;
+}
+
+/// Whether partial results of windows go through memory, between several teams.
+template <bool kThroughMemory>
+bool merges_teams(const Schedule& s) {
+  const auto& header = s.header.as<TileAttentionHeader>();
+  const auto partials = s.workspace_bytes - static_cast<std::size_t>(header.scratch.partials_at);
+  return header.split_count > 0 && (partials > 0) == kThroughMemory;
+}
+
+// --- The cases.
+
+constexpr int kAllTensor = formats::hc_parameter(formats::kHcAllTensor);
+constexpr int kAllCuda = formats::hc_parameter(formats::kHcAllCuda);
+/// Columns with at least two nonzeros on average go to tensor cores.
+constexpr int kHalf = formats::hc_parameter({-448, 511, 0});
+
+enum class Extent {
+  all,
+  f32,       ///< large: for values and operands in f32 only
+  schedule,  ///< too large to run emulated: the schedule for f32 only
+};
+
+struct Division {
+  const char* kernels;  ///< names, as fnmatch matches them with FNM_EXTMATCH
+  Setting setting;
+  bool (*reached)(const Schedule&) = nullptr;  ///< a condition of its schedules on emulated devices
+  Extent extent = Extent::all;
+};
+
+constexpr const char* kTileKernels = "cuda.@(bittcf|bmat|me_tcf|rs_tile).@(mma|staged)";
+constexpr const char* kHybrid = "cuda.hc_window.@(hybrid|apart)";
+constexpr const char* kLibra = "cuda.libra_spmm.!(sddmm|update2)";
+constexpr const char* kLibraStreams = "cuda.libra_spmm.!(mma|sddmm|update2)";
+constexpr const char* kAttention = "cuda.csr.attention*";
+
+const Division kDivisions[] = {
+    {"*", {.shape = "pieces", .n = 40, .device = 3}},
+
+    // Every width of a team; many rows of B in flight if there is much work.
+    {"cuda.csr.@(direct|rows)", {.n = 2, .pad = 3}},
+    {"cuda.csr.@(direct|rows)", {.n = 3, .pad = 1, .device = 1}},
+    {"cuda.csr.@(direct|rows)", {.n = 7, .pad = 1}},
+    {"cuda.csr.@(direct|rows)", {.shape = "pieces", .n = 13, .device = 1}},
+    {"cuda.csr.@(direct|rows)", {.n = 16}},
+    {"cuda.csr.@(direct|rows)", {.n = 27, .pad = 1, .device = 1}},
+    {"cuda.csr.@(direct|rows)", {.n = 130, .pad = 2}},
+    {"cuda.csr.direct", {.shape = "work", .n = 1}, has_at_once<runtime::cuda::kDirectMany>, Extent::f32},
+    {"cuda.csr.direct", {.shape = "work", .n = 8}, has_at_once<runtime::cuda::kDirectMany>, Extent::f32},
+    {"cuda.csr.direct", {.shape = "work", .n = 32}, has_at_once<runtime::cuda::kDirectFew>, Extent::f32},
+
+    // Rows of B of one and of several KiB, whose pieces go to all lanes.
+    {"cuda.csr.rows", {.shape = "pieces", .n = 128, .pad = 1}},
+    {"cuda.csr.rows", {.shape = "pieces", .n = 256, .alpha = -0.5, .beta = 2}},
+    {"cuda.csr.rows", {.shape = "pieces", .n = 256, .pad = 8}},
+    {"cuda.csr.rows", {.shape = "pieces", .n = 256, .pad = 1}},
+    {"cuda.csr.rows", {.shape = "pieces", .n = 256, .planned = 512}},
+    {"cuda.csr.rows", {.shape = "pieces", .n = 384, .planned = 512, .pad = 8}},
+    {"cuda.csr.rows", {.shape = "pieces", .n = 512}},
+
+    // Slices of one and of two lines, more parts than rows, rows that several warps share.
+    {"cuda.csr.resident", {.shape = "long_window", .n = 64, .permuted = true}, has_lines<1>},
+    {"cuda.csr.resident", {.n = 128, .alpha = 2, .beta = -1}, has_lines<2>},
+    {"cuda.csr.resident", {.n = 32, .device = 1}},
+    {"cuda.csr.resident", {.shape = "some_longer", .n = 128, .pad = 8, .device = 2}},
+    {"cuda.csr.resident", {.shape = "some_longer", .n = 37, .pad = 1, .permuted = true, .device = 2}},
+
+    // Rows of a lane, a warp, a block, several blocks.
+    {"cuda.csr.stream", {.shape = "ladder", .n = 1, .alpha = 2, .beta = -1}},
+    {"cuda.csr.stream", {.shape = "ladder", .n = 1, .pad = 2, .permuted = true}},
+    {"cuda.csr.stream", {.shape = "some_longer", .n = 1}},
+    {"cuda.csr.stream", {.shape = "long_both", .n = 1}},
+    {"cuda.csr.stream", {.shape = "million", .n = 1}, nullptr, Extent::f32},
+    {"cuda.csr.softmax_rows*", {.shape = "ladder", .heads = 2, .alpha = -1.5}},
+
+    // Windows in pieces, by teams of warps, slices of B one after the other.
+    {kTileKernels,
+     {.shape = "long_window", .n = 72, .permuted = true, .alpha = 2, .beta = -1},
+     has_splits_only},
+    {kTileKernels, {.shape = "long_window", .n = 32, .device = 1}, has_teams},
+    {kTileKernels, {.shape = "long_window", .n = 67, .pad = 1, .permuted = true, .beta = 0.5, .device = 1}},
+    {kTileKernels, {.n = 520, .pad = 8, .permuted = true, .device = 2}},
+    {"cuda.bittcf.acc?(_write_through)", {.n = 64}, has_no_splits},
+    {"cuda.bittcf.acc?(_write_through|_balanced)",
+     {.shape = "short_rows", .n = 128, .permuted = true},
+     has_splits},
+    {"cuda.bittcf.acc_windows", {.shape = "short_rows", .n = 128}, has_no_splits},
+    {"cuda.rs_tile.rsh*", {.shape = "short_rows", .n = 32, .alpha = 2, .beta = -1}, has_short_rows},
+    {"cuda.rs_tile.rsh*", {.shape = "short_rows", .n = 128}, has_short_rows},
+
+    // Tiles and rows in one launch, or only one of them.
+    {kHybrid, {.shape = "windows", .n = 32, .parameter = kHalf}, has_both},
+    {kHybrid,
+     {.shape = "windows", .n = 64, .permuted = true, .beta = 1, .parameter = kAllTensor},
+     has_tiles_only},
+    {kHybrid,
+     {.shape = "windows", .n = 32, .permuted = true, .beta = 1, .parameter = kAllCuda},
+     has_rows_only},
+    {kHybrid,
+     {.shape = "long_both", .n = 72, .pad = 8, .alpha = 2, .beta = 3, .parameter = kHalf},
+     splits_both},
+    {kHybrid, {.shape = "long_both", .n = 72, .pad = 1, .beta = 3, .parameter = kHalf}, splits_both},
+    {kHybrid, {.shape = "long_both", .n = 33, .parameter = kHalf}, splits_both},
+    {kHybrid, {.shape = "long_both", .n = 32, .parameter = kHalf, .device = 1}, has_both_and_teams},
+    {"cuda.hc_window.hybrid",
+     {.shape = "one_window", .n = 128, .parameter = kHalf},
+     has_both_and_wide_warps,
+     Extent::schedule},
+    {kLibra, {.shape = "segments", .n = 64, .alpha = -0.5, .beta = 2, .parameter = 3}},
+    {kLibra, {.shape = "windows", .n = 64, .parameter = 1}, has_tiles_only},
+    {kLibra, {.shape = "windows", .n = 64, .permuted = true, .parameter = 9}, has_rows_only},
+    {"cuda.libra_spmm.mma", {.shape = "long_both", .n = 40, .beta = 3, .parameter = 3}, splits_both},
+    {kLibra, {.shape = "long_both", .n = 256, .permuted = true, .alpha = 2, .beta = -1, .parameter = 3}},
+    {kLibra, {.shape = "long_both", .n = 256, .planned = 512, .pad = 4, .parameter = 3}},
+    {kLibraStreams,
+     {.shape = "segments", .n = 36, .pad = 4, .permuted = true, .alpha = 2, .beta = -2},
+     scales_rows},
+    {kLibraStreams, {.shape = "segments", .n = 36, .pad = 4, .beta = 1, .device = 1}, scales_rows},
+    {"cuda.hc_window.paper*", {.shape = "long_window", .n = 40, .beta = 2, .parameter = kAllTensor}},
+    {"cuda.hc_window.paper*", {.shape = "long_window", .n = 16, .parameter = kAllCuda}},
+    {"cuda.hc_window.paper*", {.shape = "windows", .n = 47, .pad = 1, .permuted = true}},
+
+    // Windows of every height; slices and shares of bulk copies.
+    {"cuda.tall.@(staged|wgmma)", {.n = 32, .parameter = 16}},
+    {"cuda.tall.@(staged|wgmma)", {.n = 72, .permuted = true, .parameter = 32}},
+    {"cuda.tall.@(staged|wgmma)", {.n = 72, .parameter = 64}},
+    {"cuda.tall.@(staged|wgmma)", {.n = 32, .permuted = true, .parameter = 128}},
+    {"cuda.tall.@(staged|wgmma)",
+     {.shape = "pieces", .n = 40, .permuted = true, .alpha = 2, .beta = -1, .parameter = 16, .device = 3},
+     has_workspace},
+    {"cuda.tall.@(staged|wgmma)", {.shape = "pieces", .n = 40, .parameter = 128, .device = 3}, has_workspace},
+    {"cuda.bmat.bulk", {.shape = "gaps", .n = 520, .permuted = true, .device = 2}, has_one_slice_together},
+    {"cuda.bmat.bulk", {.n = 512, .pad = 8}, has_widest_slices},
+    {"cuda.bmat.bulk",
+     {.shape = "pieces", .n = 264, .permuted = true, .alpha = 2, .beta = -1, .device = 3},
+     cuts_windows},
+    {"cuda.bmat.bulk",
+     {.shape = "pieces", .n = 392, .planned = 520, .pad = 8, .beta = 1, .device = 3},
+     cuts_windows},
+    {"cuda.bmat.bulk", {.shape = "pieces", .n = 392, .planned = 520, .pad = 1, .device = 3}},
+    {"cuda.bmat.bulk", {.shape = "long_window", .n = 17, .device = 1}, has_teams},
+
+    // Several slices of X, Y and V; windows of one team and of several.
+    {kAttention, {.n = 3, .m = 17, .heads = 2}},
+    {kAttention, {.n = 100, .m = 64, .heads = 2, .score = Score::cosine}},
+    {kAttention, {.n = 8, .m = 300, .heads = 2}},
+    {kAttention, {.n = 272, .m = 264, .score = Score::cosine}},
+    {"cuda.bmat.attention", {.shape = "pieces", .n = 32, .m = 32, .device = 1}, merges_teams<false>},
+    {"cuda.bmat.attention",
+     {.shape = "wide_window", .n = 32, .m = 32, .heads = 2, .device = 1},
+     merges_teams<true>},
+
+    // Rows of many nonzeros; sums over many rows.
+    {"cuda.csr.update", {.shape = "pieces", .n = 7, .m = 3, .pad = 1, .device = 2}},
+    {"cuda.csr.update", {.shape = "pieces", .n = 264, .m = 8, .bare = true}},
+    {"cuda.csr.update_gradient", {.shape = "narrow", .n = 20, .m = 70, .activation = Activation::relu}},
+    {"cuda.csr.update_gradient", {.shape = "narrow", .n = 20, .m = 70, .device = 1}},
+};
+
+std::string reached(Session& session, const Division& division, const Setting& setting) {
+  if (session.machine().name() != "emulated" || division.reached == nullptr) return {};
+  const Schedule schedule =
+      session.instance().row->schedule({session.matrix(setting).formatted.data.view(),
+                                        setting.planned_n(),
+                                        *runtime::cuda::find_device(setting.device),
+                                        {},
+                                        options_of(session.instance(), setting).variant});
+  return division.reached(schedule) ? "" : "the schedule is not the one that the case is for";
+}
+
+}  // namespace
+
+void check_divisions(Session& session) {
+  for (const Division& division : kDivisions) {
+    const Instance& instance = session.instance();
+    if (fnmatch(division.kernels, std::string(instance.kernel->name).c_str(), FNM_EXTMATCH) != 0) continue;
+    if (division.extent != Extent::all && !(instance.is_float() && instance.values == DType::f32)) continue;
+    session.run_case(division.setting, [&](const Setting& s) {
+      const std::string wrong = reached(session, division, s);
+      return wrong.empty() && division.extent != Extent::schedule ? agrees(session, s) : wrong;
+    });
+  }
+}
+
+}  // namespace sptile::test

@@ -72,19 +72,16 @@ release.postponed = capturing  # a captured graph would not survive that memory 
 atexit.register(release.stop)
 
 
+untraced(PlanHandle.run)
+
+
 class TorchPlan(PlanHandle):
-    """A plan whose runs use torch's current stream, and a workspace per stream."""
+    """A plan of a device of torch."""
 
     def __init__(self, matrix: MatrixHandle, operation: str, options: c.PlanOptions, device: torch.device) -> None:
         super().__init__(matrix, operation, options)
         self._device = device
         self._workspaces: dict[int, tuple[Any, Tensor | None]] = {}
-
-    @untraced
-    def run(self, *operands: Any, **numbers: Any) -> None:
-        if self._device.type == "cuda":
-            numbers["stream"], numbers["workspace"] = self.place()
-        super().run(*operands, **numbers)
 
     @untraced
     def place(self) -> tuple[int, Any]:
@@ -104,6 +101,15 @@ class TorchPlan(PlanHandle):
                 tensor.record_stream(torch.cuda.current_stream(self._device))
             self._workspaces[stream] = pointer, memory
         return pointer, memory
+
+
+class CudaPlan(TorchPlan):
+    """A plan whose runs use torch's current stream, and a workspace per stream."""
+
+    @untraced
+    def run(self, *operands: Any, **numbers: Any) -> None:
+        numbers["stream"], numbers["workspace"] = self.place()
+        super().run(*operands, **numbers)
 
 
 class MatrixHandle(Owner):
@@ -231,7 +237,7 @@ class Handle:
         )
         c.set_attributes(options, {**attributes, "precision": precision, "order": c.ORDER_CSR})
         value_dtype = dtype if run_values or self.values is not None else None
-        return TorchPlan(self._matrix(value_dtype), operation, options, device)
+        return (CudaPlan if cuda else TorchPlan)(self._matrix(value_dtype), operation, options, device)
 
     @untraced
     def _matrix(self, dtype: torch.dtype | None) -> MatrixHandle:

@@ -343,12 +343,9 @@ void check_again(Session& session) {
     session.run_case(setting, [&](const Setting& s) { return run_again(session, s); });
 }
 
-/// With another number of threads, and on another device if the kernel divides its work alike on all devices.
 std::string same_bits(Session& session, const Setting& setting) {
   Setting other = setting;
   other.threads = setting.threads + 1;
-  if (session.instance().kernel->name == "cuda.csr.update" && session.machine().devices() > 1)
-    other.device = 1 - setting.device;
   const auto a = session.plan(setting), b = session.plan(other);
   if (!a || !b) return (a ? b : a).error().message;
   const auto first = a->problem.run(session.machine(), *a->plan);

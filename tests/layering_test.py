@@ -20,7 +20,8 @@ VOCABULARY = {f"formats/core/{name}.hpp" for name in (
 OFFLINE = re.compile(r"(H5|hdf5|tbb/|oneapi/|metis|boost/|fmt/|nlohmann/|CLI/|openssl/|zlib|bzlib|lzma|zstd)")
 
 IO = "formats/core formats/io formats/io/files"
-FAMILY = "formats/core formats/layout runtime/threads runtime/core runtime/operation runtime/cuda runtime/cuda/device"
+FAMILY = ("formats/core formats/layout runtime/threads runtime/core runtime/operation runtime/cuda runtime/cuda/device "
+          "runtime/cuda/collective")
 TOOL = "formats/* runtime/* tools/pipeline tools/cli"
 
 # directory -> directories that its files may include; "formats/*" stands for all directories of formats
@@ -56,6 +57,7 @@ DIRECTORIES = {
     "runtime/cpu": "formats/core formats/layout runtime/core runtime/operation",
     "runtime/cuda": "formats/core formats/layout runtime/core runtime/operation",
     "runtime/cuda/device": "formats/core formats/layout runtime/threads runtime/core runtime/cuda",
+    "runtime/cuda/collective": "formats/core runtime/core runtime/cuda runtime/cuda/device",
     "runtime/cuda/convert": "formats/core formats/layout runtime/core runtime/cuda runtime/cuda/device",
     "runtime/cuda/check": "formats/layout runtime/cuda runtime/cuda/convert",
     "runtime/cuda/families/csr": FAMILY,

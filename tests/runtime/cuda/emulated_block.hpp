@@ -4,9 +4,6 @@
 
 #include <map>
 
-#include "runtime/cuda/device/bulk_copy.cuh"
-#include "runtime/cuda/device/warpgroup.cuh"
-#include "runtime/cuda/families/tile/pipe.cuh"
 #include "tests/runtime/cuda/emulated_device.hpp"
 
 namespace sptile::test {
@@ -83,8 +80,8 @@ void copy_element(std::uint32_t to, const void* from) {
   test::emulated_block.copies[test::thread_index.x].push_back({to, from, kBytes});
 }
 template <int kBytes>
-void copy_if(bool wanted, std::uint32_t to, const void* from) {
-  if (wanted) test::emulated_block.add_to_group({to, from, kBytes});
+void copy_if(bool there, std::uint32_t to, const void* from) {
+  if (there) test::emulated_block.add_to_group({to, from, kBytes});
 }
 template <int kPending>
 void copy_wait() {

@@ -16,12 +16,12 @@
 #include <type_traits>
 
 #include "runtime/core/attention_operands.hpp"
+#include "runtime/cuda/collective/lanes.hpp"
 #include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/device/split.cuh"
 #include "runtime/cuda/device/start_kernel.cuh"
 #include "runtime/cuda/families/attention/tile_math.cuh"
 #include "runtime/cuda/families/attention/tile_schedule.hpp"
-#include "runtime/cuda/families/tile/lanes.hpp"
 
 namespace sptile::runtime::cuda {
 
@@ -194,7 +194,7 @@ class TileAttention {
   __device__ __forceinline__ static float squares(const Chunk& chunk) {
     float sum = 0;
 #pragma unroll
-    for (int e = 0; e < kElements; ++e) sum += Math::at(chunk, e) * Math::at(chunk, e);
+    for (int e = 0; e < kElements; ++e) sum += chunk_at<Math>(chunk, e) * chunk_at<Math>(chunk, e);
     return sum;
   }
 

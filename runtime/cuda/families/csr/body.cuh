@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "runtime/core/operands.hpp"
-#include "runtime/cuda/device/number.cuh"
+#include "runtime/cuda/collective/number.cuh"
 #include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/device/slices.cuh"
 #include "runtime/cuda/device/split.cuh"
@@ -192,12 +192,12 @@ struct LaneColumns {
     if (beta != Acc(0)) {
       const RawResult<Result> old = load_written(row);
 #pragma unroll
-      for (int e = 0; e < kVector; ++e) result[e] += beta * to_sum<Acc>(old.x[e]);
+      for (int e = 0; e < kVector; ++e) result[e] += beta * widen(old.x[e]);
     }
     if constexpr (kAligned) {
       RawResult<Result> raw;
 #pragma unroll
-      for (int e = 0; e < kVector; ++e) raw.x[e] = to_element<Result>(result[e]);
+      for (int e = 0; e < kVector; ++e) raw.x[e] = narrow<Result>(result[e]);
       uint4 bits[kVectors][raw.kPieces];
       __builtin_memcpy(bits, &raw, sizeof(bits));
 #pragma unroll
@@ -208,7 +208,7 @@ struct LaneColumns {
     } else {
 #pragma unroll
       for (int e = 0; e < kVector; ++e)
-        if (e * kStep <= last) row[e * kStep] = to_element<Result>(result[e]);
+        if (e * kStep <= last) row[e * kStep] = narrow<Result>(result[e]);
     }
   }
 };
@@ -317,7 +317,7 @@ class CsrGroup {
       const int k = base + lane_ + i * kLanes;
       if (k >= work.entries) continue;
       next[i].column = load_once(a_.columns + work.first + k);
-      next[i].value = a_.values != nullptr ? to_sum<Acc>(load_once(values_ + work.first + k)) : Acc(1);
+      next[i].value = a_.values != nullptr ? widen(load_once(values_ + work.first + k)) : Acc(1);
     }
   }
 
@@ -403,7 +403,7 @@ class CsrGroup {
 
   __device__ static void add(Acc (&sum)[kVector], Acc value, const typename Columns::Raw& b) {
 #pragma unroll
-    for (int e = 0; e < kVector; ++e) sum[e] += value * to_sum<Acc>(b.x[e]);
+    for (int e = 0; e < kVector; ++e) sum[e] += value * widen(b.x[e]);
   }
 
   /// Adds up the pieces of a row if this was the last of them to arrive. Which group does it varies, the

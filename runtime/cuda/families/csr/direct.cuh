@@ -32,8 +32,8 @@ struct LaneColumn {
   __device__ void store(Dense* row, const Acc (&sum)[1], Acc alpha, Acc beta) const {
     if (last < 0) return;
     Acc result = alpha * sum[0];
-    if (beta != Acc(0)) result += beta * to_sum<Acc>(*row);
-    *row = to_element<Dense>(result);
+    if (beta != Acc(0)) result += beta * widen(*row);
+    *row = narrow<Dense>(result);
   }
 };
 
@@ -130,7 +130,7 @@ class DirectTeam {
       for (int u = 0; u < kAtOnce; ++u) {
         const int at = k + u * teams;
         id[u] = at < entries ? load_once(ids + at) : -1;
-        value[u] = at >= entries ? Acc(0) : values != nullptr ? to_sum<Acc>(load_once(values + at)) : Acc(1);
+        value[u] = at >= entries ? Acc(0) : values != nullptr ? widen(load_once(values + at)) : Acc(1);
       }
       Raw rows[kAtOnce][kRepeats] = {};
 #pragma unroll
@@ -140,7 +140,7 @@ class DirectTeam {
           if (id[u] >= 0) rows[u][r] = columns(r).load(b[r] + id[u] * a_.ldb);
 #pragma unroll
       for (int u = 0; u < kAtOnce; ++u)
-        each([&](int r, int e) { sum[r][e] += value[u] * to_sum<Acc>(rows[u][r].x[e]); });
+        each([&](int r, int e) { sum[r][e] += value[u] * widen(rows[u][r].x[e]); });
     }
   }
 

@@ -8,8 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "runtime/cuda/device/number.cuh"
-#include "runtime/cuda/device/pipe.cuh"
+#include "runtime/cuda/collective/number.cuh"
 #include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/device/slices.cuh"
 #include "runtime/cuda/device/start_kernel.cuh"
@@ -154,7 +153,7 @@ class ResidentTeam {
       const int count = stop - at;
       const bool there = lane_ < count;
       const std::int32_t row = there ? next.column : a_.rows_of_b;
-      const Acc value = there ? to_sum<Acc>(next.value) : Acc(0);
+      const Acc value = there ? widen(next.value) : Acc(0);
       at += min(count, 32);
       next = fetch(at);
       if (count >= 32) {
@@ -186,7 +185,7 @@ class ResidentTeam {
 #pragma unroll
     for (int i = 0; i < kCount; ++i)
 #pragma unroll
-      for (int e = 0; e < kColumns; ++e) sum[e] += values[i] * to_sum<Acc>(b[i].x[e]);
+      for (int e = 0; e < kColumns; ++e) sum[e] += values[i] * widen(b[i].x[e]);
   }
 
   /// Adds up what the groups have. Each keeps a quarter of the columns.
@@ -218,8 +217,8 @@ class ResidentTeam {
 #pragma unroll
     for (int e = 0; e < kSums; ++e) {
       Acc x = a_.alpha * sums.x[e];
-      if (a_.beta != Acc(0) && column + e < a_.n) x += a_.beta * to_sum<Acc>(to[e]);
-      results.x[e] = to_element<T>(x);
+      if (a_.beta != Acc(0) && column + e < a_.n) x += a_.beta * widen(to[e]);
+      results.x[e] = narrow<T>(x);
     }
     if constexpr (kAligned) {
       if (column < a_.n) *reinterpret_cast<Results*>(to) = results;

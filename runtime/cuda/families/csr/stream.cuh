@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "runtime/cuda/device/number.cuh"
+#include "runtime/cuda/collective/number.cuh"
 #include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/device/split.cuh"
 #include "runtime/cuda/device/start_kernel.cuh"

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "formats/layout/csr.hpp"
+#include "runtime/cuda/collective/vector.cuh"
 #include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/families/csr/direct.hpp"
 #include "runtime/cuda/families/csr/direct_row.cuh"
@@ -14,7 +15,7 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-constexpr int kVector = 4, kMostFeatures = 512;
+constexpr int kVector = 4, kMaxFeatures = SddmmPolicy{}.max_direct_features;
 /// Entries of a team at a time. Wide rows have few teams in a warp: more of each keep as many bytes on the
 /// way.
 template <int kRepeats>
@@ -66,7 +67,7 @@ class DirectSampler {
       if constexpr (kAligned) {
         const int first = (r * kLanes + lane) * kVector;
         uint4 bits{};
-        if (first < t_.n) bits = __ldg(reinterpret_cast<const uint4*>(row + first));
+        if (first < t_.n) bits = load_vector<uint4>(row + first);
         __builtin_memcpy(to[r], &bits, sizeof bits);
       } else {
 #pragma unroll
@@ -223,9 +224,9 @@ Result<Schedule> restore_direct(const ScheduleRequest& request, const StoredSche
 constexpr ScheduleStore kDirectStore = {kDirectVersion, direct_numbers, restore_direct};
 
 Status check_features(const ServiceRequest& request) {
-  if (request.n <= kMostFeatures) return check_one_head(request);
+  if (request.n <= kMaxFeatures) return check_one_head(request);
   return fail(Errc::unsupported, std::string(kCsrSddmmDirect) + " supports up to " +
-                                     std::to_string(kMostFeatures) +
+                                     std::to_string(kMaxFeatures) +
                                      " features, got n = " + std::to_string(request.n));
 }
 

@@ -6,8 +6,8 @@
 
 #include <cstdint>
 
+#include "runtime/cuda/collective/lanes.hpp"
 #include "runtime/cuda/families/sddmm/task.cuh"
-#include "runtime/cuda/families/tile/lanes.hpp"
 
 namespace sptile::runtime::cuda {
 

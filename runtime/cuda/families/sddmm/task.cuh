@@ -6,9 +6,9 @@
 #include <cstdint>
 
 #include "formats/core/dtype.hpp"
+#include "runtime/cuda/collective/tile_masks.cuh"
+#include "runtime/cuda/collective/vector.cuh"
 #include "runtime/cuda/families/sddmm/schedule.hpp"
-#include "runtime/cuda/families/tile/memory.cuh"
-#include "runtime/cuda/families/tile/sources.cuh"
 
 namespace sptile::runtime::cuda {
 

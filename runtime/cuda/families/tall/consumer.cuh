@@ -2,7 +2,7 @@
 // windows end.
 #pragma once
 
-#include "runtime/cuda/device/pipe.cuh"
+#include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/families/tall/result.cuh"
 
 namespace sptile::runtime::cuda {
@@ -24,7 +24,7 @@ class TallConsumer {
     StageCursor cursor;
     bool first_window = true;
     for (std::int32_t chunk = item_.chunk; chunk < item_.end_chunk; ++chunk) {
-      barrier_wait(shared_.full(cursor.stage), cursor.phase);
+      shared_.wait_full(cursor);
       const std::uint32_t stage = shared_.stage(task_, cursor.stage);
       const std::uint32_t record = stage + static_cast<std::uint32_t>(task_.stage.chunk_at);
       const uint4 head = shared_piece(record);

@@ -4,7 +4,8 @@
 // products are B transposed, from registers, times the tiles, from shared memory.
 #pragma once
 
-#include "runtime/cuda/device/warpgroup.cuh"
+#include "runtime/cuda/collective/copy.cuh"
+#include "runtime/cuda/collective/mma.cuh"
 #include "runtime/cuda/families/tall/result.cuh"
 
 namespace sptile::runtime::cuda {
@@ -13,9 +14,10 @@ namespace sptile::runtime::cuda {
 template <class V, class MathT, int kSubWindows>
 struct TallDenseKernel : TallKernel<V, MathT, kSubWindows, 1, kWarpgroup, 2> {
   static constexpr bool kDense = true;
-  /// A block has a warpgroup of consumers and one of helpers, 128 registers a thread: helpers leave half of
-  /// theirs.
-  static constexpr int kConsumerRegisters = 192, kHelperRegisters = 64;
+  /// A block has a warpgroup of consumers and one of helpers with 128 registers per thread, of which helpers
+  /// release half.
+  static constexpr int kConsumerRegisters = kTallPolicy.consumer_registers,
+                       kHelperRegisters = kTallPolicy.helper_registers;
   static constexpr std::uint32_t kTileBytes = 256, kGroupBytes = kSubWindows * kTileBytes;
 };
 
@@ -44,7 +46,7 @@ class TallDenseTiles {
 #pragma unroll
     for (int g = 0; g < kTallChunkGroups; ++g) fragments[g] = read_rows(stage, g, g < groups);
     give_back();
-    barrier_wait(shared_.written(tiles_.stage), tiles_.phase);
+    shared_.dense().wait_full(tiles_);
     const std::uint32_t tiles = shared_.tiles(task_, tiles_.stage);
     warpgroup_arrive();
 #pragma unroll
@@ -54,11 +56,11 @@ class TallDenseTiles {
 #pragma unroll
       for (int j = 0; j < kProducts; ++j)
         warpgroup_tf32<K::kSubWindows>([&](int h, int i) -> float& { return sums[h][0][j][i]; },
-                                       fragments[g].big[j], operand);
+                                       fragments[g].operand[j].big, operand);
     }
     warpgroup_commit();
     warpgroup_wait();
-    if (lane_ == 0) barrier_arrive(shared_.multiplied(tiles_.stage));
+    if (lane_ == 0) barrier_arrive(shared_.dense().empty(tiles_.stage));
     tiles_.advance(kTallDenseChunks);
   }
 
@@ -72,7 +74,7 @@ class TallDenseTiles {
 #pragma unroll
     for (int j = 0; j < kProducts; ++j)
 #pragma unroll
-      for (int i = 0; i < 4; ++i) keep(fragment.big[j][i]);  // nothing is rounded between products
+      for (int i = 0; i < 4; ++i) keep(fragment.operand[j].big[i]);  // nothing is rounded between products
     return fragment;
   }
 

@@ -7,7 +7,7 @@
 // all different, and every row starts at a multiple of 16 bytes.
 #pragma once
 
-#include "runtime/cuda/families/tile/lanes.hpp"
+#include "runtime/cuda/collective/lanes.hpp"
 
 namespace sptile::runtime::cuda {
 

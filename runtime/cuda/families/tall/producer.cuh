@@ -2,9 +2,9 @@
 // stages.
 #pragma once
 
-#include "runtime/cuda/device/bulk_copy.cuh"
-#include "runtime/cuda/device/pipe.cuh"
-#include "runtime/cuda/device/warpgroup.cuh"
+#include "runtime/cuda/collective/copy.cuh"
+#include "runtime/cuda/collective/mma.cuh"
+#include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/families/tall/lanes.hpp"
 #include "runtime/cuda/families/tall/task.cuh"
 
@@ -45,7 +45,7 @@ class TallProducer {
   }
 
  private:
-  static constexpr int kAhead = 3;
+  static constexpr int kAhead = kTallPolicy.ids_ahead;
   static constexpr int kTurns = kPlaces ? kTallProducers : 1;  ///< chunks from one to the next of a producer
   static constexpr int kSharers = kTallProducers / kTurns;     ///< of a chunk
   static constexpr int kUnrolled = kSharers > 1 ? kTallChunkGroups / kSharers : 1;  ///< groups of a chunk
@@ -75,7 +75,7 @@ class TallProducer {
     for (std::int32_t chunk = first; chunk < item_.end_chunk; chunk += kTurns) {
       const Head head = pick(heads_, at);
       const std::int32_t far_column = read_column(at + kAhead);
-      barrier_wait(shared_.empty(cursor.stage), cursor.phase ^ 1u);
+      shared_.wait_empty(cursor);
       bring<kTogether>(head, chunk, column[0], cursor.stage);
       cursor.advance(task_.stages, kTurns);
 #pragma unroll
@@ -135,7 +135,7 @@ class TallProducer {
   static __device__ __forceinline__ bool bring_rest(std::uint32_t to, const std::byte* from,
                                                     std::uint32_t bytes) {
 #pragma unroll 1
-    for (std::uint32_t at = 0; at < bytes; at += kValue) bring_element<kValue>(to + at, from + at);
+    for (std::uint32_t at = 0; at < bytes; at += kValue) copy_number<kValue>(to + at, from + at);
     return kValue == 2;
   }
 
@@ -146,15 +146,7 @@ class TallProducer {
     const std::uint32_t to = stage + static_cast<std::uint32_t>(task_.stage.values_at) +
                              (head.value - aligned_down(head.value, kValue)) * kValue;
     for (auto i = static_cast<std::uint32_t>(lane_); i < head.values; i += kWarp)
-      bring_element<kValue>(to + i * kValue, from + i * kValue);
-  }
-
-  template <int kBytes>
-  static __device__ __forceinline__ void bring_element(std::uint32_t to, const std::byte* from) {
-    if constexpr (kBytes == 2)
-      store_half(to, __ldg(reinterpret_cast<const unsigned short*>(from)));
-    else
-      copy_element<kBytes>(to, from);
+      copy_number<kValue>(to + i * kValue, from + i * kValue);
   }
 
   /// The same for bitmaps, value offsets and the chunk itself: one piece a lane.
@@ -279,7 +271,7 @@ class TallProducer {
       const std::byte* const from = b_ + offset_of(column, row, static_cast<std::uint64_t>(task_.ldb_bytes));
       const std::uint32_t to = stage + static_cast<std::uint32_t>(row) * pitch();
       for (int e = lane_; e < elements; e += kWarp)
-        bring_element<kDense>(to + static_cast<std::uint32_t>(e * kDense), from + e * kDense);
+        copy_number<kDense>(to + static_cast<std::uint32_t>(e * kDense), from + e * kDense);
     }
   }
 

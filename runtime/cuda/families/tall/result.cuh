@@ -4,8 +4,8 @@
 
 #include <cstddef>
 
+#include "runtime/cuda/collective/mma.cuh"
 #include "runtime/cuda/device/split.cuh"
-#include "runtime/cuda/device/warpgroup.cuh"
 #include "runtime/cuda/families/tall/lanes.hpp"
 #include "runtime/cuda/families/tall/task.cuh"
 
@@ -135,7 +135,7 @@ class TallResult {
     });
   }
 
-  using Piece = RowPiece<Acc, K::kElements>;
+  using Piece = Vec<Acc, K::kElements>;
 
   /// Of a slice.
   [[nodiscard]] __device__ __forceinline__ int features() const {
@@ -158,7 +158,7 @@ class TallResult {
         Piece piece;
 #pragma unroll
         for (int e = 0; e < K::kElements; ++e) piece.e[e] = Math::sum_at(sums[h][s], e, r);
-        store_for_others(reinterpret_cast<Piece*>(to + s * K::kSegmentFeatures), piece);
+        store_vector<Cache::l2>(to + s * K::kSegmentFeatures, piece);
       }
     });
   }
@@ -196,7 +196,7 @@ class TallResult {
         for (int s = 0; s < K::kSegments; ++s) {
           pieces[h][r][s] = {};
           if (row_of(first + h, r) < place.rows)
-            pieces[h][r][s] = load_written(reinterpret_cast<const Piece*>(from + s * K::kSegmentFeatures));
+            pieces[h][r][s] = load_vector<Piece, Cache::l2>(from + s * K::kSegmentFeatures);
         }
       }
 #pragma unroll

@@ -4,8 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/cuda/collective/pipeline.cuh"
+#include "runtime/cuda/collective/vector.cuh"
 #include "runtime/cuda/families/tall/schedule.hpp"
-#include "runtime/cuda/families/tile/memory.cuh"
 
 namespace sptile::runtime::cuda {
 
@@ -52,26 +53,17 @@ __device__ __forceinline__ const Scale<Acc>& scale_of(const TallTask& task) {
     return task.scale;
 }
 
-/// Addresses in the shared memory of a block: barriers first, then the stages, then dense tiles.
-struct TallShared {
-  static constexpr int kStagesMost = 6;
-  static constexpr int kBarrierBytes = 128;  ///< two of 8 bytes a stage, and for the dense tiles of a chunk
-  static_assert(16 * (kStagesMost + kTallDenseChunks) <= kBarrierBytes);
+/// Addresses in the shared memory of a block: barriers of stages and of dense tiles, stages, dense tiles.
+struct TallShared : StageBarriers {
+  static constexpr int kMaxStages = kTallPolicy.max_stages;
+  static constexpr int kBarrierBytes = 128;
+  static_assert(kBytes * (kMaxStages + kTallDenseChunks) <= kBarrierBytes);
 
-  std::uint32_t memory;
-
-  [[nodiscard]] __device__ __forceinline__ std::uint32_t full(int stage) const { return memory + 16 * stage; }
-  [[nodiscard]] __device__ __forceinline__ std::uint32_t empty(int stage) const { return full(stage) + 8; }
   [[nodiscard]] __device__ __forceinline__ std::uint32_t stage(const TallTask& task, int stage) const {
     return memory + static_cast<std::uint32_t>(kBarrierBytes + stage * task.stage.bytes);
   }
-  // The dense tiles of a chunk.
-  [[nodiscard]] __device__ __forceinline__ std::uint32_t written(int chunk) const {
-    return memory + 16 * (kStagesMost + chunk);
-  }
-  [[nodiscard]] __device__ __forceinline__ std::uint32_t multiplied(int chunk) const {
-    return written(chunk) + 8;
-  }
+  /// The ring of the dense tiles of a chunk.
+  [[nodiscard]] __device__ __forceinline__ StageBarriers dense() const { return {full(kMaxStages)}; }
   [[nodiscard]] __device__ __forceinline__ std::uint32_t tiles(const TallTask& task, int chunk) const {
     return stage(task, task.stages) + static_cast<std::uint32_t>(chunk * task.dense_bytes);
   }

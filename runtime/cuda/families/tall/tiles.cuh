@@ -4,7 +4,8 @@
 
 #include <cstddef>
 
-#include "runtime/cuda/device/pipe.cuh"
+#include "runtime/cuda/collective/copy.cuh"
+#include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/families/tall/result.cuh"
 
 namespace sptile::runtime::cuda {

@@ -19,14 +19,25 @@ namespace sptile::runtime::cuda {
 template <class K>
 class TileDirect;
 
-template <class Source, class V, class Math, int kSegments, bool kVector, int kRegistersT>
+/// Registers per thread.
+template <class Source, class Math>
+constexpr int direct_registers(int segments, bool vector) {
+  constexpr TilePolicy kPolicy = kTilePolicy<Source, Math>;
+  if (!vector) return kPolicy.unaligned_registers;
+  if (sizeof(typename Math::Chunk) < 16) return kPolicy.half_registers;
+  return segments == 1 ? kPolicy.registers_1 : kPolicy.registers_2;
+}
+
+template <class Source, class V, class Math, int kSegments, bool kVector,
+          int kRegistersT = direct_registers<Source, Math>(kSegments, kVector)>
 struct DirectKernel : TileShape<Source, V, Math, kSegments, kVector> {
   using Warp = TileDirect<DirectKernel>;
+  using TileShape<Source, V, Math, kSegments, kVector>::kPolicy;
   static constexpr int kRegisters = kRegistersT;                    ///< of a thread, at most
   static constexpr int kWarpsPerSm = 65536 / (kWarp * kRegisters);  ///< that leave each other room
-  static constexpr int kLeastTiles = kSegments > 1 ? 12 : 0;        ///< that a warp should find
-  static constexpr int kSharedBytes = 0;                            ///< of a warp
-  static constexpr int kDepth = 2;
+  static constexpr int kMinTiles = kSegments > 1 ? kPolicy.direct_min_tiles : 0;  ///< that a warp should find
+  static constexpr int kSharedBytes = 0;                                          ///< of a warp
+  static constexpr int kDepth = kPolicy.direct_tiles;
 };
 
 /// Reads ids and masks of tiles: the ids of the B rows that a lane loads, the mask of all lanes.

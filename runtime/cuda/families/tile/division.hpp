@@ -14,6 +14,7 @@
 #include "formats/layout/blocks.hpp"
 #include "runtime/cuda/device/qualifiers.hpp"
 #include "runtime/cuda/device_kernel.hpp"
+#include "runtime/cuda/families/tile/policy.hpp"
 #include "runtime/cuda/stored_schedule.hpp"
 
 namespace sptile::runtime::cuda {
@@ -68,18 +69,9 @@ struct TileWindows {
   [[nodiscard]] std::int64_t count() const { return std::ssize(tile_offset) - 1; }
 };
 
-/// Numbers to be measured; those of the kernel are filled in when planning.
-struct TileTuning {
-  int slices = 1;           ///< parts of the columns of B, each the work of another warp
-  int warps_per_sm = 16;    ///< that fit on a multiprocessor
-  int warps_per_block = 2;  ///< neighbours in the matrix that share a first cache
-  int min_item_cost = 20;   ///< tiles below which an item is not worth starting
-  int max_item_cost = 32;   ///< tiles above which warps that run together share too few B rows in caches
-  int window_cost = 2;      ///< cost of writing a window, in tiles
-  int rounds = 3;      ///< pieces of a window are so small that each warp of the device could have so many
-  int team_warps = 8;  ///< of a block whose warps share long windows
-  int least_team_piece = 4;  ///< tiles of a warp below which a team is not worth it
-  int most_team_piece = 16;  ///< tiles of a warp above which a window has another team
+/// Policy of a division, with the sizes of the kernel that planning has chosen.
+struct TileTuning : TilePolicy {
+  int slices = 1;  ///< parts of the columns of B, each multiplied by separate warps
 };
 
 struct TileSchedule {

@@ -10,7 +10,8 @@
 
 namespace sptile::runtime::cuda {
 
-inline constexpr int kMaxTileThreads = 256;  ///< of a block; how many it has, the schedule says
+/// Maximum number of threads per block; the schedule has the number.
+inline constexpr int kMaxTileThreads = TilePolicy{}.max_threads;
 
 /// What a warp multiplies: an item, for one slice of the columns.
 struct TileWork {

@@ -30,13 +30,9 @@ struct MixedGrid {
 /// Rows of entries beside tiles of kernel K: lanes enough for the columns of one of its warps.
 template <class K>
 struct MixedRows {
-  /// The type of the csr kernel for one of the tile kernels.
-  template <class T>
-  using Number = std::conditional_t<std::is_same_v<T, Half>, __half,
-                                    std::conditional_t<std::is_same_v<T, BFloat16>, __nv_bfloat16, T>>;
-  using Dense = Number<typename K::Dense>;
-  using Value = std::conditional_t<K::kPattern, Dense, Number<typename K::Value>>;
-  using Arguments = CsrArguments<Value, Dense, CsrStore, Number<typename K::Result>>;
+  using Dense = CudaNumber<typename K::Dense>;
+  using Value = std::conditional_t<K::kPattern, Dense, CudaNumber<typename K::Value>>;
+  using Arguments = CsrArguments<Value, Dense, CsrStore, CudaNumber<typename K::Result>>;
 
   static constexpr int kVector = 16 / static_cast<int>(sizeof(Dense));
   static constexpr int kLanes = std::clamp(K::kFeatures / kVector, 8, 32);
@@ -123,18 +119,23 @@ struct Mixed<TileInstance<Scalar, Vector...>> {
 /// One row of the table; `Tiles` is the instance for the tiles. Where there is one kind of work, and where
 /// operands are not aligned, what is there for each kind is started.
 template <class Tiles, DType kValues, DType kDense, DType kResult = kDense>
-struct MixedInstance {
+struct MixedInstance : StoredInstance<MixedInstance<Tiles, kValues, kDense, kResult>, HybridHeader,
+                                      kMixedVersion, hybrid_numbers> {
   using Apart = HybridInstance<Tiles, kValues, kDense, kResult>;
-  static constexpr int kWarps = 4;  ///< of a block, where no team has more
+  static constexpr int kWarps = TilePolicy{}.mixed_warps;  ///< per block without teams
 
-  static Schedule schedule(const ScheduleRequest& request) {
-    Schedule schedule;
+  static HybridHeader append(Schedule& schedule, const ScheduleRequest& request) {
     HybridHeader header;
     header.tiles = Tiles::append(schedule, request, rows_in_tiles(request.format));
     header.rows =
         append_residual(schedule, request.format, kDense, request.n, request.device, lanes_of(header.tiles));
-    schedule.header.set(shaped(header));
-    return schedule;
+    return shaped(header);
+  }
+  static HybridHeader read(ScheduleReader& reader, Schedule& schedule, const ScheduleRequest& request) {
+    HybridHeader header;
+    header.tiles = Tiles::read(reader, schedule, request, rows_in_tiles(request.format));
+    header.rows = read_residual(reader, schedule, request.format, kDense, request.n, lanes_of(header.tiles));
+    return shaped(header);
   }
 
   static std::int64_t least_n(const ScheduleHeader& header, std::int64_t n) {
@@ -148,17 +149,6 @@ struct MixedInstance {
       return Mixed<Tiles>::start(header, launch, static_cast<cudaStream_t>(stream));
     return Apart::launch(launch, stream);
   }
-
-  static Result<Schedule> restore(const ScheduleRequest& request, const StoredSchedule& stored) {
-    return restore_schedule(stored, [&](ScheduleReader& reader, Schedule& schedule) {
-      HybridHeader header;
-      header.tiles = Tiles::read(reader, schedule, request, rows_in_tiles(request.format));
-      header.rows =
-          read_residual(reader, schedule, request.format, kDense, request.n, lanes_of(header.tiles));
-      return shaped(header);
-    });
-  }
-  static constexpr ScheduleStore kStore = {kMixedVersion, Apart::numbers, restore};
 
  private:
   static bool has_both(const HybridHeader& header) {
@@ -178,14 +168,14 @@ struct MixedInstance {
 template <class Tiles>
 struct MixedFamily {
   template <class V, bool kSplit>
-  using F32 = MixedInstance<typename Tiles::template F32<V, kSplit>, kValueType<V>, DType::f32>;
+  using F32 = MixedInstance<typename Tiles::template F32<V, kSplit>, kDTypeOf<V>, DType::f32>;
   template <class V, class D>
-  using F16 = MixedInstance<typename Tiles::template F16<V, D>, kValueType<V>, kValueType<D>>;
+  using F16 = MixedInstance<typename Tiles::template F16<V, D>, kDTypeOf<V>, kDTypeOf<D>>;
   template <class V, class D>
   using F16ToF32 =
-      MixedInstance<typename Tiles::template F16ToF32<V, D>, kValueType<V>, kValueType<D>, DType::f32>;
+      MixedInstance<typename Tiles::template F16ToF32<V, D>, kDTypeOf<V>, kDTypeOf<D>, DType::f32>;
   template <class V>
-  using F64 = MixedInstance<typename Tiles::template F64<V>, kValueType<V>, DType::f64>;
+  using F64 = MixedInstance<typename Tiles::template F64<V>, kDTypeOf<V>, DType::f64>;
 };
 
 }  // namespace sptile::runtime::cuda

@@ -29,7 +29,7 @@ class ShortRowsWarp {
   using Result = typename Math::Result;
   using Acc = typename Math::Acc;
   static constexpr int kElements = Math::kElements;
-  static constexpr int kAhead = 8;  ///< B rows on their way to each lane
+  static constexpr int kAhead = TilePolicy{}.short_rows_ahead;
 
  public:
   __device__ __forceinline__ ShortRowsWarp(const TileTask& task, const ShortTask& part, const ShortRows& item,

@@ -11,25 +11,12 @@
 
 #include <cstdint>
 
-#include "runtime/cuda/families/tile/pipe.cuh"
+#include "runtime/cuda/collective/copy.cuh"
+#include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/families/tile/stages.hpp"
 #include "runtime/cuda/families/tile/sums.cuh"
 
 namespace sptile::runtime::cuda {
-
-/// Starts to copy the first `there` of 16 bytes, all if there are more, in elements of kElement bytes where
-/// there are fewer. A last element of 2 bytes is stored at once: the lanes see it after the next warp_sync.
-template <int kElement>
-__device__ __forceinline__ void copy_16_of(int there, std::uint32_t to, const std::byte* from) {
-  if (there >= 16) return copy_if<16>(true, to, from);
-  int at = 0;
-#pragma unroll 1
-  for (; at + 4 <= there; at += 4) copy_if<4>(true, to + static_cast<std::uint32_t>(at), from + at);
-  if constexpr (kElement == 2)
-    if (at < there)
-      store_half(to + static_cast<std::uint32_t>(at),
-                 __ldg(reinterpret_cast<const unsigned short*>(from + at)));
-}
 
 template <class K>
 class TileStaged;
@@ -37,8 +24,10 @@ class TileStaged;
 template <class Source, class V, class Math, int kSegments, int kWarpsT, int kStages>
 struct StagedKernel : TileShape<Source, V, Math, kSegments, true> {
   using Warp = TileStaged<StagedKernel>;
-  static constexpr int kWarpsPerSm = kWarpsT;                  ///< that should fit on a multiprocessor
-  static constexpr int kLeastTiles = kSegments > 2 ? 45 : 12;  ///< that a warp should find
+  using TileShape<Source, V, Math, kSegments, true>::kPolicy;
+  static constexpr int kWarpsPerSm = kWarpsT;  ///< that should fit on a multiprocessor
+  static constexpr int kMinTiles =             ///< that a warp should find
+      kSegments > 2 ? kPolicy.wide_min_tiles : kPolicy.narrow_min_tiles;
   static constexpr int kRegisters = 65536 / (kWarp * kWarpsPerSm) / 8 * 8;
   static constexpr int kValueBytes = std::is_same_v<V, Ones> ? 0 : static_cast<int>(sizeof(V));
   using Stages = TileStages<kStages, kSegments, sizeof(typename Math::Chunk), Source::kHalves, kValueBytes>;
@@ -91,7 +80,7 @@ class TileCopier {
     if (first != tile) copy_heads(first + 3 * At::kHeadGroup);
     copy_commit();
     copy_wait<0>();
-    warp_sync();
+    __syncwarp();
     copy_values();
 #pragma unroll
     for (int d = 0; d < At::kStages - 1; ++d) {
@@ -120,7 +109,7 @@ class TileCopier {
     // Lanes for tiles past the end copy nothing; a piece of two masks may have one of them.
     const int there = (tile_end_ - first - head_tile_) * head_bytes_;
     const std::uint32_t at = static_cast<std::uint32_t>((first & (At::kHeadTiles - 1)) * head_bytes_);
-    copy_16_of<8>(there, head_to_ + at, head_from_ + std::int64_t{first} * head_bytes_);
+    copy_up_to_16<8>(head_to_ + at, head_from_ + std::int64_t{first} * head_bytes_, there);
   }
 
   __device__ __forceinline__ void copy_rows(std::int32_t tile, std::uint32_t stage) const {
@@ -156,9 +145,9 @@ class TileCopier {
 #pragma unroll 1
       while (static_cast<int>(brought_ - used_) < kAhead) {
         if (16 * lane_ < At::kValueBlock)
-          copy_16_of<K::kValueBytes>(
-              value_room_ - static_cast<int>(brought_),
-              shared_ + At::kValuesAt + ((brought_ + 16 * lane_) & (At::kRingBytes - 1)), values_ + brought_);
+          copy_up_to_16<K::kValueBytes>(
+              shared_ + At::kValuesAt + ((brought_ + 16 * lane_) & (At::kRingBytes - 1)), values_ + brought_,
+              value_room_ - static_cast<int>(brought_));
         brought_ += At::kValueBlock;
       }
     }
@@ -210,7 +199,7 @@ class TileStaged : TileSums<K> {
     copier_.start(item_.tile_begin);
     for (std::int32_t tile = item_.tile_begin; tile < item_.tile_end; ++tile) {
       copy_wait<At::kStages - 2>();
-      warp_sync();
+      __syncwarp();
       copier_.go_on(tile, free_stage);
       this->end_windows(tile);
       multiply(tile, stage);

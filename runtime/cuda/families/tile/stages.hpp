@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "runtime/cuda/device/qualifiers.hpp"
+#include "runtime/cuda/families/tile/policy.hpp"
 
 namespace sptile::runtime::cuda {
 
@@ -17,9 +18,9 @@ struct TileStages {
   static constexpr int kRowBytes = kSegments * 8 * kChunkBytes;
   static constexpr int kTileBytes = 8 * kRowBytes;
   static constexpr int kMaskBytes = 8 * kHalves;
-  static constexpr int kHeadTiles = 16;    ///< that the ring of heads holds
-  static constexpr int kHeadGroup = 4;     ///< that are copied at once
-  static constexpr int kValueBlock = 256;  ///< of values that are copied at once
+  static constexpr int kHeadTiles = TilePolicy{}.head_tiles;    ///< that the ring of heads holds
+  static constexpr int kHeadGroup = TilePolicy{}.head_group;    ///< that are copied at once
+  static constexpr int kValueBlock = TilePolicy{}.value_block;  ///< of values that are copied at once
 
   /// Room for the values that the tiles on their way have at most, and a block more, as a power of two.
   static constexpr int ring_bytes() {

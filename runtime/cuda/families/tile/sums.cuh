@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "runtime/cuda/families/tile/pipe.cuh"
+#include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/families/tile/sum_tree.cuh"
 #include "runtime/cuda/families/tile/window_cursor.cuh"
 
@@ -19,6 +19,11 @@ struct TileStore {
     store_piece<kVector>(to, sum, scale, left);
   }
 };
+
+/// Policy of the kernels that multiply tiles of a source. Kernels are compiled once for all devices.
+template <class Source, class Math>
+inline constexpr TilePolicy kTilePolicy = tile_policy_for(80, kDTypeOf<typename Math::Dense>,
+                                                          8 * Source::kHalves);
 
 /// How the kernels of all skeletons are compiled: what their tiles are, how they multiply, how many segments
 /// of features a warp has, whether it moves whole pieces of rows.
@@ -37,6 +42,7 @@ struct TileShape {
   static constexpr int kSegmentFeatures = 8 * kElements;
   static constexpr int kFeatures = kSegments * kSegmentFeatures;
   static constexpr bool kPattern = std::is_same_v<V, Ones>;
+  static constexpr TilePolicy kPolicy = kTilePolicy<Source, Math>;
   using Store = TileStore;
   static constexpr bool kShortRows = kHalves == 1;  ///< some of its formats have rows in classes
   static constexpr bool kPieces = true;             ///< windows may be in pieces, whose sums are added up
@@ -50,7 +56,7 @@ class TileSums {
   using Math = typename K::Math;
   using Result = typename K::Result;
   using Acc = typename K::Acc;
-  using Piece = RowPiece<Acc, K::kElements>;
+  using Piece = Vec<Acc, K::kElements>;
 
  public:  // for add_pieces
   __device__ __forceinline__ void clear() {
@@ -67,14 +73,14 @@ class TileSums {
     for_each_partial(slot, [&](Piece* to, int h, int s, int r) {
       Piece piece;
       gather(piece.e, h, s, r);
-      store_for_others(to, piece);
+      store_vector<Cache::l2>(to, piece);
     });
   }
 
   /// Adds the sums of a slot, which another warp has written.
   __device__ __forceinline__ void add_partial(std::int32_t slot) {
     for_each_partial(slot, [&](const Piece* from, int h, int s, int r) {
-      const Piece piece = load_written(from);
+      const Piece piece = load_vector<Piece, Cache::l2>(from);
 #pragma unroll
       for (int e = 0; e < K::kElements; ++e) Math::sum_at(sums_[h][s], e, r) += piece.e[e];
     });
@@ -172,7 +178,7 @@ class TileSums {
     };
     const unsigned warp = threadIdx.x / kWarp, warps = blockDim.x / kWarp;
     copy_wait<0>();  // nothing comes after the sums
-    warp_sync();
+    __syncwarp();
     if (warp != 0)
       for_each_piece([&](int row, int h, int s, int r) {
         Piece piece;

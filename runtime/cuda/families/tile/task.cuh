@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/cuda/collective/tile_masks.cuh"
+#include "runtime/cuda/collective/vector.cuh"
 #include "runtime/cuda/families/tile/division.hpp"
-#include "runtime/cuda/families/tile/memory.cuh"
-#include "runtime/cuda/families/tile/sources.cuh"
 
 namespace sptile::runtime::cuda {
 

@@ -1,13 +1,12 @@
 // Formats with 16x8 tiles and row-major masks: me_tcf, and hc_window with rows beside them.
 #include "runtime/cuda/families/tile/mixed.cuh"
-#include "runtime/cuda/families/tile/sizes.hpp"
 #include "runtime/cuda/families/tile/tile.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {
 
-using Rare16 = RareFamily<Mask16, Sizes16>;
-using Staged16 = StagedFamily<Mask16, Sizes16>;
+using Rare16 = RareFamily<Mask16>;
+using Staged16 = StagedFamily<Mask16>;
 
 /// Staged where the values have the type of the operands, and for graphs, which have none; else the kernels
 /// of me_tcf.

@@ -2,9 +2,9 @@
 // so that all of a warp's accesses are whole rows of banks.
 #pragma once
 
-#include "runtime/cuda/device/bulk_copy.cuh"
-#include "runtime/cuda/families/tile/lanes.hpp"
-#include "runtime/cuda/families/tile/math.cuh"
+#include "runtime/cuda/collective/lanes.hpp"
+#include "runtime/cuda/collective/mma.cuh"
+#include "runtime/cuda/device/ptx.cuh"
 
 namespace sptile::runtime::cuda {
 

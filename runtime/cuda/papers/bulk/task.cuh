@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "runtime/cuda/collective/pipeline.cuh"
 #include "runtime/cuda/families/tile/task.cuh"
 #include "runtime/cuda/papers/bulk/schedule.hpp"
 
@@ -29,14 +30,8 @@ struct BulkTask {
   bool whole_pieces;  ///< C is written 16 bytes at a time
 };
 
-/// Addresses in the shared memory of a block: barriers first, then the stages.
-struct BulkShared {
-  std::uint32_t memory;
-
-  [[nodiscard]] __device__ __forceinline__ std::uint32_t full(int stage) const {
-    return memory + static_cast<std::uint32_t>(16 * stage);
-  }
-  [[nodiscard]] __device__ __forceinline__ std::uint32_t empty(int stage) const { return full(stage) + 8; }
+/// Addresses in the shared memory of a block: barriers, then stages.
+struct BulkShared : StageBarriers {
   [[nodiscard]] __device__ __forceinline__ std::uint32_t stage(const BulkTask& task, int stage) const {
     return memory + static_cast<std::uint32_t>(kBulkBarrierBytes + stage * task.stage.bytes);
   }

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "runtime/cuda/families/tile/lanes.hpp"
+#include "runtime/cuda/collective/lanes.hpp"
 #include "runtime/cuda/papers/hygnn/task.cuh"
 
 namespace sptile::runtime::cuda {

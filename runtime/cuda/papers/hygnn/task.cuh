@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "runtime/cuda/families/tile/memory.cuh"
+#include "runtime/cuda/collective/vector.cuh"
 
 namespace sptile::runtime::cuda {
 

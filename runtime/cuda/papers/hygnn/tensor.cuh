@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "runtime/cuda/device/ptx.cuh"
-#include "runtime/cuda/families/tile/lanes.hpp"
+#include "runtime/cuda/collective/lanes.hpp"
+#include "runtime/cuda/collective/mma.cuh"
 #include "runtime/cuda/papers/hygnn/task.cuh"
 
 namespace sptile::runtime::cuda {
@@ -61,12 +61,12 @@ class HygnnTensor {
 
   __device__ __forceinline__ void multiply(float (&sum)[2][4]) const {
     const int group = lane_group(thread_.lane), member = lane_member(thread_.lane);
-    std::uint32_t a[4];
-    for (int i = 0; i < 4; ++i) a[i] = to_tf32(shared_.a[(group + i % 2 * 8) * 8 + member + i / 2 * 4]);
+    Tf32Operand<false, 4> tile;
+    for (int i = 0; i < 4; ++i)
+      tile.big[i] = to_tf32(shared_.a[(group + i % 2 * 8) * 8 + member + i / 2 * 4]);
     for (int half = 0; half < 2; ++half) {
       const float* const x = shared_.x[thread_.warp][half * 8 + group];
-      const std::uint32_t b[2] = {to_tf32(x[member]), to_tf32(x[member + 4])};
-      mma_tf32(sum[half], a, b);
+      mma(sum[half], tile, tf32_operand<false>({x[member], x[member + 4]}));
     }
   }
 

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
+#include "runtime/cuda/collective/lanes.hpp"
 #include "runtime/cuda/device/ptx.cuh"
-#include "runtime/cuda/families/tile/lanes.hpp"
 
 namespace sptile::runtime::cuda {
 

@@ -22,7 +22,7 @@
 
 namespace sptile::reorder {
 namespace {
-// Those with compact columns keep arrays by column. lsh keeps none, and hashes the ids.
+// Orderings with compact columns keep arrays indexed by column. lsh has no such array, and hashes the ids.
 constexpr Reorderer kReorderers[] = {
     {"identity", "original order", order_identity},
     {"degree", "rows by descending number of entries", order_by_degree},

@@ -8,13 +8,14 @@ namespace sptile::reorder {
 /// Returns all orderings.
 std::span<const Reorderer> reorderers();
 
-/// Finds a method by name; nullptr when there is none.
+/// Returns the ordering with this name, or nullptr.
 const Reorderer* find_reorderer(std::string_view name);
 
-/// Finds a preset of a method by name; nullptr when there is none.
+/// Returns the preset of a method with this name, or nullptr.
 const Preset* find_preset(const Reorderer& method, std::string_view name);
 
-/// Verifies names, ranges and wholeness; Errc::usage names the setting and what the method takes.
+/// Verifies that names exist and values are in range, and integers if required. Errc::usage names the setting
+/// and the valid values.
 Status check_settings(const Reorderer& method, std::span<const Setting> settings);
 
 }  // namespace sptile::reorder

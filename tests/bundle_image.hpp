@@ -1,4 +1,4 @@
-// Bundles in memory, to be changed.
+// Modifiable bundles in memory.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -18,7 +18,7 @@
 
 namespace sptile {
 
-/// The bytes of a bundle that can be changed and opened again.
+/// The bytes of a bundle, which can be modified and opened again.
 class Image {
  public:
   explicit Image(const std::vector<std::byte>& bytes) : size_(bytes.size()) {
@@ -50,7 +50,7 @@ class Image {
   std::unique_ptr<std::byte[], Free> memory_;
 };
 
-/// Expects a refusal with this code whose message contains `part`.
+/// Checks that the result is an error with this code whose message contains `part`.
 template <class T>
 void check_refused(const Result<T>& result, Errc code, const std::string& part) {
   REQUIRE(!result);

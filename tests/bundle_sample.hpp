@@ -1,4 +1,4 @@
-// A matrix small enough to check by hand, as CSR and as BitTCF, and bundles made of it.
+// A matrix small enough to check by hand, as CSR and as BitTCF, and bundles of it.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -18,7 +18,7 @@
 
 namespace sptile {
 
-/// The 3 x 5 matrix [. 1 . . 2 / . . . . . / 3 4 . 5 .], its rows turned around by row_order {2, 1, 0}.
+/// The 3 x 5 matrix [. 1 . . 2 / . . . . . / 3 4 . 5 .], with rows reversed by row_order {2, 1, 0}.
 class BundleSample {
  public:
   explicit BundleSample(DType csr_values = DType::f32, DType format_values = DType::f32)
@@ -42,7 +42,7 @@ class BundleSample {
   [[nodiscard]] std::span<const std::int32_t> row_order() const { return row_order_; }
   [[nodiscard]] ArrayView value_source() const { return {DType::i64, source_.data(), 5}; }
 
-  /// Writes the bundle with everything that fits the kind of matrix.
+  /// Writes the bundle with all arrays for this kind of matrix.
   [[nodiscard]] Result<std::uint64_t> write(const std::string& path,
                                             const formats::BundleWriteOptions& options = {}) const {
     auto writer = formats::BundleWriter::create(path, options);
@@ -94,7 +94,7 @@ inline std::vector<std::byte> bytes_of(const std::filesystem::path& path) {
   return {data, data + text.size()};
 }
 
-/// True when two arrays have the same type, length and bits.
+/// Returns whether two arrays have the same type, length and bits.
 inline bool same(const ArrayView& a, const ArrayView& b) {
   return a.dtype == b.dtype && a.size == b.size &&
          (a.size == 0 || std::memcmp(a.data, b.data, static_cast<std::size_t>(a.bytes())) == 0);

@@ -1,4 +1,4 @@
-// Work in a child process, and system calls that it is refused.
+// Child processes with blocked system calls.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -15,10 +15,10 @@
 
 namespace sptile {
 
-/// Exit code of a child that may not do what its test needs.
+/// Exit code of a child that lacks the permissions for its test.
 inline constexpr int kNotPermitted = 99;
 
-/// Runs `work` in a child and gives back its wait status.
+/// Runs `work` in a child and returns its wait status.
 inline int in_child(const std::function<void()>& work) {
   const pid_t child = ::fork();
   REQUIRE(child >= 0);
@@ -31,8 +31,8 @@ inline int in_child(const std::function<void()>& work) {
   return status;
 }
 
-/// From now on the system call `number` fails in this process where its argument at `position` is `value`:
-/// with `errnum`.
+/// Makes the system call `number` fail with `errnum` in this process from now on if its argument at
+/// `position` is `value`.
 inline void refuse_call(std::uint32_t number, std::size_t position, std::uint32_t value,
                         std::uint32_t errnum) {
   const auto place = static_cast<std::uint32_t>(offsetof(seccomp_data, args) + position * sizeof(__u64));

@@ -1,4 +1,4 @@
-// What tests find in files and folders.
+// Contents of files and directories.
 #pragma once
 
 #include <filesystem>
@@ -8,13 +8,13 @@
 
 namespace sptile {
 
-/// The bytes of a file; none if it cannot be opened.
+/// Returns the bytes of a file; empty if it cannot be opened.
 inline std::string content(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// The number of entries of a folder.
+/// Returns the number of entries of a directory.
 inline long files_in(const std::filesystem::path& folder) {
   return std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator());
 }

@@ -15,7 +15,7 @@ import sys
 
 # headers of formats/core that the runtime and the layouts may include
 VOCABULARY = {f"formats/core/{name}.hpp" for name in (
-    "array_view", "csr_view", "dtype", "error", "fork", "half", "no_value_type", "parameters", "printable", "progress",
+    "array_view", "csr_view", "dtype", "error", "fork", "half", "nearest_name", "no_value_type", "parameters", "printable", "progress",
 )}
 OFFLINE = re.compile(r"(H5|hdf5|tbb/|oneapi/|metis|boost/|fmt/|nlohmann/|CLI/|openssl/|zlib|bzlib|lzma|zstd)")
 
@@ -79,7 +79,7 @@ DIRECTORIES = {
                     "runtime/cuda runtime/kernels runtime/choice",
     "runtime/handle": "formats/layout runtime/threads runtime/core runtime/bundle runtime/cuda runtime/plan",
     "runtime/capi": "formats/core formats/layout runtime/include runtime/core runtime/operation runtime/bundle runtime/plan "
-                    "runtime/handle",
+                    "runtime/kernels runtime/handle",
     # conversion without a command line: what the command and libsptile-tools share
     "tools/pipeline": "formats/* reorder reorder/core reorder/quality runtime/*",
     # the command line, which multiplies nothing

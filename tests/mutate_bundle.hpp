@@ -1,4 +1,4 @@
-// Small lies told in a bundle: types, lengths, flags and data that do not fit each other.
+// Mutations of bundles: inconsistent types, lengths, flags and data.
 #pragma once
 
 #include <cstddef>
@@ -13,19 +13,19 @@
 
 namespace sptile {
 
-/// A bundle taken apart. Sealing it again is for the caller.
+/// The parts of a bundle. The caller corrects its checksums.
 struct BundleDraft {
   formats::BundleHeader header;
   std::vector<formats::BundleEntry> entries;
-  /// The stored bytes of an array, as far as there are any.
+  /// Returns the stored bytes of an array, truncated at the end of the file.
   std::function<std::span<std::byte>(const formats::BundleEntry&)> data;
 };
 
-/// Changes one thing, and in most cases what must follow from it for a table to be accepted (bytes, places);
-/// says what it did.
+/// Changes one property and usually the dependent ones (bytes, positions), so that the table remains
+/// acceptable. Returns a description.
 std::string mutate(BundleDraft& draft, std::mt19937& random);
 
-/// Changes a whole bundle in memory in one place, now and then in two, and makes its checksums right.
+/// Changes a bundle in memory in one or two places and corrects its checksums. Returns a description.
 std::string forge(std::span<std::byte> bundle, std::mt19937& random);
 
 }  // namespace sptile

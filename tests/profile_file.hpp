@@ -1,4 +1,4 @@
-// A device profile of a test's own, which the library finds as long as this lasts.
+// A temporary device profile that the library uses during the object's lifetime.
 #pragma once
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 namespace sptile::test {
 
-/// Writes a profile with these lines, and names it in SPTILE_PROFILE.
+/// Writes a profile with these lines and sets SPTILE_PROFILE.
 class ProfileFile {
  public:
   explicit ProfileFile(const std::string& numbers, const std::string& device = "cuda 90 some device") {

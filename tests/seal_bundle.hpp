@@ -1,4 +1,4 @@
-// Makes the checksums of a bundle right whatever it holds.
+// Corrects the checksums of bundles with any contents.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace sptile {
 
 using Bytes = std::span<const std::byte>;
 
-/// The table of a bundle in memory, which holds it.
+/// Returns the table of a bundle in memory.
 inline std::vector<formats::BundleEntry> table_of(Bytes bundle) {
   formats::BundleHeader header;
   std::memcpy(&header, bundle.data(), sizeof header);
@@ -23,14 +23,14 @@ inline std::vector<formats::BundleEntry> table_of(Bytes bundle) {
   return entries;
 }
 
-/// Writes another one there, and the header.
+/// Replaces the header and the table.
 inline void put_table(std::span<std::byte> bundle, const formats::BundleHeader& header,
                       std::span<const formats::BundleEntry> entries) {
   std::memcpy(bundle.data(), &header, sizeof header);
   std::ranges::copy(std::as_bytes(entries), bundle.begin() + sizeof header);
 }
 
-/// Hashes the arrays that lie inside the bundle, then the table.
+/// Hashes the arrays within the bundle, then the table.
 inline void seal(std::span<std::byte> bundle) {
   std::vector<formats::BundleEntry> entries = table_of(bundle);
   for (formats::BundleEntry& e : entries)

@@ -1,12 +1,12 @@
-// How a test says that it cannot be done here.
+// Skipped tests.
 #pragma once
 
 #include <string>
 
 namespace sptile {
 
-/// Says loudly what is missing; the caller returns. A binary in which anything was skipped ends with 77,
-/// which test runners count as skipped, unless something failed.
+/// Reports a missing requirement; the caller returns. A binary with skips exits with 77, which test runners
+/// count as skipped, unless a check failed.
 void skip(const std::string& missing);
 
 }  // namespace sptile

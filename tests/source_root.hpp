@@ -1,4 +1,4 @@
-// Where tests find the files of the project.
+// Location of the project's files.
 #pragma once
 
 #include <cstdlib>
@@ -7,7 +7,7 @@
 
 namespace sptile {
 
-/// The root of the source tree, from the environment variable that the build sets for tests.
+/// Returns the root of the source tree from the environment variable that the build sets for tests.
 inline std::filesystem::path source_root() {
   const char* const root = std::getenv("SPTILE_SOURCE_ROOT");
   if (root == nullptr)

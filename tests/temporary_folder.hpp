@@ -1,4 +1,4 @@
-// A folder that lasts as long as a test case.
+// A directory that exists as long as a test case.
 #pragma once
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ class TemporaryFolder {
   }
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  /// The path of a file in it.
+  /// Returns the path of a file in it.
   std::string operator/(const std::string& name) const { return (path_ / name).string(); }
 
  private:

@@ -1,4 +1,4 @@
-// Test cases that check nothing: a loop over an empty table passes as well as one over a full table.
+// Detection of test cases that check nothing: a loop over an empty table passes, too.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -7,10 +7,10 @@
 
 namespace sptile {
 
-/// Counts the cases that ended without one check, and names them on stderr. Those that skipped are excused.
+/// Counts the cases that ended without a check, and prints their names to stderr, except skipped ones.
 struct VacuousCases : doctest::IReporter {
   static inline int count = 0;
-  static inline bool excused = false;  ///< the case that runs
+  static inline bool excused = false;  ///< the running case was skipped
 
   explicit VacuousCases(const doctest::ContextOptions&) {}
   void report_query(const doctest::QueryData&) override {}

@@ -17,15 +17,16 @@ cd "$sptile_root"
 sources() { find formats reorder runtime tools tests -regex '.*\.\(c\|h\|cpp\|hpp\|cu\|cuh\)' -print0; }
 scripts() { find .ci/run tools tests -name '*.sh' -print0 -o -path .ci/run -print0; }
 
-# all_cores COMMAND...: with the names that come in, separated by NUL, a few at a time on every core.
+# all_cores COMMAND...: runs COMMAND on the NUL-separated names of standard input, several per call, on every
+# core.
 all_cores() { xargs -0 -n "${batch:-8}" -P "$(nproc)" "$@"; }
 
 check_format() { sources | batch=64 all_cores clang-format-14 --dry-run -Werror; }
 
 check_shell() { scripts | batch=32 all_cores shellcheck; }
 
-# python_tool NAME ARGUMENT...: runs a Python tool in the version that .pre-commit-config.yaml names; 77 if it cannot be
-# installed.
+# python_tool NAME ARGUMENT...: runs a Python tool in the version of .pre-commit-config.yaml; 77 if it cannot
+# be installed.
 python_tool() {
   local name=$1 environment=$sptile_root/.venv-lint requirement
   shift
@@ -43,12 +44,13 @@ check_spelling() { python_tool codespell; }
 
 check_prose() { tools/lint/prose.py; }
 
-# tidy ARGUMENT...: clang-tidy over the names that come in. What it says of the warnings that it left out is dropped.
+# tidy ARGUMENT...: runs clang-tidy on the names of standard input, without its messages on suppressed
+# warnings.
 tidy() { tr '\n' '\0' | batch=1 all_cores clang-tidy-14 -p build-lint --quiet "$@" 2> >(grep -v ' warnings\? generated\.$'); }
 
-# As builds with sanitizers compile it: sources of tools/ come together, so that their headers are inspected once for
-# several. Measuring programs, which no build of the tests contains, are checked to compile, and by one check: it needs
-# at least one.
+# As in builds with sanitizers, sources of tools/ are compiled together, so that their headers are inspected
+# once for several sources. Benchmark programs, which no test build contains, are only checked to compile and
+# by one check, because clang-tidy requires at least one.
 check_tidy() {
   local sources
   CC=clang-14 CXX=clang++-14 configure build-lint -Db_sanitize=undefined -Db_lundef=false -Dbenchmarks=enabled

@@ -1,4 +1,5 @@
-// sptile VERB [options]: parses, runs the verb, turns errors into messages and exit codes.
+// sptile VERB [options]: parses the command line, runs the verb, and converts errors to messages and exit
+// codes.
 #include <fmt/format.h>
 #include <tbb/global_control.h>
 
@@ -43,14 +44,14 @@ Status run_verb(const ParsedCommand& command) {
   return command.action(session);
 }
 
-// Where no thread can be started, the C++ library throws a system_error and TBB a bare runtime_error; nothing
-// of ours throws either.
+// If no thread can be started, the C++ library throws a system_error and oneTBB a bare runtime_error. sptile
+// itself throws neither.
 bool is_refusal(const std::exception& error) {
   return dynamic_cast<const std::system_error*>(&error) != nullptr ||
          typeid(error) == typeid(std::runtime_error);
 }
 
-// OpenMP's library, where it has no memory or cannot start a thread, says so and calls exit(1).
+// If memory or threads are exhausted, the OpenMP library prints a message and calls exit(1).
 bool returned_from_command = false;
 void on_exit() {
   if (returned_from_command) return;
@@ -76,14 +77,14 @@ int run_command(std::string& verb, int argc, char** argv) {
   }
 }
 
-// The only way out: what was printed, by verbs or as help, must have arrived.
+// Every exit checks that the output of verbs and help was written.
 int run(int argc, char** argv) {
   try {
     std::string verb;
     const int code = run_command(verb, argc, argv);
     const Status written = finish_output();
     return code == 0 && !written ? complain(verb, written.error()) : code;
-  } catch (const std::bad_alloc&) {  // not even a message found memory
+  } catch (const std::bad_alloc&) {  // no memory for a message either
     write_control(stderr, "sptile: out of memory\n");
     return static_cast<int>(Errc::io);
   }

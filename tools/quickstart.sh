@@ -11,7 +11,7 @@ cd "$sptile_root"
 # for the estimate only.
 step_time=17 kernel_time=350
 
-# Prints the value of a key in JSON that has a line for each.
+# Prints the value of a key of JSON with one key per line.
 field() { sed -n "s/^ *\"$1\": \"\?\([^\",]*\)\"\?,\?$/\1/p" | head -n 1; }
 
 estimate() {
@@ -27,7 +27,7 @@ estimate() {
 
 say "first run: installs packages and builds, minutes; later runs: seconds"
 install_packages "${build_packages[@]}"
-# A build folder that exists, from the tests for example, is used with its options.
+# An existing build directory, for example from the tests, is used with its options.
 if [ ! -f build/build.ninja ]; then configure build -Dtests=disabled -Dgpu_arch=native; fi
 estimate
 start=$SECONDS

@@ -30,7 +30,7 @@ umask 022
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# release_notes: the section of this version in the changelog, then how to install and verify the files.
+# release_notes: prints the section of this version in the changelog, and how to install and verify the files.
 release_notes() {
   local section
   section=$(sed -n "/^## ${version//./\\.} /,/^## /{/^## /!p}" docs/changelog.md)
@@ -51,7 +51,7 @@ END
 
 notes=$(release_notes)
 
-# make_all FOLDER SCRATCH: builds everything in a folder that is removed.
+# make_all FOLDER SCRATCH: builds everything in a temporary directory.
 make_all() {
   local out=$1 scratch=$2 name=sptile-$version profile='' option
   mkdir -p "$out" "$scratch"

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, runs every test, names those that failed, ends with one line "N passed, N failed,
-# N skipped".
-# Builds: release (all tests, those of the Python package in a virtual environment, its wheel, the site of docs/ and
-# tools/lint.sh), address and undefined-behaviour sanitizers with clang (all tests again, and a short run of each fuzzer),
-# and the thread sanitizer (the tests of what runs in parallel). Also a cross build for aarch64, some of whose tests run under
-# QEMU (skipped where its packages cannot be installed). The second time only what changed is built.
+# Installs missing packages, builds, runs every test, and prints the failed tests and a last line "N passed, N
+# failed, N skipped".
+# Builds: release (all tests, those of the Python package in a virtual environment, its wheel, the site of
+# docs/ and tools/lint.sh), address and undefined-behavior sanitizers with clang (all tests again, and a short
+# run of each fuzzer), and the thread sanitizer (tests of parallel code). Also a cross build for aarch64, some
+# of whose tests run under QEMU (skipped if its packages cannot be installed). Later runs build only what has
+# changed.
 #
-#   tools/run-tests.sh [--quick]     --quick: the release build and its tests, and those of the Python package, alone
+#   tools/run-tests.sh [--quick]     --quick: only the release build with its tests and those of the Python package
 set -euo pipefail
 # shellcheck source=tools/setup.sh
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
@@ -24,9 +25,9 @@ $quick || packages+=("${sanitizer_packages[@]}" "${lint_packages[@]}")
 install_packages "${packages[@]}"
 
 passed=0 failed=0 skipped=0
-failures=()  # what failed, by name
+failures=()  # names of the failed tests
 
-# count FOLDER: adds up the results that meson left for its last run there.
+# count FOLDER: adds the results of meson's last test run in a build directory.
 count() {
   local log="$1/meson-logs/testlog.json" ok bad skip names=()
   ok=$(jq -s '[.[] | select(.result == "OK" or .result == "EXPECTEDFAIL")] | length' "$log")
@@ -37,8 +38,8 @@ count() {
   failures+=("${names[@]/#/$1: }")
 }
 
-# build_and_test FOLDER SUITE OPTION...: a build that fails counts as one failed test. SUITE "all" runs every test, else
-# only the targets of that suite are built. Says how long it took.
+# build_and_test FOLDER SUITE OPTION...: builds and tests, and prints the elapsed time. A failed build counts
+# as one failed test. SUITE "all" runs every test; for another suite only its targets are built.
 build_and_test() {
   local folder=$1 suite=() start=$SECONDS built
   [ "$2" = all ] || suite=(--suite "$2")
@@ -57,7 +58,8 @@ build_and_test() {
   say "$folder: built in $((built - start)) s, tested in $((SECONDS - built)) s"
 }
 
-# add_counts WHAT "N passed, N failed, N skipped": what a script closed with; nothing counts as one failed test.
+# add_counts WHAT "N passed, N failed, N skipped": adds the last line of a script; a missing line counts as
+# one failed test.
 add_counts() {
   local ok bad skip
   read -r ok _ bad _ skip _ <<<"${2:-0 passed, 1 failed, 0 skipped}"
@@ -65,7 +67,7 @@ add_counts() {
   passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + skip))
 }
 
-# add_status WHAT CODE: counts a script that is one test by its exit code; 77 says that it could not run.
+# add_status WHAT CODE: counts a script as one test by its exit code; 77 means skipped.
 add_status() {
   case $2 in
     0) passed=$((passed + 1)) ;;
@@ -74,8 +76,8 @@ add_status() {
   esac
 }
 
-# CUDA code is compiled for one architecture here; configure with the defaults to build all of them. Warnings are errors
-# in continuous integration only: else what quickstart.sh built is used as it is.
+# CUDA code is compiled for one architecture here; configure with the defaults to build all of them. Warnings
+# are errors in continuous integration only, so that a build of quickstart.sh can be reused elsewhere.
 strict=(); [ -z "${CI:-}" ] || strict=(-Dwerror=true)
 build_and_test build all -Dtests=enabled -Dgpu_arch=90 "${strict[@]}"
 say "Python"
@@ -107,7 +109,7 @@ if ! $quick; then
   say "site: built and tested in $((SECONDS - start)) s"
   say "lint"
   add_counts lint "$(tools/lint.sh | tail -n 1)"
-  # Meson finds a ccache by itself for its own choice of compilers alone.
+  # Meson uses ccache automatically only for its default compilers.
   cached=; if command -v ccache >/dev/null; then cached='ccache '; fi
   export CC="${cached}clang-14" CXX="${cached}clang++-14"
   checked=(-Db_lundef=false -Doptimization=1 -Db_ndebug=false -Dc_args=-g1 -Dcpp_args=-g1 -Dcuda=disabled)
@@ -117,7 +119,7 @@ if ! $quick; then
   status=0
   tests/python/sanitized.sh build-asan >&2 || status=$?
   add_status "Python with the address sanitizer" "$status"
-  # OpenMP tells the thread sanitizer about its synchronisation through Archer, which comes with LLVM's runtime.
+  # OpenMP reports its synchronization to the thread sanitizer through Archer, a part of LLVM's runtime.
   export OMP_TOOL_LIBRARIES=/usr/lib/llvm-14/lib/libarcher.so
   export TSAN_OPTIONS=suppressions=$sptile_root/tests/tsan.supp:ignore_noninstrumented_modules=1:halt_on_error=1
   build_and_test build-tsan threads "${checked[@]}" -Db_sanitize=thread

@@ -13,11 +13,13 @@ test_packages=(doctest-dev libeigen3-dev hdf5-tools libopenmpi-dev openmpi-bin p
 sanitizer_packages=(clang-14 libclang-rt-14-dev libomp-14-dev llvm-14)
 release_packages=(git dpkg-dev debhelper dh-python python3-venv)
 cross_packages=(crossbuild-essential-arm64 qemu-user)
-# For arm64, in addition to the libraries of build_packages. NumPy and its Python test the wheel.
+# For arm64, in addition to the libraries of build_packages. NumPy with its Python is required to test the
+# wheel.
 cross_libraries=(libc6-dev libstdc++-12-dev libgomp1 doctest-dev python3-numpy)
 lint_packages=(clang-format-14 clang-tidy-14 libomp-14-dev shellcheck git python3 python3-venv)
 
-# The libraries of a cross build for aarch64, as tools/cross/prepare.sh unpacks them, and the options of that build.
+# Directory of the libraries for aarch64, unpacked by tools/cross/prepare.sh, and the options of a cross
+# build.
 sysroot=$sptile_root/build-aarch64-sysroot
 cross_options=(--cross-file="$sysroot/constants.ini" --cross-file="$sptile_root/tools/cross/aarch64-linux-gnu.ini")
 
@@ -39,7 +41,8 @@ install_packages() {
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
 }
 
-# configure FOLDER OPTION...: sets up a build folder, or keeps it if the options are those of the last call.
+# configure FOLDER OPTION...: configures a build directory, or keeps it if the options equal those of the last
+# call.
 configure() {
   local folder="$sptile_root/$1" stamp="$sptile_root/$1/.sptile-options"
   shift

@@ -21,7 +21,7 @@ trap 'rm -rf "$pages"' EXIT
 cp -a "$sptile_root/docs/." "$pages"
 cp "$sptile_root/README.md" "$pages/index.md"
 cp "$sptile_root/tools/site/extra.css" "$pages"
-# Pages of the reference that are generated; tools/site/pages.py links to them.
+# Generated pages of the reference; tools/site/pages.py links to them.
 headers=$sptile_root/tools/site/headers.py
 python3 "$headers" "C reference" "$sptile_root"/{runtime/include/sptile.h,tools/capi/sptile_tools.h} >"$pages/reference/c.md"
 python3 "$headers" "C++ reference" "$sptile_root/runtime/sptile.hpp" >"$pages/reference/cpp.md"

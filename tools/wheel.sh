@@ -49,7 +49,8 @@ if $cross; then
   build=$sptile_root/build-wheel-$arch
 fi
 if [ -n "$from" ]; then
-  # A sibling of the original, because commands name sources relative to it; the same Meson and Ninja keep it up to date.
+  # A sibling of the original, because commands refer to sources by relative paths. The same Meson and Ninja
+  # versions keep it up to date.
   build=$sptile_root/build-wheel-copy
   trap 'rm -rf "$scratch" "$build"' EXIT
   rm -rf "$build"
@@ -62,13 +63,13 @@ if [ -n "$from" ]; then
 fi
 PATH=$environment/bin:$PATH
 
-# The compiler, and the variable and the folders by which auditwheel finds libraries.
+# The compiler, and the variable and directories in which auditwheel searches for libraries.
 compiler=("${CC:-cc}") search=LD_LIBRARY_PATH libraries=$scratch/no_curl
 if $cross; then
   for option in "${cross_options[@]}" -Dcuda=disabled; do options+=("-Csetup-args=$option"); done
   compiler=("$arch-linux-gnu-gcc" "--sysroot=$sysroot") search=AUDITWHEEL_LD_LIBRARY_PATH
   libraries+=:$sysroot/lib/$arch-linux-gnu:$sysroot/usr/lib/$arch-linux-gnu
-  export _PYTHON_HOST_PLATFORM=linux-$arch  # the platform in the tag
+  export _PYTHON_HOST_PLATFORM=linux-$arch  # platform in the wheel's tag
   mkdir "$scratch/bin"
   ln -s "$(command -v "$arch-linux-gnu-strip")" "$scratch/bin/strip"
   PATH=$scratch/bin:$PATH

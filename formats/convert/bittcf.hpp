@@ -1,4 +1,4 @@
-// CSR to bittcf, and back; see Converter.
+// Conversion between CSR and bittcf; see Converter.
 #pragma once
 
 #include "formats/convert/converters.hpp"

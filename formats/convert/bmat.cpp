@@ -11,14 +11,14 @@
 namespace sptile::formats {
 namespace {
 
-constexpr std::uint64_t kLeftColumns = 0x0F0F0F0F0F0F0F0F;  // 0 to 3 of each row
+constexpr std::uint64_t kLeftColumns = 0x0F0F0F0F0F0F0F0F;  // columns 0 to 3 of each row
 
 std::array<TilePart, 4> parts_of(const std::uint64_t* masks) {
   return {TilePart{masks[0] & kLeftColumns, 0}, TilePart{masks[1] & kLeftColumns, 8},
           TilePart{masks[0] & ~kLeftColumns, 0}, TilePart{masks[1] & ~kLeftColumns, 8}};
 }
 
-/// Packs columns 0 to 3 of an 8x8 mask to a word (bit 4 * row + column).
+/// Packs columns 0 to 3 of an 8x8 mask into a word (bit 4 * row + column).
 std::uint32_t left_word(std::uint64_t mask) {
   mask &= kLeftColumns;
   mask = (mask | mask >> 4) & 0x00FF00FF00FF00FF;
@@ -26,7 +26,7 @@ std::uint32_t left_word(std::uint64_t mask) {
   return static_cast<std::uint32_t>(mask | mask >> 16);
 }
 
-/// The inverse of left_word.
+/// Inverse of left_word.
 std::uint64_t spread_word(std::uint64_t word) {
   word = (word | word << 16) & 0x0000FFFF0000FFFF;
   word = (word | word << 8) & 0x00FF00FF00FF00FF;
@@ -50,7 +50,7 @@ struct Tiles {
   ArrayView values() const { return a.values; }
 };
 
-/// Turns the two masks of each tile into its four words, in place.
+/// Converts the two masks of each tile to its four words, in place.
 Array into_words(Condensed& tiles) {
   static_assert(std::endian::native == std::endian::little);
   parallel::loop(std::int64_t{0}, tiles.tiles, [&](std::int64_t t) {

@@ -1,4 +1,4 @@
-// CSR to bmat, and back; see Converter.
+// Conversion between CSR and bmat; see Converter.
 #pragma once
 
 #include "formats/convert/converters.hpp"

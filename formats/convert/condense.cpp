@@ -12,7 +12,7 @@
 namespace sptile::formats {
 namespace {
 
-/// Rows and entries of a chunk, about: enough to keep a task busy for a millisecond.
+/// Approximate rows plus nonzeros per chunk: about a millisecond of work for a task.
 constexpr std::int64_t kChunkWeight = std::int64_t{1} << 17;
 
 struct WindowEntries {
@@ -27,7 +27,7 @@ struct WindowEntries {
   }
 };
 
-/// Cuts the windows into chunks; returns the tiles that have to be staged at worst.
+/// Partitions the windows into chunks. Returns the maximum number of tiles to stage.
 std::int64_t cut(const WindowEntries& entries_of, std::vector<Chunk>& chunks) {
   const auto windows = static_cast<std::int64_t>(entries_of.starts.size());
   std::int64_t staged = 0, entries = 0;
@@ -50,7 +50,7 @@ std::int64_t cut(const WindowEntries& entries_of, std::vector<Chunk>& chunks) {
   return staged;
 }
 
-/// Condenses chunk after chunk; one per thread.
+/// Condenses chunks one at a time; one object per thread.
 template <class Key>
 class ChunkCondenser {
  public:
@@ -71,7 +71,7 @@ class ChunkCondenser {
   }
 
  private:
-  /// Appends the tiles of window i of the batch; returns their number.
+  /// Appends the tiles of window i of the batch. Returns their number.
   std::int64_t take_window(int i) {
     const auto room = static_cast<std::size_t>(merger_.size(i)) + 8;
     if (low_.size() < room) low_.resize(2 * room), high_.resize(2 * room);
@@ -98,7 +98,7 @@ class ChunkCondenser {
   const CsrView& a_;
   Condensed& result_;
   WindowMerger<Key> merger_;
-  std::vector<std::uint8_t> low_, high_;  ///< rows of each column of a window
+  std::vector<std::uint8_t> low_, high_;  ///< row masks of each column of a window
   std::int32_t* columns_ = nullptr;
   std::uint64_t* masks_ = nullptr;
 };
@@ -113,7 +113,7 @@ void condense_chunks(const CsrView& a, Condensed& result, Progress* progress) {
   });
 }
 
-/// Turns tiles per window and chunk into offsets, if they fit.
+/// Replaces the tile counts of windows and chunks by offsets, if these fit in 32 bits.
 Status number_tiles(Condensed& result, const FormatLayout& layout) {
   for (Chunk& chunk : result.chunks) {
     chunk.first_tile = result.tiles;
@@ -126,8 +126,8 @@ Status number_tiles(Condensed& result, const FormatLayout& layout) {
   return {};
 }
 
-/// Closes the gaps between the chunks, in place: room for the worst case was known beforehand, the number of
-/// tiles was not. Pages of the gaps were never touched, and those behind the last tile go back.
+/// Removes the gaps between the chunks, in place: space was allocated for the maximum number of tiles. Pages
+/// in gaps were never touched; the pages after the last tile are released.
 template <class T>
 void close_gaps(const std::vector<Chunk>& chunks, std::int64_t per_tile, std::int64_t tiles,
                 Buffer<T>& staged) {

@@ -1,4 +1,4 @@
-// From CSR to condensed tiles: the part of a conversion that all tile formats share.
+// Condenses the windows of a CSR matrix into tiles, the first step of the conversion to every tile format.
 #pragma once
 
 #include <algorithm>
@@ -17,24 +17,24 @@
 
 namespace sptile::formats {
 
-/// A run of windows that one task converts. The cut depends on the matrix alone, so that the result does not
-/// depend on the number of threads.
+/// A range of windows that one task converts. The partition depends only on the matrix, so that the result
+/// does not depend on the number of threads.
 struct Chunk {
   std::int64_t first_window, end_window;
-  std::int64_t staged_tile;  ///< where there is room for its tiles, whatever their number
+  std::int64_t staged_tile;  ///< first tile of the space reserved for the chunk
   std::int64_t tiles = 0;
   std::int64_t first_tile = 0;
   std::int64_t first_entry, entries;
 };
 
-/// Windows of 8 or 16 rows with their distinct columns in groups of 8. `columns` is the array of the formats,
-/// and so is `masks` where windows have 8 rows: a converter moves it out when it needs no other of its
-/// arrays.
+/// Windows of 8 or 16 rows with their distinct columns in groups of 8. `columns` is stored unchanged by the
+/// formats, and so is `masks` for windows of 8 rows; a converter moves these arrays out if it needs no
+/// others.
 struct Condensed {
   int height = 0;
   std::span<const std::int32_t> starts;  ///< first row of each window
   Buffer<std::int32_t>
-      row_window_offset;                ///< windows + 1: first tile of each window, as the formats store it
+      row_window_offset;                ///< windows + 1: first tile of each window, as stored by the formats
   std::int64_t tiles = 0, entries = 0;  ///< in all windows
   std::vector<Chunk> chunks;
   Buffer<std::int32_t> columns;  ///< 8 per tile
@@ -48,35 +48,35 @@ struct Condensed {
     return masks.data() + chunk.first_tile * masks_per_tile();
   }
 
-  /// Calls f(chunk) for all chunks in parallel.
+  /// Calls f(chunk) for all chunks, in parallel.
   template <class F>
   void for_each_chunk(const F& f) const {
     parallel::loop(std::size_t{0}, chunks.size(), [&](std::size_t i) { f(chunks[i]); });
   }
 };
 
-/// First rows of the windows of `height` rows that tile all rows.
+/// Returns the first rows of consecutive windows of `height` rows that cover all rows.
 Buffer<std::int32_t> fixed_windows(std::int64_t rows, int height);
 
-/// Condenses the windows of `height` rows (8 or 16) that start at the given rows; they ascend and do not
-/// overlap. Errc::unsupported when there are more than 2^31 - 1 tiles; Errc::io when cancelled. Parallel;
-/// O(entries * log2(height)).
+/// Condenses the windows of `height` rows (8 or 16) that start at the given rows, which must ascend without
+/// overlap. Errc::unsupported if there are more than 2^31 - 1 tiles; Errc::io when cancelled. Parallel; O(nnz
+/// * log2(height)).
 Result<Condensed> condense(const CsrView& a, std::span<const std::int32_t> starts, int height,
                            const FormatLayout& layout, Progress* progress);
 
-/// Refuses matrices whose entries 32-bit tile offsets (the array of this name) cannot count.
+/// Errc::unsupported if the number of nonzeros exceeds the 32-bit tile offsets of the array `offsets`.
 Status check_offsets_fit(const CsrView& a, const FormatLayout& layout, const char* offsets = "tc_offset");
 
-/// Refuses more tiles than row_window_offset can count.
+/// Errc::unsupported if the number of tiles exceeds row_window_offset.
 Status check_tiles_fit(std::int64_t tiles, const FormatLayout& layout);
 
-/// Counts the entries in front of each tile: tiles + 1 offsets. Parallel.
+/// Returns the first nonzero of each tile, followed by the number of nonzeros: tiles + 1 offsets. Parallel.
 Buffer<std::uint32_t> tile_offsets(const Condensed& tiles);
 
-/// Mean entries of a TilePart above which copying whole runs of rows beats moving entry by entry.
+/// Mean nonzeros of a TilePart above which copying runs of a row is faster than copying single values.
 inline constexpr std::int64_t kDensePart = 4;
 
-/// Moves the values of one chunk to out[0...]; see take_values.
+/// Copies the values of one chunk to out[0...]; see take_values.
 template <class Word, class PartsOf>
 void take_chunk_values(const CsrView& a, const Condensed& tiles, const Chunk& chunk, const PartsOf& parts_of,
                        Word* out) {
@@ -100,8 +100,8 @@ void take_chunk_values(const CsrView& a, const Condensed& tiles, const Chunk& ch
   }
 }
 
-/// Moves all values to the order of the format; not present for a pattern matrix. parts_of(masks) lists the
-/// parts of the tile with these masks. Parallel.
+/// Copies all values in the order of the format; absent for a pattern matrix. parts_of(masks) lists the parts
+/// of the tile with these masks. Parallel.
 template <class PartsOf>
 Array take_values(const CsrView& a, const Condensed& tiles, const PartsOf& parts_of) {
   if (a.is_pattern()) return {};

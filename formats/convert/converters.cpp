@@ -29,7 +29,7 @@ constexpr Converter kConverters[] = {
     {"hc_window", hc_window_from_csr, hc_window_to_csr, hc_window_from_csr_at},
 };
 
-/// Moves positions as value_source says, one word of them after the other.
+/// Applies the conversion to positions, one Word of the positions per pass.
 template <class Word>
 Status move_positions(const Conversion& conversion, const CsrView& a, DType dtype,
                       std::span<const std::int64_t> positions, std::span<std::int64_t> moved) {

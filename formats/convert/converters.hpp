@@ -1,5 +1,4 @@
-// The table of conversions. Everything goes through CSR; each format has one conversion from it and one to
-// it.
+// The table of conversions. Every conversion goes through CSR: each format has one from CSR and one to CSR.
 #pragma once
 
 #include <functional>
@@ -21,7 +20,7 @@ struct FormatData {
   const FormatLayout* layout = nullptr;
   std::int64_t rows = 0, cols = 0, nnz = 0;
   std::vector<Array> arrays;  ///< in the order of layout->arrays
-  Parameters parameters;      ///< how it was made: window_rows, thresholds
+  Parameters parameters;      ///< conversion parameters: window_rows, thresholds
 
   [[nodiscard]] FormatView view() const;
 };
@@ -30,33 +29,33 @@ struct FormatData {
 struct Converter {
   std::string_view format;
 
-  /// Builds the format. `a` must satisfy check_csr; values of any type are moved, never computed with.
-  /// Parallel; O(nnz log window_rows). Errc::unsupported when a 32-bit array would overflow, naming the array
-  /// and the format; Errc::io when cancelled.
+  /// Builds the format from `a`, which must satisfy check_csr. Values of any type are moved, never computed
+  /// with. Errc::unsupported if a 32-bit array would overflow, naming the array and the format; Errc::io when
+  /// cancelled. Parallel; O(nnz log window_rows).
   Result<FormatData> (*from_csr)(const CsrView& a, Progress* progress);
 
-  /// Rebuilds exactly the matrix that was converted. The view must satisfy check. Parallel; O(nnz).
+  /// Restores exactly the matrix that was converted. The view must satisfy check. Parallel; O(nnz).
   Result<Csr> (*to_csr)(const FormatView& view);
 
-  /// from_csr with this value of the layout's parameter; null where it has none. Errc::usage for a value that
-  /// it does not take.
+  /// Works like from_csr with this value of the layout's parameter; null if the format has no parameter.
+  /// Errc::usage for an invalid value.
   Result<FormatData> (*from_csr_at)(const CsrView& a, int parameter, Progress* progress) = nullptr;
 };
 
-/// Lists one converter per row of layouts(), in the same order.
+/// Returns one converter per row of layouts(), in the same order.
 std::span<const Converter> converters();
 
-/// Finds a converter by format name; nullptr when there is none.
+/// Returns the converter of a format, or nullptr.
 const Converter* find_converter(std::string_view format);
 
-/// One conversion from CSR: Converter::from_csr, or the same with parameters.
+/// A conversion from CSR: Converter::from_csr, with or without parameters.
 using Conversion = std::function<Result<FormatData>(const CsrView& a, Progress* progress)>;
 
-/// For each stored value of what `conversion` makes, its position in the values of the source matrix; several
-/// value arrays (rs_tile) follow each other. `a` is the (reordered) matrix that the format is built from and
-/// `source_position[k]` is where its k-th entry stands in the original. The same conversion moves the
-/// positions as if they were values, so the result is right by construction: conversions may heed the type of
-/// the values, so the positions move in words of its size, as many times as they have words.
+/// Returns the position in the source matrix of each stored value of the format that `conversion` makes; the
+/// value arrays of rs_tile are concatenated. `a` is the (reordered) matrix to convert, and source_position[k]
+/// is the original position of its nonzero k. The conversion itself moves the positions in place of values,
+/// so the result is right by construction. Conversions may depend on the value type; positions are therefore
+/// split into words of its size, and each word takes one pass.
 Result<Array> value_source(const Conversion& conversion, const CsrView& a,
                            std::span<const std::int64_t> source_position);
 

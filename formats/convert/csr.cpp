@@ -1,4 +1,4 @@
-// CSR to CSR: a copy.
+// The conversion of CSR to CSR, which copies.
 #include "formats/convert/csr.hpp"
 
 #include "formats/layout/csr.hpp"

@@ -1,4 +1,4 @@
-// CSR to itself; see Converter.
+// The conversion of CSR to itself; see Converter.
 #pragma once
 
 #include "formats/convert/converters.hpp"

@@ -1,4 +1,4 @@
-// From tiles back to CSR: the inverse of condense.hpp, shared by all tile formats.
+// Conversion of tiles back to CSR: the inverse of condense.hpp, shared by all tile formats.
 #pragma once
 
 #include <algorithm>
@@ -12,27 +12,27 @@
 
 namespace sptile::formats {
 
-// A Tiles type says where the tiles of a format stand:
+// A Tiles type describes the tiles of a format:
 //   std::int64_t windows() const;
-//   std::int64_t first_row(std::int64_t window) const;   equal for neighbouring pieces of one window
-//   std::int64_t first_tile(std::int64_t window) const;  for windows() too: the end
+//   std::int64_t first_row(std::int64_t window) const; equal for consecutive pieces of a window
+//   std::int64_t first_tile(std::int64_t window) const; for windows(): the number of tiles
 //   std::int64_t first_value(std::int64_t window) const;
-//   auto parts(std::int64_t tile) const;                 TileParts in the order of the values
+//   auto parts(std::int64_t tile) const; TileParts in the order of the values
 //   const std::int32_t* columns(std::int64_t tile) const;
 //   ArrayView values() const;
 
-/// Calls f(first, end) for each run of windows that has the same rows, in parallel.
+/// Calls f(first, end) for each range of windows with the same rows, in parallel.
 template <class Tiles, class F>
 void for_each_window_group(const Tiles& tiles, const F& f) {
   parallel::loop(std::int64_t{0}, tiles.windows(), [&](std::int64_t w) {
-    if (w > 0 && tiles.first_row(w) == tiles.first_row(w - 1)) return;  // belongs to the group in front
+    if (w > 0 && tiles.first_row(w) == tiles.first_row(w - 1)) return;  // part of the previous group
     std::int64_t end = w + 1;
     while (end < tiles.windows() && tiles.first_row(end) == tiles.first_row(w)) ++end;
     f(w, end);
   });
 }
 
-/// Adds the entries of each row to row_counts[row].
+/// Adds the nonzeros of each row to row_counts[row].
 template <class Tiles>
 void count_row_entries(const Tiles& tiles, std::int64_t* row_counts) {
   for_each_window_group(tiles, [&](std::int64_t first, std::int64_t end) {
@@ -44,12 +44,12 @@ void count_row_entries(const Tiles& tiles, std::int64_t* row_counts) {
   });
 }
 
-/// Writes the columns and values of each row, given where the rows start.
+/// Writes the columns and values of all rows; a.row_ptr must be set.
 template <class Word, class Tiles>
 void fill_rows(const Tiles& tiles, Csr& a) {
   auto* values = static_cast<Word*>(a.values.data());  // null for a pattern matrix
   for_each_window_group(tiles, [&](std::int64_t first, std::int64_t end) {
-    std::int64_t next[16];  // where the next entry of each row belongs
+    std::int64_t next[16];  // position of each row's next nonzero
     for (int r = 0; r < 16; ++r) next[r] = a.row_ptr[std::min(tiles.first_row(first) + r, a.rows)];
     std::int64_t from = tiles.first_value(first);
     for (std::int64_t t = tiles.first_tile(first); t < tiles.first_tile(end); ++t)
@@ -63,13 +63,13 @@ void fill_rows(const Tiles& tiles, Csr& a) {
   });
 }
 
-/// Turns row_ptr[r + 1] = entries of row r into offsets.
+/// Converts row_ptr[r + 1] = nonzeros of row r to offsets.
 inline void number_entries(Csr& a) {
   a.row_ptr[0] = 0;
   for (std::int64_t r = 0; r < a.rows; ++r) a.row_ptr[r + 1] += a.row_ptr[r];
 }
 
-/// Makes a matrix with room for its entries; row_ptr is all zero.
+/// Allocates a matrix for the nonzeros of `view`; row_ptr is zero.
 inline Csr empty_csr(const FormatView& view) {
   Csr a{view.rows, view.cols, Buffer<std::int64_t>(view.rows + 1), Buffer<std::int32_t>(view.nnz), {}};
   std::fill(a.row_ptr.begin(), a.row_ptr.end(), 0);
@@ -77,7 +77,7 @@ inline Csr empty_csr(const FormatView& view) {
   return a;
 }
 
-/// Rebuilds the matrix whose entries all stand in tiles. O(entries + rows).
+/// Restores a matrix whose nonzeros are all in tiles. O(nnz + rows).
 template <class Tiles>
 Csr expand(const FormatView& view, const Tiles& tiles) {
   Csr a = empty_csr(view);

@@ -1,5 +1,5 @@
-// CSR to hc_window (HyGNN, sections 4.1 and 4.2) and back: the windows that go to tensor cores keep their
-// condensed tiles, the rows of the others stay as they are.
+// Conversion between CSR and hc_window (HyGNN, sections 4.1 and 4.2). Windows for tensor cores keep their
+// condensed tiles; the rows of other windows are copied.
 #include "formats/convert/hc_window.hpp"
 
 #include <algorithm>
@@ -35,16 +35,16 @@ struct Tiles {
   ArrayView values() const { return a.values; }
 };
 
-/// First entry of a row; the rows behind the last one have none.
+/// Returns the first nonzero of a row, or nnz for rows past the end.
 std::int64_t row_start(const CsrView& a, std::int64_t row) { return a.row_ptr[at(std::min(row, a.rows))]; }
 
-/// What the windows of a Chunk become, and where their rows stand.
+/// Totals of a chunk's windows, and the offsets of their rows.
 struct HcChunk {
-  std::int64_t tensor_windows = 0, rows = 0, entries = 0;  ///< rows and entries of the others
+  std::int64_t tensor_windows = 0, rows = 0, entries = 0;  ///< `rows` and `entries` of windows for CUDA cores
   std::int64_t first_row = 0, first_entry = 0;
 };
 
-/// Distinct columns of a window with these condensed tiles.
+/// Returns the number of distinct columns of a window with these condensed tiles.
 std::int64_t distinct_columns(const std::uint64_t* masks, std::int64_t tiles) {
   if (tiles == 0) return 0;
   const std::uint64_t* const last = masks + 2 * (tiles - 1);
@@ -61,7 +61,7 @@ std::int64_t window_entries(const CsrView& a, std::int64_t window) {
   return row_start(a, kRows * (window + 1)) - row_start(a, kRows * window);
 }
 
-/// What the windows of a matrix gain on the cores that a selector gives them.
+/// Returns the gains of all windows on the cores that the selector assigns.
 HcGains gains_of(const CsrView& a, const Condensed& all, const HcSelector& selector) {
   const auto add_chunk = [&](const Chunk& chunk, HcGains sum) {
     const std::uint64_t* masks = all.masks_of(chunk);
@@ -83,8 +83,8 @@ HcGains gains_of(const CsrView& a, const Condensed& all, const HcSelector& selec
       });
 }
 
-/// Chooses the cores of the windows of a chunk: tiles_of[w] says how many tiles window w keeps, all or none.
-/// `kept` becomes the chunk of the tiles.
+/// Assigns the windows of a chunk to cores: tiles_of[w] becomes the number of tiles that window w keeps (all
+/// or none). `kept` becomes the chunk of the kept tiles.
 HcChunk choose(const CsrView& a, const Condensed& all, const HcSelector& selector, std::int32_t* tiles_of,
                Chunk& kept) {
   HcChunk result;
@@ -104,7 +104,7 @@ HcChunk choose(const CsrView& a, const Condensed& all, const HcSelector& selecto
   return result;
 }
 
-/// Gives each chunk its place among the kept tiles and among the rows; the sums are those of the matrix.
+/// Sets the offsets of each chunk among the kept tiles and among the rows. Returns the totals of the matrix.
 HcChunk number(std::vector<HcChunk>& chunks, Condensed& kept) {
   HcChunk sum;
   for (std::size_t i = 0; i < chunks.size(); ++i) {
@@ -122,7 +122,7 @@ HcChunk number(std::vector<HcChunk>& chunks, Condensed& kept) {
   return sum;
 }
 
-/// Copies the tiles of the windows that keep them.
+/// Copies the kept tiles of a chunk.
 void keep_tiles(const Condensed& all, const Chunk& from, const Chunk& chunk, Condensed& kept) {
   std::int64_t source = from.first_tile, to = chunk.first_tile;
   for (std::int64_t w = chunk.first_window; w < chunk.end_window; ++w) {
@@ -134,7 +134,7 @@ void keep_tiles(const Condensed& all, const Chunk& from, const Chunk& chunk, Con
   }
 }
 
-/// The arrays of the windows for CUDA cores.
+/// Arrays of the windows for CUDA cores.
 struct HcRows {
   Buffer<std::int32_t> id, col_id;
   Buffer<std::int64_t> offset;
@@ -146,7 +146,7 @@ struct HcRows {
   }
 };
 
-/// Copies the rows of the windows without tiles.
+/// Copies the rows of windows without tiles.
 template <class Word>
 void copy_rows(const CsrView& a, const Condensed& kept, const Chunk& chunk, const HcChunk& place,
                HcRows& rows) {
@@ -167,7 +167,7 @@ void copy_rows(const CsrView& a, const Condensed& kept, const Chunk& chunk, cons
   }
 }
 
-/// Chooses the cores of all windows: `kept` gets the tiles of those for tensor cores, `chunks` their places.
+/// Assigns all windows to cores: `kept` receives the tiles for tensor cores, `chunks` the offsets.
 HcChunk split(const CsrView& a, const Condensed& all, const HcSelector& selector, Condensed& kept,
               std::vector<HcChunk>& chunks) {
   kept.height = kRows;

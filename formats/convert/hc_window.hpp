@@ -1,4 +1,4 @@
-// CSR to hc_window and back.
+// Conversion between CSR and hc_window.
 #pragma once
 
 #include "formats/convert/converters.hpp"

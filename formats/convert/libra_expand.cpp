@@ -1,4 +1,4 @@
-// libra_spmm and libra_sddmm back to CSR: the two parts of each row are merged.
+// Conversion of libra_spmm and libra_sddmm to CSR, which merges the two parts of each row.
 
 #include <algorithm>
 #include <bit>
@@ -17,7 +17,7 @@ namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-/// Calls f(row of the window, first entry, end) for each residual row of a window.
+/// Calls f(row in the window, first nonzero, end) for each residual row of a window.
 template <class F>
 void for_each_residual_row(const LibraView& a, std::int64_t window, const F& f) {
   const auto ids = a.residual_row_id;
@@ -26,7 +26,7 @@ void for_each_residual_row(const LibraView& a, std::int64_t window, const F& f) 
     f(ids[i] - 8 * window, a.residual_row_offset[i], a.residual_row_offset[i + 1]);
 }
 
-/// Adds the entries of each row of a window to row_counts[row].
+/// Adds the nonzeros of each row of a window to row_counts[row].
 void count_window(const LibraView& a, std::int64_t window, std::int64_t* row_counts) {
   std::int64_t* const counts = row_counts + 8 * window;
   for (std::int64_t t = a.row_window_offset[at(window)]; t < a.row_window_offset[at(window + 1)]; ++t)
@@ -36,7 +36,7 @@ void count_window(const LibraView& a, std::int64_t window, std::int64_t* row_cou
       a, window, [&](std::int64_t r, std::int64_t first, std::int64_t end) { counts[r] += end - first; });
 }
 
-/// Lists the places of a window's columns in its tiles, by ascending column.
+/// Sorts the indices of a window's tile columns by column id.
 void order_columns(std::span<const std::int32_t> columns, std::vector<std::int64_t>& slots) {
   slots.resize(columns.size());
   std::iota(slots.begin(), slots.end(), 0);
@@ -45,8 +45,8 @@ void order_columns(std::span<const std::int32_t> columns, std::vector<std::int64
             [&](std::int64_t x, std::int64_t y) { return columns[at(x)] < columns[at(y)]; });
 }
 
-/// Writes the rows of a window: in front of an entry of a tile go the residual entries with smaller columns.
-/// `slots` is scratch.
+/// Writes the rows of a window, merging the nonzeros of tiles and residual rows by column. `slots` is
+/// workspace.
 template <class Word>
 void fill_window(const LibraView& a, std::int64_t window, std::vector<std::int64_t>& slots, Csr& to) {
   const auto* values = static_cast<const Word*>(a.values.data);  // null for a pattern matrix

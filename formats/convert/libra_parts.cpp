@@ -12,26 +12,26 @@ namespace {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-/// What the windows of a Chunk become, and where it stands in the arrays.
+/// Totals of a chunk's windows, and their offsets in the arrays.
 struct LibraChunk {
-  std::int64_t tiles = 0, entries = 0, rows = 0;  ///< of the TC part; rows of the residual part
+  std::int64_t tiles = 0, entries = 0, rows = 0;  ///< `tiles` and `entries`: TC part; `rows`: residual part
   std::int64_t dense = 0, filled = 0;             ///< columns, see LibraSplit
   std::int64_t first_tile = 0, first_entry = 0, first_row = 0, first_residual = 0;
 };
 
-/// Counts the rows of a mask that have a bit.
+/// Counts the nonempty rows of a mask.
 int used_rows(std::uint64_t mask) {
   int rows = 0;
   for (int r = 0; r < 8; ++r) rows += (mask >> (8 * r) & 0xFF) != 0;
   return rows;
 }
 
-/// Splits windows by a rule. Reused from window to window.
+/// Splits windows by a rule. Reused for many windows.
 class Splitter {
  public:
   Splitter(const LibraRule& rule, LibraSetting setting) : rule_(rule), setting_(setting) {}
 
-  /// Splits the window with these condensed tiles; slots() then holds for its columns.
+  /// Splits the window with these condensed tiles and sets slots().
   LibraSplit split(const std::uint64_t* masks, std::int64_t tiles) {
     if (counts_.size() < at(8 * tiles)) counts_.resize(at(16 * tiles)), slots_.resize(at(16 * tiles));
     for (std::int64_t t = 0; t < tiles; ++t) {
@@ -41,20 +41,20 @@ class Splitter {
     return rule_.split(std::span(counts_).first(at(8 * tiles)), setting_, slots_.data());
   }
 
-  /// Tiles of a window with this split.
+  /// Returns the number of tiles of a window with this split.
   [[nodiscard]] std::int64_t tiles_for(const LibraSplit& split) const {
     const std::int64_t step = rule_.whole_blocks ? setting_.block_columns : 8;
     return (split.columns() + step - 1) / step * step / 8;
   }
 
-  /// Place of each column among those of the tiles, or -1.
+  /// Returns the index of each column among the window's tile columns, or -1.
   [[nodiscard]] const std::int32_t* slots() const { return slots_.data(); }
 
-  /// The part of the mask of condensed tile t of the window whose columns are in no tile.
+  /// Returns the bits of the mask of condensed tile t whose columns are residual.
   [[nodiscard]] std::uint64_t rest(std::uint64_t mask, std::int64_t t) const {
     unsigned columns = 0;
     for (int c = 0; c < 8; ++c) columns |= unsigned{slots_[at(8 * t + c)] < 0} << c;
-    return mask & columns * std::uint64_t{0x0101010101010101};  // the same columns in each row
+    return mask & columns * std::uint64_t{0x0101010101010101};  // these columns in each row
   }
 
  private:
@@ -64,7 +64,7 @@ class Splitter {
   std::vector<std::int32_t> slots_;
 };
 
-/// Counts what the windows of a chunk become. Writes the number of tiles of window w to tiles_of[w].
+/// Counts the totals of a chunk's windows. Writes the number of tiles of window w to tiles_of[w].
 LibraChunk count_chunk(const Condensed& all, const Chunk& chunk, Splitter& splitter, std::int32_t* tiles_of) {
   LibraChunk result;
   const std::uint64_t* masks = all.masks_of(chunk);
@@ -83,7 +83,7 @@ LibraChunk count_chunk(const Condensed& all, const Chunk& chunk, Splitter& split
   return result;
 }
 
-/// The arrays of the whole matrix.
+/// Arrays of the entire matrix.
 struct LibraArrays {
   Buffer<std::int32_t> row_window_offset, col_id, residual_row_id, residual_col_id;
   Buffer<std::uint32_t> tc_offset;
@@ -92,7 +92,7 @@ struct LibraArrays {
   Array values, residual_values;
 };
 
-/// Gives each chunk its place; the sums are those of the matrix.
+/// Sets the offsets of each chunk. Returns the totals of the matrix.
 LibraChunk number(const Condensed& all, std::vector<LibraChunk>& chunks) {
   LibraChunk sum;
   for (std::size_t i = 0; i < chunks.size(); ++i) {
@@ -110,7 +110,7 @@ LibraChunk number(const Condensed& all, std::vector<LibraChunk>& chunks) {
   return sum;
 }
 
-/// Gives the arrays their room.
+/// Allocates the arrays.
 void make_room(const LibraChunk& sum, std::int64_t residual, DType values, LibraArrays& arrays) {
   arrays.tc_offset = Buffer<std::uint32_t>(sum.tiles + 1);
   arrays.bitmap = Buffer<std::uint64_t>(sum.tiles);
@@ -129,7 +129,7 @@ void make_room(const LibraChunk& sum, std::int64_t residual, DType values, Libra
     arrays.row_window_offset[w] += arrays.row_window_offset[w - 1];
 }
 
-/// Writes the two parts of windows. Reused from chunk to chunk, one per thread.
+/// Writes the two parts of windows. One object per thread, reused for many chunks.
 template <class Word>
 class Filler {
  public:
@@ -164,7 +164,8 @@ class Filler {
   }
 
  private:
-  /// Finds where the rows of a window with these condensed tiles come from, and lists its residual rows.
+  /// Finds the first nonzeros of the rows of a window with these condensed tiles, and lists its residual
+  /// rows.
   void open_rows(std::int64_t first, std::int64_t tile, std::int64_t tiles) {
     std::int64_t counts[8] = {};
     for (std::int64_t t = 0; t < tiles; ++t) {
@@ -181,7 +182,7 @@ class Filler {
     }
   }
 
-  /// Deals the entries of a condensed tile out: to the places of their columns, or to the residual rows.
+  /// Assigns the nonzeros of a condensed tile to tile columns or residual rows.
   void deal(std::int64_t tile, const std::int32_t* slots) {
     const std::int32_t* columns = all_.columns.data() + 8 * tile;
     for (std::uint64_t mask = all_.masks[tile]; mask != 0; mask &= mask - 1) {
@@ -200,7 +201,7 @@ class Filler {
     }
   }
 
-  /// Writes the masks and the values of the tiles of the window.
+  /// Writes the masks and values of the window's tiles.
   void write_tiles() {
     for (std::size_t m = 0; m < masks_.size(); ++m) {
       to_.bitmap[tile_] = masks_[m];
@@ -217,10 +218,11 @@ class Filler {
   LibraArrays& to_;
   const Word* from_;  ///< null for a pattern matrix
   Word *values_, *residual_values_;
-  std::int64_t tile_ = 0, entry_ = 0, row_ = 0, residual_ = 0;  ///< written so far, in the whole matrix
-  std::int64_t next_[8] = {}, next_residual_[8] = {};           ///< next entry of each row of the window
-  std::vector<std::uint64_t> masks_;                            ///< of the window's tiles
-  std::vector<std::int64_t> positions_;                         ///< in CSR, of the bits of the masks
+  std::int64_t tile_ = 0, entry_ = 0, row_ = 0, residual_ = 0;  ///< offsets of the next output in the entire
+                                                                ///< matrix
+  std::int64_t next_[8] = {}, next_residual_[8] = {};           ///< next nonzero of each row of the window
+  std::vector<std::uint64_t> masks_;                            ///< masks of the window's tiles
+  std::vector<std::int64_t> positions_;                         ///< CSR positions of the bits of the masks
 };
 
 }  // namespace
@@ -242,7 +244,8 @@ Result<FormatData> libra_from_csr(const CsrView& a, const LibraRule& rule, Libra
     chunks[i] = count_chunk(all, all.chunks[i], splitters.local(), arrays.row_window_offset.data() + 1);
   });
   const LibraChunk sum = number(all, chunks);
-  if (Status s = check_tiles_fit(sum.tiles, *rule.layout); !s)  // whole blocks need more than all.tiles
+  if (Status s = check_tiles_fit(sum.tiles, *rule.layout); !s)  // whole blocks can need more tiles than
+                                                                // all.tiles
     return tl::unexpected(s.error());
   make_room(sum, all.entries - sum.entries, a.values.dtype, arrays);
   visit_word(a.values.dtype, [&](auto word) {

@@ -1,4 +1,4 @@
-// CSR cut in the two parts of the formats of Libra: tiles of a window's dense columns, and rows of the rest.
+// Splits CSR into the two parts of the Libra formats: tiles of a window's dense columns, and residual rows.
 #pragma once
 
 #include "formats/convert/converters.hpp"
@@ -8,16 +8,16 @@
 
 namespace sptile::formats {
 
-/// What distinguishes the formats.
+/// Differences between the two formats.
 struct LibraRule {
   const FormatLayout* layout;
   LibraSplit (*split)(std::span<const std::uint8_t> counts, LibraSetting setting, std::int32_t* slots);
-  bool whole_blocks;  ///< windows have whole blocks of tiles; otherwise only the tiles that hold columns
+  bool whole_blocks;  ///< windows consist of whole blocks; otherwise tiles without columns are dropped
 };
 
-/// Converts: windows of 8 rows, the columns that the rule chooses in 8x8 tiles, the rest in rows. Errc::usage
-/// when the threshold is not 1 to max_threshold or block_columns not 8 or 16; otherwise as
-/// Converter::from_csr. Parallel; O(nnz).
+/// Converts a matrix: in windows of 8 rows, the columns chosen by the rule form 8x8 tiles, and the rest is
+/// stored by row. Errc::usage if the threshold is not in 1 to max_threshold or block_columns is not 8 or 16;
+/// other errors as in Converter::from_csr. Parallel; O(nnz).
 Result<FormatData> libra_from_csr(const CsrView& a, const LibraRule& rule, LibraSetting setting,
                                   Progress* progress);
 

@@ -1,4 +1,4 @@
-// CSR to libra_sddmm (Libra, section 4.2).
+// Conversion of CSR to libra_sddmm (Libra, section 4.2).
 #include "formats/convert/libra_sddmm.hpp"
 
 #include "formats/convert/libra_parts.hpp"

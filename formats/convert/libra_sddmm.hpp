@@ -1,4 +1,4 @@
-// CSR to libra_sddmm.
+// Conversion of CSR to libra_sddmm.
 #pragma once
 
 #include "formats/convert/converters.hpp"

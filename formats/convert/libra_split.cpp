@@ -7,7 +7,7 @@
 namespace sptile::formats {
 namespace {
 
-/// Columns of a window by their number of entries.
+/// Number of columns of a window by nonzeros per column.
 using Histogram = std::array<std::int64_t, 9>;
 
 Histogram count_columns(std::span<const std::uint8_t> counts) {
@@ -16,7 +16,7 @@ Histogram count_columns(std::span<const std::uint8_t> counts) {
   return columns;
 }
 
-/// Entries of the `size` densest columns.
+/// Returns the number of nonzeros in the `size` densest columns.
 std::int64_t densest_entries(const Histogram& columns, std::int64_t size) {
   std::int64_t entries = 0;
   for (std::size_t count = 8; count > 0 && size > 0; --count) {
@@ -36,7 +36,8 @@ LibraSplit split_columns(std::span<const std::uint8_t> counts, LibraSetting sett
   for (int count = setting.threshold; count <= 8; ++count)
     split.dense += columns[static_cast<std::size_t>(count)];
 
-  // All columns with more than `level` entries are chosen, and the first `at_level` with as many.
+  // Selects all columns with more than `level` nonzeros, and the first `at_level` columns with exactly
+  // `level`.
   int level = std::min(setting.threshold, 9) - 1;
   std::int64_t at_level = 0,
                room = (setting.block_columns - split.dense % setting.block_columns) % setting.block_columns;
@@ -61,7 +62,7 @@ LibraSplit split_columns(std::span<const std::uint8_t> counts, LibraSetting sett
 LibraSplit split_blocks(std::span<const std::uint8_t> counts, LibraSetting setting, std::int32_t* slots) {
   assert(setting.threshold >= 1);
   const Histogram columns = count_columns(counts);
-  std::array<std::int64_t, 9> next{};  // first slot of the columns with so many entries
+  std::array<std::int64_t, 9> next{};  // next slot of columns with this number of nonzeros
   for (std::size_t count = 8; count > 0; --count) next[count - 1] = next[count] + columns[count];
   const std::int64_t all = next[0];
 
@@ -69,7 +70,7 @@ LibraSplit split_blocks(std::span<const std::uint8_t> counts, LibraSetting setti
   while (split.dense < all) {
     const std::int64_t end = std::min(split.dense + setting.block_columns, all),
                        entries = densest_entries(columns, end);
-    if (entries - split.entries < setting.threshold) break;  // later blocks have no more
+    if (entries - split.entries < setting.threshold) break;  // later blocks do not have more nonzeros
     split.dense = end;
     split.entries = entries;
   }

@@ -1,4 +1,4 @@
-// Which columns of a window go to tensor cores (Libra, section 4.2), and where they stand there.
+// Selection and placement of a window's columns for tensor cores (Libra, section 4.2).
 #pragma once
 
 #include <cstdint>
@@ -10,22 +10,23 @@ namespace sptile::formats {
 
 /// The split of one window.
 struct LibraSplit {
-  std::int64_t dense = 0;    ///< columns that go to tiles because they are dense
-  std::int64_t filled = 0;   ///< columns that go to tiles because there is room
-  std::int64_t entries = 0;  ///< of both
+  std::int64_t dense = 0;    ///< columns in tiles because they are dense
+  std::int64_t filled = 0;   ///< columns that fill up partial tiles
+  std::int64_t entries = 0;  ///< nonzeros of both
 
   [[nodiscard]] std::int64_t columns() const { return dense + filled; }
 };
 
-// counts[c] says how many entries column c of a window of 8 rows has, 0 for what is no column. slots[c]
-// becomes its place among the columns of the window's tiles, -1 when it is not there. O(columns), no memory.
+// counts[c] is the number of nonzeros of column c in a window of 8 rows, or 0 for padding. slots[c] becomes
+// its index among the columns of the window's tiles, or -1 if it is residual. O(columns), without
+// allocations.
 
-/// The rule for SpMM. Chosen are columns with at least `threshold` entries and, where they do not fill the
-/// last block, the densest others that do, the first of equals. They keep their order.
+/// SpMM rule: selects columns with at least `threshold` nonzeros, then the densest others that fill the last
+/// block (the first ones on ties). Their order is kept.
 LibraSplit split_columns(std::span<const std::uint8_t> counts, LibraSetting setting, std::int32_t* slots);
 
-/// The rule for SDDMM. Columns are sorted by descending number of entries, equals in their order, and cut in
-/// blocks. Chosen are the blocks with at least `threshold` entries: the first ones.
+/// SDDMM rule: sorts columns by descending number of nonzeros (stable) and cuts them into blocks. Selects the
+/// blocks with at least `threshold` nonzeros, which are the first ones.
 LibraSplit split_blocks(std::span<const std::uint8_t> counts, LibraSetting setting, std::int32_t* slots);
 
 }  // namespace sptile::formats

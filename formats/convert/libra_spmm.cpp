@@ -1,4 +1,4 @@
-// CSR to libra_spmm (Libra, section 4.2).
+// Conversion of CSR to libra_spmm (Libra, section 4.2).
 #include "formats/convert/libra_spmm.hpp"
 
 #include "formats/convert/libra_parts.hpp"

@@ -1,4 +1,4 @@
-// CSR to libra_spmm.
+// Conversion of CSR to libra_spmm.
 #pragma once
 
 #include "formats/convert/converters.hpp"
@@ -9,10 +9,10 @@ namespace sptile::formats {
 /// See Converter.
 Result<FormatData> libra_spmm_from_csr(const CsrView& a, Progress* progress);
 
-/// The same with parameters. Errc::usage when a parameter is out of range.
+/// Works like libra_spmm_from_csr with the given setting. Errc::usage if a parameter is out of range.
 Result<FormatData> libra_spmm_from_csr_with(const CsrView& a, LibraSetting setting, Progress* progress);
 
-/// See Converter::from_csr_at: with the block columns of the type of the values.
+/// Converter::from_csr_at; the block width follows from the value type.
 Result<FormatData> libra_spmm_from_csr_at(const CsrView& a, int threshold, Progress* progress);
 
 }  // namespace sptile::formats

@@ -1,4 +1,4 @@
-// CSR to ME-TCF (DTC-SpMM, section 4.1) and back.
+// Conversion between CSR and ME-TCF (DTC-SpMM, section 4.1).
 #include "formats/convert/me_tcf.hpp"
 
 #include "formats/convert/condense.hpp"
@@ -32,7 +32,7 @@ struct Tiles {
   ArrayView values() const { return a.values; }
 };
 
-/// Lists the positions of the bits of each tile, ascending: 8 * row + column.
+/// Lists the bit positions (8 * row + column) of each tile, ascending.
 Buffer<std::uint8_t> local_ids(const Condensed& tiles) {
   Buffer<std::uint8_t> ids(tiles.entries);
   tiles.for_each_chunk([&](const Chunk& chunk) {

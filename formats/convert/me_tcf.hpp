@@ -1,4 +1,4 @@
-// CSR to me_tcf, and back; see Converter.
+// Conversion between CSR and me_tcf; see Converter.
 #pragma once
 
 #include "formats/convert/converters.hpp"

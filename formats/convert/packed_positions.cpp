@@ -16,8 +16,8 @@ Result<Csr> rebuild_with(const FormatView& view, std::span<const std::int64_t> v
   while (!specs[first].holds_values) ++first;
   FormatView moved = view;
   std::int64_t end = view.nnz;
-  // A pattern has no value arrays to ask for their sizes. Those behind the first belong to the residual rows
-  // and stand behind the columns of the same entries.
+  // A pattern has no value arrays, whose sizes would be needed. Value arrays after the first one belong to
+  // residual rows and follow the array of their columns, which has the same size.
   for (std::size_t i = specs.size(); i-- > first;) {
     if (!specs[i].holds_values) continue;
     const std::int64_t size = i == first ? end : view.arrays[i - 1].size;

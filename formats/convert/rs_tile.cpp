@@ -1,4 +1,4 @@
-// CSR to RS-Tile (RSH-SpMM, sections 3.2 and 3.3) and back.
+// Conversion between CSR and RS-Tile (RSH-SpMM, sections 3.2 and 3.3).
 #include "formats/convert/rs_tile.hpp"
 
 #include "formats/convert/condense.hpp"
@@ -25,13 +25,13 @@ struct Tiles {
   ArrayView values() const { return a.values; }
 };
 
-/// The four arrays of the residual part.
+/// Arrays of the residual part.
 struct Residual {
   Buffer<std::int32_t> rows, class_offset, columns;
   Array values;
 };
 
-/// Sorts the residual rows by their number of entries (a counting sort, which keeps the order of the rows).
+/// Sorts the residual rows by nonzeros per row (stable counting sort).
 void sort_rows(const CsrView& a, const RowPartition& partition, Residual& residual) {
   residual.rows = Buffer<std::int32_t>(static_cast<std::int64_t>(partition.residual_rows.size()));
   residual.class_offset = Buffer<std::int32_t>(partition.tau_nnz + 2);
@@ -97,7 +97,7 @@ Result<Csr> rs_tile_to_csr(const FormatView& view) {
   const Tiles tiles{rs};
   Csr a = empty_csr(view);
   count_row_entries(tiles, a.row_ptr.data() + 1);
-  const auto for_each_residual = [&](const auto& f) {  // f(row, first entry, entries)
+  const auto for_each_residual = [&](const auto& f) {  // f(row, first nonzero, number of nonzeros)
     std::int64_t from = 0;
     for (std::size_t c = 1; c + 1 < rs.residual_class_offset.size(); ++c)
       for (auto i = rs.residual_class_offset[c]; i < rs.residual_class_offset[c + 1]; ++i) {

@@ -1,4 +1,4 @@
-// CSR to rs_tile, and back; see Converter.
+// Conversion between CSR and rs_tile; see Converter.
 #pragma once
 
 #include "formats/convert/converters.hpp"

@@ -14,7 +14,7 @@ bool is_residual(std::int64_t entries, int increment, int tau_nnz, IncrementRule
   return rule == IncrementRule::small ? increment < tau_inc : increment >= tau_inc;
 }
 
-/// Algorithm 1: skips empty rows, and calls on_residual(row) or on_window(first row), window rows in one go.
+/// Algorithm 1: scans the rows once, skips empty ones, and calls on_residual(row) or on_window(first row).
 template <class OnResidual, class OnWindow>
 void scan(const CsrView& a, const Buffer<std::uint8_t>& increment, int tau_nnz, IncrementRule rule,
           int tau_inc, const OnResidual& on_residual, const OnWindow& on_window) {
@@ -42,7 +42,7 @@ RuleOutcome evaluate(const CsrView& a, const WindowIncrements& known, int tau_nn
   return outcome;
 }
 
-/// Chooses the rule and its tau_inc.
+/// Selects the rule and its tau_inc.
 RuleChoice try_rules(const CsrView& a, const WindowIncrements& known, int tau_nnz) {
   std::vector<RuleOutcome> tried(static_cast<std::size_t>(rule_count(tau_nnz)));
   parallel::loop(std::size_t{0}, tried.size(), [&](std::size_t i) {

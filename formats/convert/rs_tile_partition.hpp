@@ -1,4 +1,4 @@
-// Which rows of RS-Tile go to tensor-core windows and which to the residual part (RSH-SpMM, Algorithm 1).
+// Partitions the rows of RS-Tile into tensor-core windows and the residual part (RSH-SpMM, Algorithm 1).
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,22 @@
 namespace sptile::formats {
 
 struct RowPartition : RuleChoice {
-  int tau_nnz = 0;                          ///< residual rows have at most so many entries
+  int tau_nnz = 0;                          ///< maximum nonzeros of a residual row
   std::vector<std::int32_t> windows;        ///< first rows, ascending
   std::vector<std::int32_t> residual_rows;  ///< ascending
 
-  /// Tells how many blocks the windows gave. Without short rows the rules have nothing to decide, so their
-  /// blocks are only counted here; with short rows it verifies the count.
+  /// Sets the number of blocks of the windows. Without short rows no rule is evaluated, so the blocks are
+  /// counted only later; with short rows the number is verified.
   void set_tc_blocks(std::int64_t tc_blocks);
 
-  /// Describes the choice for JSON and bundles.
+  /// Describes the choice for JSON output and bundles.
   [[nodiscard]] Parameters parameters() const;
 };
 
 /// Estimates tau_nnz; see tau_nnz_of.
 int estimate_tau_nnz(const CsrView& a);
 
-/// Partitions the rows of `a` by the best rule; see choose_rule. Parallel; O(entries + rows).
+/// Partitions the rows of `a` by the best rule; see choose_rule. Parallel; O(nnz + rows).
 RowPartition partition_rows(const CsrView& a);
 
 }  // namespace sptile::formats

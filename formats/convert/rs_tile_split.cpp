@@ -8,7 +8,7 @@
 namespace sptile::formats {
 namespace {
 
-/// Sums the bits of the tiles of each window: value_offset from row_window_offset.
+/// Returns value_offset: the bits of the tiles of each window, summed.
 Buffer<std::int64_t> count_values(const Buffer<std::int32_t>& row_window_offset,
                                   const Buffer<std::uint64_t>& bitmap) {
   Buffer<std::int64_t> value_offset(row_window_offset.size());

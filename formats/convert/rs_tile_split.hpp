@@ -1,4 +1,4 @@
-// Super-long windows of RS-Tile in pieces (RSH-SpMM, section 3.3.3).
+// Splits long windows of RS-Tile into pieces (RSH-SpMM, section 3.3.3).
 #pragma once
 
 #include <cstdint>
@@ -9,23 +9,23 @@
 
 namespace sptile::formats {
 
-/// The window arrays of RS-Tile. A window with more than `limit` tiles becomes pieces of nearly equal size,
-/// cut between tiles.
+/// Window arrays of RS-Tile. A window with more than `limit` tiles is split, between tiles, into pieces of
+/// nearly equal size.
 struct SplitWindows {
   Buffer<std::int32_t> row_window_id;
   Buffer<std::int32_t> row_window_offset;
   Buffer<std::int64_t> value_offset;
   Buffer<std::uint8_t> window_flags;
   std::int64_t limit = 0;
-  std::int64_t split = 0;   ///< windows that were split
-  std::int64_t pieces = 0;  ///< into so many pieces
+  std::int64_t split = 0;   ///< number of windows that were split
+  std::int64_t pieces = 0;  ///< number of pieces of these windows
 
-  /// Describes the split for JSON and bundles.
+  /// Describes the split for JSON output and bundles.
   [[nodiscard]] Parameters parameters() const;
 };
 
-/// Splits the windows that start at the given rows; row_window_offset has one offset more than there are
-/// windows, bitmap one mask per tile. O(windows + tiles).
+/// Splits the windows that start at the given rows. row_window_offset has windows + 1 elements; bitmap has
+/// one mask per tile. O(windows + tiles).
 SplitWindows split_windows(std::span<const std::int32_t> starts,
                            const Buffer<std::int32_t>& row_window_offset,
                            const Buffer<std::uint64_t>& bitmap);

@@ -1,4 +1,4 @@
-// CSR to tall windows and back.
+// Conversion between CSR and tall windows.
 #include "formats/convert/tall.hpp"
 
 #include <algorithm>
@@ -17,14 +17,14 @@
 namespace sptile::formats {
 namespace {
 
-/// Rows and entries that one task converts, about.
+/// Approximate rows plus nonzeros that one task converts.
 constexpr std::int64_t kChunkWeight = std::int64_t{1} << 17;
 
-/// A run of blocks of 128 rows, and what they become.
+/// A range of 128-row blocks and the tiles made from them.
 struct TallChunk {
   std::int64_t first_row, end_row;
   TallTiles tiles;
-  std::int64_t first_window = 0, first_group = 0, first_tile = 0;  ///< in the whole matrix
+  std::int64_t first_window = 0, first_group = 0, first_tile = 0;  ///< offsets in the entire matrix
 };
 
 std::vector<TallChunk> cut_blocks(const CsrView& a) {
@@ -56,7 +56,7 @@ struct Worker {
   }
 };
 
-/// The index arrays of the whole matrix.
+/// Index arrays of the entire matrix.
 struct TallArrays {
   Buffer<std::int32_t> window_row, window_group_offset, group_tile_offset, col_id;
   Buffer<std::uint32_t> group_mask, value_offset;
@@ -89,7 +89,7 @@ Status number(std::vector<TallChunk>& chunks, std::int64_t windows, std::int64_t
   return {};
 }
 
-/// Turns counts into offsets that start at `first`.
+/// Writes the offsets that follow from counts, starting at `first`.
 void offsets_of(const std::vector<std::int32_t>& counts, std::int64_t first, std::int32_t* to) {
   auto next = static_cast<std::int32_t>(first);
   for (const std::int32_t count : counts) {
@@ -98,7 +98,7 @@ void offsets_of(const std::vector<std::int32_t>& counts, std::int64_t first, std
   }
 }
 
-/// Moves what a chunk became to its place; its own memory goes.
+/// Moves the tiles of a chunk to their final place and frees its memory.
 void place(TallChunk& chunk, int height, TallArrays& arrays) {
   const TallTiles tiles = std::move(chunk.tiles);
   for (std::int64_t i = 0; i < std::ssize(tiles.groups_of_window); ++i)
@@ -113,12 +113,12 @@ void place(TallChunk& chunk, int height, TallArrays& arrays) {
             arrays.value_offset.data() + chunk.first_tile);
 }
 
-/// Rebuilds the rows of windows. Reused from window to window, one per thread.
+/// Restores the rows of windows. One object per thread, reused for many windows.
 class TallExpander {
  public:
   explicit TallExpander(const TallView& a) : a_(a) {}
 
-  /// Adds the entries of each row of a window to row_counts[row].
+  /// Adds the nonzeros of each row of a window to row_counts[row].
   void count(std::int64_t window, std::int64_t* row_counts) const {
     for_each_group(window, [&](std::int64_t group) {
       std::int64_t tile = a_.group_tile_offset[static_cast<std::size_t>(group)];
@@ -131,7 +131,7 @@ class TallExpander {
     });
   }
 
-  /// Writes the columns and values of each row of a window, given where the rows start.
+  /// Writes the columns and values of the rows of a window; to.row_ptr must be set.
   template <class Word>
   void fill(std::int64_t window, Csr& to) {
     list_columns(window);
@@ -170,8 +170,8 @@ class TallExpander {
     for (std::int64_t g = a_.window_group_offset[w]; g < a_.window_group_offset[w + 1]; ++g) f(g);
   }
 
-  /// Lists the columns of a window in ascending order: column << 32 | place in the window. Padding comes
-  /// along; its place has no bits.
+  /// Lists the columns of a window in ascending order as column << 32 | place. Includes padding, whose places
+  /// have no bits.
   void list_columns(std::int64_t window) {
     columns_.clear();
     const std::int64_t first = 8 * std::int64_t{a_.window_group_offset[static_cast<std::size_t>(window)]};

@@ -1,4 +1,4 @@
-// Counts what windows of each height would be made of.
+// Counts windows, groups and tiles for each window height.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace sptile::formats {
 
-/// Counts the windows of every height, from a sample of about `entries` entries; see TallSample. Parallel;
-/// the same for any number of threads.
+/// Returns the totals for every height, scaled from a sample of about `entries` nonzeros; see TallSample.
+/// Parallel; the same for any number of threads.
 TallCounts count_tall_windows(const CsrView& a, std::int64_t entries = std::int64_t{1} << 22);
 
 }  // namespace sptile::formats

@@ -40,7 +40,7 @@ class TypedMerger : public TallMerger {
   WindowMerger<Key> merger_{16};
 };
 
-/// Merges two ascending lists; a column of both gets the masks of both.
+/// Merges two ascending lists; a column in both gets the union of the masks.
 void merge_lists(std::span<const TallKey> a, std::span<const TallKey> b, std::vector<TallKey>& out) {
   out.resize(a.size() + b.size());
   std::size_t i = 0, j = 0, k = 0;
@@ -96,7 +96,8 @@ std::span<const std::uint64_t> TallSorter::sort(std::span<const TallKey> columns
     items_[i] = static_cast<std::uint64_t>(tall_mask(columns[i])) << 32 | i;
     used |= tall_mask(columns[i]);
   }
-  for (int shift = 32; shift < 48 && used >> (shift - 32) != 0; shift += 8) {  // a byte of the mask at a time
+  for (int shift = 32; shift < 48 && used >> (shift - 32) != 0; shift += 8) {  // one byte of the mask per
+                                                                               // pass
     std::array<std::uint32_t, 257> next{};
     for (const std::uint64_t item : items_) ++next[(item >> shift & 0xFF) + 1];
     for (std::size_t b = 1; b < next.size(); ++b) next[b] += next[b - 1];
@@ -126,7 +127,7 @@ void TallBuilder::place_columns(std::span<const TallKey> columns, TallTiles& til
 void TallBuilder::collect_bits(const TallMerger& merger, std::span<const TallKey> columns, int first_part,
                                int parts) {
   bits_.assign(static_cast<std::size_t>(groups_ * sub_windows_), 0);
-  auto* const bytes = reinterpret_cast<std::uint8_t*>(bits_.data());  // byte c of a tile: its column c
+  auto* const bytes = reinterpret_cast<std::uint8_t*>(bits_.data());  // byte c of a tile holds its column c
   part_slot_.clear();
   for (int part = 0; part < parts; ++part) {
     const TallRows& rows = merger.rows(first_part + part);
@@ -169,7 +170,7 @@ void TallBuilder::move_values(const CsrView& a, const TallMerger& merger, std::i
   const auto* from = static_cast<const Word*>(a.values.data);
   auto slot = part_slot_.begin();
   for (int part = 0; part < parts; ++part) {
-    const Word* next[16];  // of each row: its entries come in the order in which they stand
+    const Word* next[16];  // next nonzero of each row, in the stored order
     for (int r = 0; r < 16; ++r)
       next[r] = from + a.row_ptr[static_cast<std::size_t>(std::min(first_row + 16 * part + r, a.rows))];
     const TallRows& rows = merger.rows(first_part + part);

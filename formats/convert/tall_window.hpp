@@ -1,4 +1,4 @@
-// One tall window: its distinct columns, clustered and dealt, and the tiles that they make.
+// Conversion of a single tall window: its distinct columns, sorted and distributed, and its tiles.
 #pragma once
 
 #include <cstdint>
@@ -12,31 +12,32 @@
 
 namespace sptile::formats {
 
-/// A distinct column of a window and the sub-windows that use it: column << 16 | mask.
+/// A distinct column of a window with the mask of sub-windows that use it: column << 16 | mask.
 using TallKey = std::uint64_t;
 inline std::int32_t tall_column(TallKey key) { return static_cast<std::int32_t>(key >> 16); }
 inline std::uint32_t tall_mask(TallKey key) { return static_cast<std::uint32_t>(key & 0xFFFF); }
 
-/// The distinct columns of 16 rows, ascending; bit r of low and high tells that row r and 8 + r holds one.
+/// Distinct columns of 16 rows, ascending. Bit r of low (high) is set if row r (8 + r) uses the column.
 struct TallRows {
   std::vector<std::int32_t> columns;
   std::vector<std::uint8_t> low, high;
 };
 
-/// Merges blocks of 128 rows. First the eight 16-row parts (see WindowMerger), then neighbours, so that the
-/// column lists of all heights come on the way. Reused from block to block, one per thread.
+/// Merges the columns of a block of 128 rows: first in eight 16-row parts (see WindowMerger), then pairwise,
+/// which yields the column lists of every height. One object per thread, reused for many blocks.
 class TallMerger {
  public:
   virtual ~TallMerger() = default;
 
-  /// Merges the rows from first_row (a multiple of 128) on, up to the lists of `level`. O(entries).
+  /// Merges the rows that start at first_row (a multiple of 128) into the lists of levels up to `level`.
+  /// O(nnz).
   void merge(const CsrView& a, std::int64_t first_row, int level);
 
-  /// Gives the columns, ascending, of the i-th window of a level; bit s of a mask is sub-window s.
+  /// Returns the columns of the i-th window of a level, ascending; bit s of a mask is sub-window s.
   [[nodiscard]] std::span<const TallKey> columns(int level, int i) const {
     return lists_[static_cast<std::size_t>(level)][static_cast<std::size_t>(i)];
   }
-  /// Gives the rows of the i-th 16-row part of the block.
+  /// Returns the rows of the i-th 16-row part of the block.
   [[nodiscard]] const TallRows& rows(int i) const { return rows_[static_cast<std::size_t>(i)]; }
 
  protected:
@@ -48,11 +49,11 @@ class TallMerger {
   std::vector<TallKey> lists_[kTallLevels][8];
 };
 
-/// Makes the merger that is fast for this number of columns.
+/// Returns the faster merger for this number of columns.
 std::unique_ptr<TallMerger> make_tall_merger(std::int64_t cols);
 
-/// Sorts by (mask, column): a list of columns, ascending, becomes a list of (mask << 32 | position in the
-/// ascending list). O(columns).
+/// Sorts an ascending list of columns by (mask, column). The result contains mask << 32 | index in the
+/// ascending list. O(columns).
 class TallSorter {
  public:
   std::span<const std::uint64_t> sort(std::span<const TallKey> columns);
@@ -61,22 +62,22 @@ class TallSorter {
   std::vector<std::uint64_t> items_, other_;
 };
 
-/// Windows as the format stores them, from some first window on; offsets count from the start of the list,
-/// values from the start of the matrix.
+/// A range of windows as stored by the format. Offsets are relative to the start of the range, values to the
+/// start of the matrix.
 struct TallTiles {
   std::vector<std::int32_t> groups_of_window;
   std::vector<std::int32_t> tiles_of_group;
   std::vector<std::uint32_t> group_mask;
   std::vector<std::int32_t> col_id;
   std::vector<std::uint64_t> bitmap;
-  std::vector<std::uint32_t> value_offset;  ///< first entry of each tile
+  std::vector<std::uint32_t> value_offset;  ///< first nonzero of each tile
 };
 
-/// Builds windows from what a merger found. Reused from window to window, one per thread.
+/// Builds windows from merged columns. One object per thread, reused for many windows.
 class TallBuilder {
  public:
-  /// Appends the i-th window of `level` of the merged block that starts at first_row; writes its values to
-  /// their places in `values` (all values of the matrix; null for a pattern). O(entries).
+  /// Appends the i-th window of `level` of the merged block that starts at first_row. Writes its values to
+  /// their places in `values` (all values of the matrix; null for a pattern). O(nnz of the window).
   void build(const CsrView& a, const TallMerger& merger, std::int64_t first_row, int level, int i,
              TallTiles& tiles, void* values);
 
@@ -91,10 +92,10 @@ class TallBuilder {
   TallSorter sorter_;
   std::int64_t groups_ = 0;
   int sub_windows_ = 0;
-  std::vector<std::uint32_t> slot_;       ///< 8 * group + column in the group, of each distinct column
-  std::vector<std::uint32_t> part_slot_;  ///< the same for the columns of each part, one after the other
-  std::vector<std::uint64_t> bits_;       ///< tiles of groups x sub-windows, empty ones too
-  std::vector<std::uint32_t> first_;      ///< first entry of each of them
+  std::vector<std::uint32_t> slot_;       ///< 8 * group + column in the group, for each distinct column
+  std::vector<std::uint32_t> part_slot_;  ///< the same for the columns of each part, concatenated
+  std::vector<std::uint64_t> bits_;       ///< groups x sub-windows tiles, including empty ones
+  std::vector<std::uint32_t> first_;      ///< first nonzero of each of these tiles
 };
 
 }  // namespace sptile::formats

@@ -1,4 +1,4 @@
-// Tiles as 8x8 bit masks (bit 8 * row + column), and how entries are moved in the order of their bits.
+// Tiles as 8x8 bit masks (bit 8 * row + column), and copies of values in bit order.
 #pragma once
 
 #include <array>
@@ -8,11 +8,11 @@
 
 namespace sptile::formats {
 
-/// Eight rows of a tile whose values stand together, in the order of their bits. A tile of a format is a list
-/// of parts; which parts, in which order, is all that distinguishes the value orders of the formats.
+/// Eight rows of a tile whose values are contiguous, in bit order. A tile of a format is a list of parts; the
+/// value orders of the formats differ only in the choice and order of the parts.
 struct TilePart {
   std::uint64_t mask;
-  int first_row;  ///< of the window: 0 or 8
+  int first_row;  ///< row in the window: 0 or 8
 };
 
 /// Transposes an 8x8 bit matrix: bit 8 * r + c becomes bit 8 * c + r.
@@ -27,23 +27,23 @@ constexpr std::uint64_t transpose_bits(std::uint64_t x) {
   return x;
 }
 
-/// Number of bits of each byte.
+/// Number of set bits of each byte.
 inline constexpr std::array<std::uint8_t, 256> kBitsOfByte = [] {
   std::array<std::uint8_t, 256> bits{};
   for (unsigned i = 0; i < 256; ++i) bits[i] = static_cast<std::uint8_t>(std::popcount(i));
   return bits;
 }();
 
-/// Moves the values of one part: each bit takes the next value of its row. rows[r] points to the next value
-/// of row r and moves on. Returns the end of the output.
+/// Copies the values of one part: each bit takes the next value of its row. rows[r] points to the next value
+/// of row r and is advanced. Returns the end of the output.
 template <class Word>
 Word* take_values(std::uint64_t mask, const Word** rows, Word* out) {
   for (; mask != 0; mask &= mask - 1) *out++ = *rows[std::countr_zero(mask) / 8]++;
   return out;
 }
 
-/// The same, faster, where 8 words may be read from every row and 64 written to `out`, whatever is needed:
-/// whole runs of a row are copied without asking how long they are.
+/// Works like take_values, but faster: copies runs with a fixed length of 8 words. Requires that 8 words of
+/// each row are readable and 64 words of `out` are writable.
 template <class Word>
 Word* take_values_with_room(std::uint64_t mask, const Word** rows, Word* out) {
   for (int r = 0; r < 8; ++r) {

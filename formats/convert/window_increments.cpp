@@ -16,8 +16,8 @@ namespace {
 
 constexpr int kWindow = 8;
 
-/// 1 + the row that last had each column; 0 for none. Mapped, so that pages which are never touched cost
-/// nothing.
+/// Stores 1 + the last row that contains each column; 0 if there is none. Memory is mapped, so that pages
+/// that are never touched cost nothing.
 class LastRows {
  public:
   explicit LastRows(std::int64_t cols) : bytes_(static_cast<std::size_t>(cols + 1) * sizeof(std::int32_t)) {
@@ -37,16 +37,16 @@ class LastRows {
   std::int32_t* rows_;
 };
 
-/// fresh[k]: entries of a row whose column none of the k rows in front has.
+/// fresh[k]: nonzeros of a row whose column is in none of the k preceding rows.
 using FreshEntries = std::array<std::int32_t, kWindow>;
 
-/// Counts the fresh entries of a row. Rows in front of first_row count as having nothing: the windows in
-/// question start there or later.
+/// Counts the fresh nonzeros of a row. Rows before first_row count as empty: no window of this task contains
+/// them.
 FreshEntries fresh_entries(const CsrView& a, std::int64_t row, std::int64_t first_row,
                            std::int32_t* last_rows) {
   FreshEntries fresh{};
   if (row >= a.rows) return fresh;
-  std::int32_t at_distance[kWindow] = {};  // [0]: none near
+  std::int32_t at_distance[kWindow] = {};  // [0]: not in the preceding rows
   const auto begin = static_cast<std::size_t>(a.row_ptr[static_cast<std::size_t>(row)]);
   const auto end = static_cast<std::size_t>(a.row_ptr[static_cast<std::size_t>(row) + 1]);
   const auto reach = static_cast<std::uint64_t>(std::min<std::int64_t>(row - first_row, kWindow - 1));
@@ -64,7 +64,7 @@ FreshEntries fresh_entries(const CsrView& a, std::int64_t row, std::int64_t firs
 
 void count_rows(const CsrView& a, std::int64_t first_row, std::int64_t end_row, std::int32_t* last_rows,
                 WindowIncrements& result) {
-  FreshEntries ring[kWindow];  // of rows r to r + 7, row i at i % 8
+  FreshEntries ring[kWindow];  // rows r to r + 7, row i at i % 8
   for (std::int64_t row = first_row; row < end_row + kWindow - 1; ++row) {
     ring[row % kWindow] = fresh_entries(a, row, first_row, last_rows);
     const std::int64_t r = row - (kWindow - 1);

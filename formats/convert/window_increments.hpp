@@ -1,4 +1,4 @@
-// How many distinct columns the window of 8 rows has that starts at each row, for all rows in one pass.
+// Number of distinct columns of the 8-row window that starts at each row, for all rows in one pass.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,16 @@
 
 namespace sptile::formats {
 
-/// Both arrays have one element per row r. Rows past the end are empty.
+/// Arrays with one element per row r. Rows past the end count as empty.
 struct WindowIncrements {
-  Buffer<std::int32_t> columns;  ///< distinct columns of rows r to r + 7
-  Buffer<std::uint8_t>
-      increment;  ///< columns of row r that rows r + 1 to r + 7 do not have; 255: 255 or more
+  Buffer<std::int32_t> columns;    ///< distinct columns of rows r to r + 7
+  Buffer<std::uint8_t> increment;  ///< columns of row r absent from rows r + 1 to r + 7, clamped to 255
 };
 
-/// Counts them. An entry is new to a window when the row that last had its column stands in front of the
-/// window: one look at that row tells it for all eight windows that hold the entry. Parallel; O(entries +
-/// rows), and for each thread 4 bytes of address space per column, of which it touches those that it meets;
-/// columns count as far as CompactColumns has them.
+/// Computes both arrays. A nonzero is new to a window if the last row with the same column precedes the
+/// window; one lookup of that row decides this for all eight windows that contain the nonzero. Parallel;
+/// O(nnz + rows). Reserves 4 bytes of address space per column and thread, and touches only columns in use;
+/// CompactColumns bounds the number of columns.
 WindowIncrements window_increments(const CsrView& a);
 
 }  // namespace sptile::formats

@@ -5,8 +5,8 @@
 
 namespace sptile::formats {
 
-/// One two-way merge, from both ends towards the middle. After k steps the k smallest and the k largest keys
-/// stand in their places; i and j of them came from the first run. A run that is used up shows its sentinel.
+/// A two-way merge from both ends towards the middle. After k steps the k smallest and the k largest keys are
+/// in place; i and j of them came from the first run. An exhausted run yields its sentinel.
 template <class Key>
 class WindowMerger<Key>::Merge {
  public:
@@ -78,7 +78,7 @@ void WindowMerger<Key>::merge(const CsrView& a, std::span<const std::int32_t> st
   load(a, starts);
   std::size_t runs = starts.size() * static_cast<std::size_t>(height_);
   int from = 0;
-  // A merged run stands in the other buffer where its first half stood in this one.
+  // A merged run starts at the same offset as its first half, in the other buffer.
   const auto merge_of = [&](std::size_t i) {
     const Run &a_run = runs_[2 * i], &b_run = runs_[2 * i + 1];
     return Merge(a_run, b_run, keys_[1 - from].data() + (a_run.keys - keys_[from].data()));
@@ -109,14 +109,14 @@ std::int64_t WindowMerger<Key>::columns(int i, std::int32_t* columns, std::uint8
   const Run& run = runs_[static_cast<std::size_t>(i)];
   const auto collect = [&](auto&& store_rows) {
     std::int64_t last = -1;
-    Key previous = 0;  // no column: they count from 1
+    Key previous = 0;  // not a valid column: they are stored as column + 1
     unsigned rows = 0;
     for (std::int64_t k = 0; k < run.size; ++k) {
       const Key column = run.keys[k] >> 4;
       const bool is_new = column != previous;
       previous = column;
       last += is_new;
-      rows = (rows & (unsigned{is_new} - 1)) | 1u << (run.keys[k] & 15);  // a new column starts empty
+      rows = (rows & (unsigned{is_new} - 1)) | 1u << (run.keys[k] & 15);  // a new column starts without rows
       columns[last] = static_cast<std::int32_t>(column - 1);
       store_rows(last, rows);
     }

@@ -1,4 +1,4 @@
-// A borrowed array whose element type is known only at run time.
+// Non-owning view of an array whose element type is known only at run time.
 #pragma once
 
 #include <cassert>
@@ -9,7 +9,7 @@
 
 namespace sptile {
 
-/// Borrows `size` elements of type `dtype`. The default one (dtype none) means "not there".
+/// Borrows `size` elements of type `dtype`. A default-constructed view (DType::none) is absent.
 struct ArrayView {
   DType dtype = DType::none;
   const void* data = nullptr;
@@ -25,7 +25,7 @@ struct ArrayView {
   [[nodiscard]] bool present() const { return dtype != DType::none; }
   [[nodiscard]] std::int64_t bytes() const { return size * static_cast<std::int64_t>(size_of(dtype)); }
 
-  /// Gives typed access; the dtype must match.
+  /// Returns the elements as T, which must match the dtype.
   template <class T>
   [[nodiscard]] std::span<const T> as() const {
     assert(dtype == dtype_of<T>);

@@ -26,7 +26,9 @@ void* allocate_bytes(std::int64_t bytes) {
   const std::size_t rounded = (static_cast<std::size_t>(bytes) + alignment - 1) / alignment * alignment;
   void* memory = std::aligned_alloc(alignment, rounded);
   if (memory == nullptr) throw OutOfMemory(rounded);
-  if (large) ::madvise(memory, rounded, MADV_HUGEPAGE);  // advice only: failing changes nothing but speed
+  if (large)
+    ::madvise(memory, rounded, MADV_HUGEPAGE);  // only advice: failure affects speed, not
+                                                // correctness
   return memory;
 }
 

@@ -1,4 +1,4 @@
-// Owning arrays without the zero fill of std::vector: conversions write every element anyway.
+// Owning arrays without the zero fill of std::vector: conversions overwrite every element.
 #pragma once
 
 #include <array>
@@ -15,10 +15,10 @@
 
 namespace sptile::formats {
 
-/// Lets the system have the whole pages between the two addresses; their contents are lost.
+/// Returns the whole pages between the two addresses to the system. Their contents are lost.
 void release_pages(void* begin, void* end);
 
-/// The system refused the memory of an array.
+/// Thrown when the system refuses to allocate an array.
 class OutOfMemory : public std::bad_alloc {
  public:
   explicit OutOfMemory(std::uint64_t bytes) noexcept;
@@ -28,11 +28,11 @@ class OutOfMemory : public std::bad_alloc {
   std::array<char, 80> text_{};
 };
 
-/// Text for a failed allocation: "out of memory", with the bytes of the array where it is one of ours.
+/// Returns "out of memory", followed by the size of the array if `error` is an OutOfMemory.
 const char* out_of_memory(const std::bad_alloc& error) noexcept;
 
-/// Owns `size` uninitialised, 64-byte aligned elements; throws OutOfMemory (tools/main turns it into exit
-/// code 5). Large buffers ask for huge pages: first-touch page faults otherwise cost as much as filling them.
+/// Owns `size` uninitialized, 64-byte aligned elements; throws OutOfMemory (exit code 5 of the command).
+/// Large buffers request huge pages: page faults on first touch otherwise cost as much time as filling them.
 template <class T>
 class Buffer {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -60,16 +60,16 @@ class Buffer {
   [[nodiscard]] std::span<T> span() { return {data(), static_cast<std::size_t>(size_)}; }
   [[nodiscard]] std::span<const T> span() const { return {data(), static_cast<std::size_t>(size_)}; }
 
-  /// Keeps the first `size` elements (size <= size()); the memory stays until the buffer goes.
+  /// Keeps the first `size` elements (size <= size()) and all of the memory.
   void truncate(std::int64_t size) { size_ = size; }
 
-  /// Keeps the first `size` elements and gives the whole pages behind them back to the system.
+  /// Keeps the first `size` elements and returns the whole pages after them to the system.
   void shrink(std::int64_t size) {
     release_pages(data() + size, data() + size_);
     size_ = size;
   }
 
-  /// Gives the memory to a buffer of bytes, without copying.
+  /// Moves the memory into a buffer of bytes, without copying.
   [[nodiscard]] Buffer<std::byte> into_bytes() && {
     Buffer<std::byte> bytes;
     bytes.size_ = std::exchange(size_, 0) * static_cast<std::int64_t>(sizeof(T));
@@ -88,7 +88,7 @@ class Buffer {
   std::int64_t size_ = 0;
 };
 
-/// Allocates 64-byte aligned raw memory, 2 MiB aligned with huge pages advised when large; throws
+/// Allocates 64-byte aligned memory; large allocations are 2 MiB aligned and request huge pages. Throws
 /// OutOfMemory.
 void* allocate_bytes(std::int64_t bytes);
 
@@ -99,13 +99,13 @@ Buffer<T>::Buffer(std::int64_t size) : size_(size) {
   if (size > 0) data_.reset(static_cast<T*>(allocate_bytes(size * static_cast<std::int64_t>(sizeof(T)))));
 }
 
-/// Owns an array whose element type is known at run time. The default one is "not there".
+/// Owns an array whose element type is known at run time. A default-constructed Array is absent.
 class Array {
  public:
   Array() = default;
   Array(DType dtype, std::int64_t size)
       : dtype_(dtype), bytes_(size * static_cast<std::int64_t>(size_of(dtype))), size_(size) {}
-  /// Elements of the given type in memory that is there.
+  /// Takes over existing memory as elements of type `dtype`.
   Array(DType dtype, Buffer<std::byte>&& bytes)
       : dtype_(dtype),
         bytes_(std::move(bytes)),
@@ -121,7 +121,7 @@ class Array {
   [[nodiscard]] bool present() const { return dtype_ != DType::none; }
   [[nodiscard]] void* data() { return bytes_.data(); }
   [[nodiscard]] const void* data() const { return bytes_.data(); }
-  /// Keeps the first `size` elements (size <= size()); the memory stays until the array goes.
+  /// Keeps the first `size` elements (size <= size()) and all of the memory.
   void truncate(std::int64_t size) {
     size_ = size;
     bytes_.truncate(size * static_cast<std::int64_t>(size_of(dtype_)));

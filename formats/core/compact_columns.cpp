@@ -10,7 +10,7 @@
 namespace sptile::formats {
 namespace {
 
-/// The columns that have entries, ascending.
+/// Returns the ids of the nonempty columns, ascending.
 Buffer<std::int32_t> used_columns(const CsrView& a) {
   Buffer<std::int32_t> used(a.nnz());
   std::ranges::copy(a.col_idx, used.begin());
@@ -19,7 +19,7 @@ Buffer<std::int32_t> used_columns(const CsrView& a) {
   return used;
 }
 
-/// The place of each entry's column among the used ones.
+/// Returns the index into `used` of each nonzero's column.
 Buffer<std::int32_t> places(const CsrView& a, const Buffer<std::int32_t>& used) {
   Buffer<std::int32_t> place(a.nnz());
   parallel::loop(tbb::blocked_range<std::int64_t>(0, a.nnz(), 1024), [&](const auto& range) {

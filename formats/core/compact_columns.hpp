@@ -1,4 +1,4 @@
-// The structure of a matrix with a number of columns that its entries and rows bound.
+// Structure of a matrix after its empty columns are removed, so that its width is O(rows + nnz).
 #pragma once
 
 #include <cstdint>
@@ -8,27 +8,27 @@
 
 namespace sptile::formats {
 
-/// Columns from which on they are renumbered: so many times the rows and entries. Below, arrays by column are
-/// cheaper than the sort.
+/// Columns are renumbered above this multiple of rows + nnz. Below it, arrays indexed by column are cheaper
+/// than the sort.
 inline constexpr std::int64_t kColumnsPerEntry = 4;
 
-/// Whatever keeps an array by column looks at a matrix through this: view().cols is at most
-/// kColumnsPerEntry * (rows + entries + 1).
+/// Bounds the width of a matrix for algorithms that keep arrays indexed by column: view().cols is at most
+/// kColumnsPerEntry * (rows + nnz + 1).
 ///
-/// A matrix that keeps within this bound is borrowed as it stands. Of one with more columns those that have
-/// entries are numbered 0, 1, ... in their order, and it stays wider than tall: a matrix that is not square
-/// never becomes square. What depends on the order of columns only, not on their ids, does not see the
-/// difference.
+/// Borrows a matrix within this bound. Otherwise numbers the nonempty columns 0, 1, ... in ascending order;
+/// the result stays wider than tall, so a matrix that is not square never becomes square. Algorithms that
+/// depend only on the order of columns give the same result.
 class CompactColumns {
  public:
-  /// `a` must live as long. O(1) where it is borrowed, else O(nnz log nnz), parallel; 8 bytes per entry.
+  /// `a` must outlive this object. O(1) if the matrix is borrowed, else O(nnz log nnz), parallel; 8 bytes per
+  /// nonzero.
   explicit CompactColumns(const CsrView& a);
 
-  /// The structure, without values.
+  /// Returns the structure, without values.
   [[nodiscard]] const CsrView& view() const { return view_; }
 
  private:
-  Buffer<std::int32_t> col_idx_;  // empty where borrowed
+  Buffer<std::int32_t> col_idx_;  // empty if the matrix is borrowed
   CsrView view_;
 };
 

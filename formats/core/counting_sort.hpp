@@ -1,4 +1,4 @@
-// Stable parallel counting sort: what turns coordinates into rows and rows into columns.
+// Stable parallel counting sort, which converts coordinates to rows and rows to columns.
 #pragma once
 
 #include <algorithm>
@@ -10,10 +10,10 @@
 
 namespace sptile::formats {
 
-/// Suggests into how many parts `items` should be cut: one per thread, but few enough that the counters (one
-/// per part and key) stay small beside the items.
+/// Suggests the number of parts for `items`: at most one per thread, and few enough that the counters (one
+/// per part and key) need little memory compared with the items.
 inline int sort_parts(std::int64_t items, std::int64_t keys) {
-  constexpr std::int64_t kFewest = 1 << 14;  // items that are worth a task
+  constexpr std::int64_t kFewest = 1 << 14;  // minimum number of items per task
   const std::int64_t affordable = items / std::max(4 * keys, kFewest);
   return static_cast<int>(std::clamp<std::int64_t>(affordable, 1, parallel::most_threads()));
 }

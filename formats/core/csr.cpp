@@ -34,7 +34,8 @@ Buffer<T> copy_of(std::span<const T> source) {
 
 Array values_for(const CsrView& a) { return a.is_pattern() ? Array() : Array(a.values.dtype, a.nnz()); }
 
-// Rows cut in `parts` runs of about as many entries each; returns the first row of each and the end.
+// Partitions the rows into `parts` ranges of similar nnz. Returns the first row of each range, then the
+// number of rows.
 std::vector<std::int64_t> balanced_rows(const CsrView& a, int parts) {
   std::vector<std::int64_t> first_row;
   for (int part = 0; part < parts; ++part) {

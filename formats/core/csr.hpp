@@ -1,4 +1,4 @@
-// The owning form of a CSR matrix, and the operations every other part needs.
+// Owning CSR matrix and its basic operations.
 #pragma once
 
 #include <cstdint>
@@ -10,45 +10,44 @@
 
 namespace sptile::formats {
 
-/// Owns an M x K matrix in compressed sparse rows; see CsrView for the invariants.
+/// Owns an M x K matrix in CSR; CsrView states the invariants.
 struct Csr {
   std::int64_t rows = 0;
   std::int64_t cols = 0;
   Buffer<std::int64_t> row_ptr;
   Buffer<std::int32_t> col_idx;
-  Array values;  ///< not present for a pattern matrix
+  Array values;  ///< absent for a pattern matrix
 
   [[nodiscard]] std::int64_t nnz() const { return col_idx.size(); }
   [[nodiscard]] CsrView view() const { return {rows, cols, row_ptr.span(), col_idx.span(), values.view()}; }
 };
 
-/// Makes an independent copy.
+/// Returns an independent copy.
 Csr copy(const CsrView& a);
 
-/// Transposes; rows of the result are sorted. O(nnz + rows + cols).
+/// Returns the transpose, with sorted rows. O(nnz + rows + cols).
 Csr transpose(const CsrView& a);
 
-/// Gathers rows: row i of the result is row new_to_old[i] of `a`. O(nnz), parallel.
-/// new_to_old must be a permutation of 0..rows-1 (asserted; check_permutation reports it as an error).
+/// Gathers rows: row i of the result is row new_to_old[i] of `a`. O(nnz), parallel. new_to_old must be a
+/// permutation of 0..rows-1 (asserted; check_permutation reports it as an error).
 Csr permute_rows(const CsrView& a, std::span<const std::int32_t> new_to_old);
 
 /// Verifies that the span is a permutation of 0..n-1; names the first id that is out of range or repeated.
 Status check_permutation(std::span<const std::int32_t> new_to_old, std::int64_t n);
 
-/// Sorts the columns of each row, in place and stably; returns how many entries have the place of the one
-/// before. Parallel over rows.
+/// Sorts the columns of each row, in place and stably. Returns the number of entries that repeat the previous
+/// column. Parallel over rows.
 std::int64_t sort_columns(Csr& a);
 
-/// Sorts the columns of each row and sums entries that share a row and a column, in place; returns how many
-/// entries were merged away. Values of equal position are added in the order in which they stand. Parallel
-/// over rows.
+/// Sorts the columns of each row and sums duplicates (same row and column), in place. Returns the number of
+/// entries removed. Duplicates are added in their original order. Parallel over rows.
 std::int64_t sort_and_sum_duplicates(Csr& a);
 
-/// Converts the values (f16, bf16, f32, f64) to another value type, rounding to nearest; a pattern stays a
-/// pattern.
+/// Converts f16, bf16, f32 or f64 values to another value type, rounding to nearest. Absent values stay
+/// absent.
 Array convert_values(ArrayView values, DType to);
 
-/// True when both have the same shape, structure, value type and value bits.
+/// Returns whether both matrices have the same shape, structure, value type and bits of values.
 bool identical(const CsrView& a, const CsrView& b);
 
 }  // namespace sptile::formats

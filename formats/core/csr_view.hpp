@@ -1,4 +1,4 @@
-// The borrowed form of a CSR matrix: what every conversion and every reference algorithm reads.
+// Non-owning CSR matrix: the input of every conversion and reference algorithm.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 
 namespace sptile::formats {
 
-/// Borrows an M x K matrix in compressed sparse rows. Values are typed at run time: structure never depends
-/// on them.
+/// Borrows an M x K matrix in compressed sparse rows. The type of the values is known at run time;
+/// structure-only code ignores it.
 struct CsrView {
   std::int64_t rows = 0;
   std::int64_t cols = 0;
-  std::span<const std::int64_t> row_ptr;  ///< rows + 1 entries, row_ptr[0] == 0, non-decreasing
+  std::span<const std::int64_t> row_ptr;  ///< rows + 1 elements, row_ptr[0] == 0, non-decreasing
   std::span<const std::int32_t> col_idx;  ///< strictly increasing within each row
-  ArrayView values;  ///< one per entry; not present for a pattern matrix (each entry is 1)
+  ArrayView values;  ///< one per nonzero; absent for a pattern matrix (all nonzeros are 1)
 
   [[nodiscard]] std::int64_t nnz() const { return static_cast<std::int64_t>(col_idx.size()); }
   [[nodiscard]] bool is_pattern() const { return !values.present(); }

@@ -1,4 +1,4 @@
-// Element types of stored arrays. The numbers are the ones written into bundles and never change.
+// Element types of stored arrays. Their codes are part of the bundle format and never change.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ enum class DType : std::uint32_t {
   f64 = 9
 };
 
-/// One row per element type; `name` is what the command line, JSON and error messages say.
+/// One row per element type; `name` is used by the command line, JSON and error messages.
 struct DTypeInfo {
   DType dtype;
   std::string_view name;
@@ -38,13 +38,13 @@ inline constexpr DTypeInfo kDTypes[] = {
     {DType::f64, "f64", 8, true},
 };
 
-/// True for the codes that a stored array may carry (1 to 9).
+/// Returns whether a stored array may have this code (1 to 9).
 constexpr bool is_known(DType d) { return d >= DType::u8 && d <= DType::f64; }
 constexpr const DTypeInfo& info(DType d) { return kDTypes[static_cast<std::uint32_t>(d)]; }
 constexpr std::size_t size_of(DType d) { return info(d).bytes; }
 constexpr std::string_view name_of(DType d) { return info(d).name; }
 
-/// Finds the value type with this name ("f32"); nothing for unknown names and for index types.
+/// Returns the value type with this name ("f32"), or nothing for unknown names and index types.
 constexpr std::optional<DType> value_dtype_from_name(std::string_view name) {
   for (const DTypeInfo& row : kDTypes)
     if (row.is_value && row.name == name) return row.dtype;

@@ -1,4 +1,4 @@
-// Spellings of value types: the short names of dtype.hpp, and the long ones of NumPy and PyTorch.
+// Names of value types: the short names of dtype.hpp and those of NumPy and PyTorch.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ struct LongDTypeName {
 inline constexpr LongDTypeName kLongDTypeNames[] = {
     {DType::f32, "float32"}, {DType::f64, "float64"}, {DType::f16, "float16"}, {DType::bf16, "bfloat16"}};
 
-/// Finds the value type with this name, "f32" or "float32"; nothing for unknown names and index types.
+/// Returns the value type named "f32" or "float32", for example; nothing for unknown names and index types.
 constexpr std::optional<DType> parse_value_dtype(std::string_view name) {
   for (const LongDTypeName& row : kLongDTypeNames)
     if (row.name == name) return row.dtype;

@@ -5,7 +5,7 @@
 namespace sptile {
 namespace {
 
-int fork_count = 0;  // written by the only thread of a new process
+int fork_count = 0;  // written only by the single thread of a new process
 [[maybe_unused]] const int kCounting = ::pthread_atfork(nullptr, nullptr, [] { ++fork_count; });
 
 }  // namespace

@@ -1,9 +1,9 @@
-// Whether this process was made by fork: threads of its parent are not in it, but what they held is.
+// Detects processes created by fork: they lack the parent's threads but inherit the locks those threads held.
 #pragma once
 
 namespace sptile {
 
-/// Counts the forks between the process that loaded the library and this one: 0 where it was loaded.
+/// Returns the number of forks between the process that loaded the library and this one.
 int forks() noexcept;
 
 }  // namespace sptile

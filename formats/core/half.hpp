@@ -1,4 +1,4 @@
-// The two 16-bit storage types. They only store; arithmetic is done in float.
+// The two 16-bit storage types. Arithmetic is done in float.
 #pragma once
 
 #include <bit>
@@ -12,16 +12,16 @@ struct Half {
   friend bool operator==(Half, Half) = default;
 };
 
-/// The upper half of an IEEE 754 binary32.
+/// bfloat16: the upper half of an IEEE 754 binary32.
 struct BFloat16 {
   std::uint16_t bits = 0;
   friend bool operator==(BFloat16, BFloat16) = default;
 };
 
-/// Widens exactly.
+/// Converts exactly.
 constexpr float to_float(BFloat16 x) { return std::bit_cast<float>(std::uint32_t{x.bits} << 16); }
 
-/// Widens exactly, subnormals and NaN payloads included.
+/// Converts exactly, including subnormals and NaN payloads.
 constexpr float to_float(Half x) {
   const std::uint32_t sign = std::uint32_t{x.bits & 0x8000u} << 16;
   const std::uint32_t magnitude = x.bits & 0x7fffu;

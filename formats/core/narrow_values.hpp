@@ -1,4 +1,4 @@
-// Values of a matrix in another type, with a count of those that it cannot hold.
+// Conversion of a matrix's values to another type, with counts of the values that do not fit.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@
 
 namespace sptile::formats {
 
-/// Rounds the values of a matrix in its original row order to nearest and adds what that loses to `loss`.
-/// `integers`: the values are integers, and one that changes is lost. `source` names the matrix in messages.
-/// A pattern stays a pattern.
+/// Rounds the values of a matrix in original row order to nearest and adds the losses to `loss`. `integers`:
+/// the values are integers, and each one that changes counts as lost. `source` names the matrix in messages.
+/// Absent values stay absent.
 Array narrow_values(const CsrView& a, DType to, bool integers, const std::string& source, ValueLoss& loss);
 
-/// As sort_and_sum_duplicates, for the entries of a file or a caller: sums are formed in f64 and, where an
-/// entry is repeated, all values get the type `sums`. The values of a pattern with repeated entries are their
-/// counts.
+/// Works like sort_and_sum_duplicates, for matrices from files or callers: adds in f64 and, if there are
+/// duplicates, converts all values to type `sums`. For a pattern, the values become the multiplicities of
+/// duplicates.
 std::int64_t sum_entries(Csr& a, DType sums, bool integers, ValueLoss& loss);
 
-/// The type of sums of values of type `stored`, as `sums` of sum_entries: at least f32, and f64 for a
+/// Returns the type to pass as `sums` to sum_entries for values of type `stored`: at least f32; f64 for a
 /// pattern.
 DType sum_type(DType stored);
 

@@ -1,4 +1,4 @@
-// What a dispatch over types of values does with any other type: checks refuse it long before.
+// The default case of switches over value types, which checks of the input make unreachable.
 #pragma once
 
 #include <stdexcept>
@@ -8,7 +8,7 @@
 
 namespace sptile {
 
-/// Throws std::logic_error: memory must never be taken for a type that it does not hold.
+/// Throws std::logic_error, so that memory is never read as a wrong type.
 [[noreturn]] inline void no_value_type(DType dtype) {
   throw std::logic_error(std::string(name_of(dtype)) + " is not a value type");
 }

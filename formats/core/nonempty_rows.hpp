@@ -1,4 +1,4 @@
-// Matrices of which only the rows with entries are kept: most rows of a huge shape have none.
+// Matrices that store only their nonempty rows, for shapes with many more rows than nonzeros.
 #pragma once
 
 #include <cstdint>
@@ -7,16 +7,16 @@
 
 namespace sptile::formats {
 
-/// Which rows of a matrix a Csr has that keeps only those with entries. Its columns are those of the matrix.
+/// Maps the rows of a Csr that stores only nonempty rows to rows of the matrix. Columns are unchanged.
 struct NonemptyRows {
-  std::int64_t rows = 0;     ///< of the matrix
-  Buffer<std::int32_t> ids;  ///< of the rows of the Csr, ascending
+  std::int64_t rows = 0;     ///< rows of the matrix
+  Buffer<std::int32_t> ids;  ///< matrix row of each Csr row, ascending
 };
 
-/// Only the rows with entries are kept where the matrix has more than this number of rows per entry.
+/// Empty rows are dropped if the matrix has more than this number of rows per nonzero.
 inline constexpr std::int64_t kRowsPerEntry = 1024;
 
-/// True where a matrix has few entries for its rows. Such a matrix has fewer than 2^21 entries.
+/// Returns whether a matrix has so few nonzeros that empty rows are dropped. Implies nnz < 2^21.
 constexpr bool mostly_empty(std::int64_t rows, std::int64_t entries) {
   return rows / kRowsPerEntry > entries;
 }

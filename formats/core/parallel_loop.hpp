@@ -1,5 +1,5 @@
-// Loops on all threads of oneTBB, and on one in a process made by fork: locks of oneTBB that a thread of the
-// parent held are held for ever there. Formats and orderings use oneTBB through these headers alone.
+// Parallel loops of oneTBB that run serially in a process created by fork, where oneTBB's locks may stay
+// locked by threads that do not exist. Formats and orderings use oneTBB only through these headers.
 #pragma once
 
 #include <tbb/parallel_for.h>
@@ -13,10 +13,10 @@
 
 namespace sptile::parallel {
 
-/// The threads that share a loop.
+/// Returns the maximum number of threads of a loop.
 inline int most_threads() { return forks() > 0 ? 1 : tbb::this_task_arena::max_concurrency(); }
 
-/// Calls body(range) for the pieces of a range, of its grain at least.
+/// Calls body(range) for subranges of at least the grain size.
 template <class Value, class Body>
 void in_pieces(const tbb::blocked_range<Value>& range, const Body& body) {
   const auto grain = static_cast<Value>(range.grainsize());

@@ -1,4 +1,4 @@
-// A pipeline of three stages on all threads, or on one; see parallel_loop.hpp.
+// Three-stage pipeline, parallel or serial; see parallel_loop.hpp.
 #pragma once
 
 #include <tbb/parallel_pipeline.h>
@@ -11,7 +11,8 @@
 
 namespace sptile::parallel {
 
-/// Takes items, in order, until there is none (null); works on several at a time; gives them back in order.
+/// Calls take() until it returns null, work(item) on several items in parallel, and give(item) in the order
+/// of take().
 template <class Item, class Take, class Work, class Give>
 void pipeline(const Take& take, const Work& work, const Give& give) {
   if (forks() > 0) {
@@ -34,7 +35,7 @@ void pipeline(const Take& take, const Work& work, const Give& give) {
                              tbb::make_filter<Item*, void>(filter_mode::serial_in_order, give));
 }
 
-/// Items of a pipeline that have been given back and can be taken again, by two threads at once.
+/// Pool of finished pipeline items for reuse; push and pop may run in two threads at once.
 template <class Item>
 class IdleItems {
  public:
@@ -42,7 +43,7 @@ class IdleItems {
     const std::lock_guard lock(mutex_);
     items_.push_back(item);
   }
-  /// Null where there is none.
+  /// Returns null if the pool is empty.
   Item* pop() {
     const std::lock_guard lock(mutex_);
     if (items_.empty()) return nullptr;

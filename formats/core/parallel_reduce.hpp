@@ -1,4 +1,4 @@
-// Sums on all threads, or on one; see parallel_loop.hpp.
+// Parallel or serial reductions; see parallel_loop.hpp.
 #pragma once
 
 #include <tbb/blocked_range.h>
@@ -8,14 +8,14 @@
 
 namespace sptile::parallel {
 
-/// tbb::parallel_reduce, for sums that do not depend on how the range is divided.
+/// tbb::parallel_reduce, for results that do not depend on how the range is split.
 template <class Range, class Value, class Body, class Join>
 Value reduce(const Range& range, const Value& identity, const Body& body, const Join& join) {
   if (forks() == 0) return tbb::parallel_reduce(range, identity, body, join);
   return body(range, identity);
 }
 
-/// tbb::parallel_deterministic_reduce: the same sum, to the last bit, on any number of threads.
+/// tbb::parallel_deterministic_reduce: the same bits on any number of threads.
 template <class Range, class Value, class Body, class Join>
 Value deterministic_reduce(Range range, const Value& identity, const Body& body, const Join& join) {
   if (forks() == 0) return tbb::parallel_deterministic_reduce(range, identity, body, join);

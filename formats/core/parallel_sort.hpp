@@ -1,4 +1,4 @@
-// Sorts on all threads, or on one; see parallel_loop.hpp.
+// Parallel or serial sort; see parallel_loop.hpp.
 #pragma once
 
 #include <tbb/parallel_sort.h>
@@ -10,7 +10,7 @@
 
 namespace sptile::parallel {
 
-/// tbb::parallel_sort. Elements that compare equal come in any order.
+/// tbb::parallel_sort; not stable.
 template <class Iterator, class Less = std::less<>>
 void sort(Iterator first, Iterator last, const Less& less = {}) {
   if (forks() == 0) return tbb::parallel_sort(first, last, less);

@@ -1,5 +1,5 @@
-// Named facts about how a format or an ordering was made: window rows, thresholds, seeds. They go to JSON and
-// to bundle attributes.
+// Named parameters that a format or an ordering was made with, such as window rows, thresholds and seeds.
+// JSON output and bundle attributes contain them.
 #pragma once
 
 #include <concepts>
@@ -10,8 +10,8 @@
 
 namespace sptile {
 
-/// An integer, a real number or a text; only the member that `kind` names counts. Not std::variant: with
-/// libstdc++ 12, a copy that runs out of memory is undefined behaviour.
+/// An integer, a real number or a text; only the member selected by `kind` is valid. Not std::variant: with
+/// libstdc++ 12, a copy that runs out of memory is undefined behavior.
 struct ParameterValue {
   enum class Kind : std::uint8_t { integer, real, text };
 
@@ -41,7 +41,7 @@ struct ParameterValue {
   double real = 0;
   std::string text;
 };
-/// In the order in which they should be shown.
+/// Named values in display order.
 using Parameters = std::vector<std::pair<std::string, ParameterValue>>;
 
 }  // namespace sptile

@@ -1,4 +1,4 @@
-// Objects that each thread of a loop has for itself; see parallel_loop.hpp.
+// Thread-local objects of parallel loops; see parallel_loop.hpp.
 #pragma once
 
 #include <tbb/enumerable_thread_specific.h>
@@ -7,7 +7,7 @@
 
 namespace sptile::parallel {
 
-/// Not by TBB's allocator, which has locks that a fork copies.
+/// Avoids TBB's allocator, whose locks a forked process inherits.
 template <class T>
 using PerThread = tbb::enumerable_thread_specific<T, std::allocator<T>>;
 

@@ -1,4 +1,4 @@
-// Text of files and file names, made fit to be shown: terminals obey control bytes.
+// Escaping of text from files and file names before it is printed: terminals interpret control bytes.
 #pragma once
 
 #include <array>
@@ -9,14 +9,14 @@
 
 namespace sptile {
 
-/// The character that a text starts with.
+/// First character of a text.
 struct FirstCharacter {
   std::size_t bytes = 1;
   char32_t code = 0;
-  bool valid = false;  ///< false: the byte does not start UTF-8
+  bool valid = false;  ///< false: the byte does not start valid UTF-8
 };
 
-/// Reads the first character of a text that is not empty.
+/// Decodes the first character of a nonempty text.
 constexpr FirstCharacter first_character(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned first = byte(0);
@@ -34,8 +34,8 @@ constexpr FirstCharacter first_character(std::string_view text) {
   return {bytes, code, true};
 }
 
-/// False for control characters other than line feeds and tabs, and for those that change the direction or
-/// the lines of the text around them.
+/// Returns false for control characters other than line feed and tab, and for characters that change the
+/// direction or the line structure of the surrounding text.
 constexpr bool is_printable(char32_t code) {
   struct Range {
     char32_t first, last;
@@ -48,8 +48,9 @@ constexpr bool is_printable(char32_t code) {
   return true;
 }
 
-/// Gives `text` to sink(std::string_view) in pieces: what is printable as it is, control bytes and bytes that
-/// are not UTF-8 as \xNN, other characters as \uNNNN, which JSON has too. Allocates nothing.
+/// Passes `text` to sink(std::string_view) in pieces. Printable text is unchanged, control bytes and bytes
+/// that are not UTF-8 become \xNN, and other characters become \uNNNN, which is valid in JSON too. Allocates
+/// nothing.
 template <class Sink>
 void show(std::string_view text, const Sink& sink) {
   constexpr std::string_view kHex = "0123456789abcdef";
@@ -78,7 +79,7 @@ void show(std::string_view text, const Sink& sink) {
   }
 }
 
-/// The text as show() gives it.
+/// Returns the text escaped by show().
 inline std::string printable(std::string_view text) {
   std::string shown;
   show(text, [&](std::string_view piece) { shown += piece; });

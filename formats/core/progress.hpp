@@ -1,4 +1,4 @@
-// How a long loop tells how far it is, and learns that it should stop.
+// Progress reports and cancellation of long loops.
 #pragma once
 
 #include <atomic>
@@ -6,14 +6,15 @@
 
 namespace sptile {
 
-/// Counts one phase of work. Loops add to it, one painter (tools/cli/progress_bar) reads it; every member is
-/// thread-safe. Functions take `Progress*`, where nullptr means that nobody watches.
+/// Progress of the current phase. Loops add to it and tools/cli/progress_bar reads it; every member is
+/// thread-safe. Functions accept a null `Progress*` if no progress is needed.
 struct Progress {
   std::atomic<const char*> phase{""};                 ///< string literal, for example "read"
-  std::atomic<std::int64_t> done{0};                  ///< units finished
-  std::atomic<std::int64_t> total{0};                 ///< units in the phase; 0 when unknown
-  std::atomic<std::int64_t> steps_done{0}, steps{0};  ///< of a job of many phases; 0 steps: it has none
-  std::atomic<bool> cancelled{false};  ///< set from outside; loops return Errc::io "cancelled" soon after
+  std::atomic<std::int64_t> done{0};                  ///< finished units
+  std::atomic<std::int64_t> total{0};                 ///< units in the phase; 0 if unknown
+  std::atomic<std::int64_t> steps_done{0}, steps{0};  ///< phases of a job; steps is 0 if the job has a single
+                                                      ///< phase
+  std::atomic<bool> cancelled{false};  ///< set by another thread; loops then soon return Errc::io "cancelled"
 
   void begin(const char* name, std::int64_t units) {
     done.store(0);

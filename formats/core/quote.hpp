@@ -1,4 +1,4 @@
-// How messages show a piece of somebody else's file.
+// Quotation of file contents in messages.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace sptile::formats {
 
-/// Puts text in quotes, control and non-ASCII bytes as \xNN, cut after about 40 characters.
+/// Returns the text in quotes, with control and non-ASCII bytes as \xNN, truncated to about 40 characters.
 std::string quoted(std::string_view text);
 
 }  // namespace sptile::formats

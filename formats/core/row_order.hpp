@@ -1,4 +1,4 @@
-// Row orders (new_to_old, see Csr's permute_rows) turned around and followed entry by entry.
+// Operations on row orders (new_to_old; see permute_rows).
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace sptile::formats {
 
-/// Gives the permutation the other way: result[new_to_old[i]] == i.
+/// Returns the inverse permutation: result[new_to_old[i]] == i.
 std::vector<std::int32_t> invert_order(std::span<const std::int32_t> new_to_old);
 
-/// For each entry of `a` with its rows in `new_to_old` order (empty: as they stand), its position in `a`.
+/// Returns the position in `a` of each nonzero, visiting rows in `new_to_old` order (empty: original order).
 Buffer<std::int64_t> entry_positions(const CsrView& a, std::span<const std::int32_t> new_to_old);
 
 }  // namespace sptile::formats

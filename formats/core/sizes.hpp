@@ -1,4 +1,4 @@
-// Size accounting: what a matrix would take in the classic formats that sptile does not store.
+// Sizes of a matrix in common formats that sptile does not store.
 #pragma once
 
 #include <cstdint>
@@ -7,17 +7,17 @@
 
 namespace sptile::formats {
 
-/// Bytes of a format, split as the contract asks.
+/// Size of a format in bytes, split into index and value bytes.
 struct FormatSize {
   std::string_view name;
   std::int64_t index_bytes = 0;
   std::int64_t value_bytes = 0;
 };
 
-/// COO with 32-bit row and column ids: 8 nnz.
+/// COO with 32-bit row and column ids: 8 nnz index bytes.
 FormatSize coo_size(std::int64_t rows, std::int64_t cols, std::int64_t nnz, std::int64_t value_size);
 
-/// CSR as sptile stores it: 64-bit row pointers, 32-bit column ids.
+/// CSR as stored by sptile: 64-bit row pointers, 32-bit column ids.
 FormatSize csr_size(std::int64_t rows, std::int64_t cols, std::int64_t nnz, std::int64_t value_size);
 
 /// TCF of TC-GNN (USENIX ATC 2023): 4 * (ceil(M/16) + M + 1 + 3 nnz).

@@ -1,4 +1,4 @@
-// sort_columns and sort_and_sum_duplicates of csr.hpp.
+// sort_columns and sort_and_sum_duplicates, declared in csr.hpp.
 #include <tbb/blocked_range.h>
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 namespace sptile::formats {
 namespace {
 
-// An entry of a row while the row is sorted: its column, then where it stood, so that every sort is stable.
-// One word for rows of a normal length, two for longer ones.
+// Sort key of an entry: its column, then its position, which makes every sort stable. 64 bits for rows of
+// normal length, 128 bits for longer ones.
 struct ShortKey {
   static constexpr std::int64_t kLongestRow = std::int64_t{1} << 32;
   std::uint64_t bits;
@@ -34,7 +34,7 @@ struct LongKey : std::pair<std::int32_t, std::int64_t> {
   [[nodiscard]] std::int64_t position() const { return second; }
 };
 
-// Sorts the entries [begin, end) of one row; the vectors are scratch space, kept from row to row.
+// Sorts the entries [begin, end) of one row. The vectors are workspace that is reused for the next rows.
 template <class Key, class T>
 void sort_row(Csr& a, std::int64_t begin, std::int64_t end, T* values, std::vector<Key>& keys,
               std::vector<T>& moved) {
@@ -53,7 +53,7 @@ void sort_row(Csr& a, std::int64_t begin, std::int64_t end, T* values, std::vect
   }
 }
 
-// Sorts every row that needs it; returns how many entries repeat the column before them.
+// Sorts the rows that are not sorted. Returns the number of entries that repeat the previous column.
 template <class T>
 std::int64_t sort_rows(Csr& a, T* values) {
   std::atomic<std::int64_t> repeated{0};
@@ -79,7 +79,7 @@ std::int64_t sort_rows(Csr& a, T* values) {
   return repeated;
 }
 
-// Sums runs of equal columns in double, rounding once, and closes the gaps.
+// Sums duplicates in double, rounding once, and removes the gaps.
 template <class T>
 void merge_repeated(Csr& a, T* values) {
   std::int64_t kept = 0, begin = 0;
@@ -113,7 +113,7 @@ std::int64_t sort_and_sum(Csr& a, T* values) {
   return repeated;
 }
 
-// Calls f with the values, of a pattern a null pointer to NoValue.
+// Calls f(values), or f with a null NoValue pointer for a pattern.
 template <class F>
 std::int64_t visit_values(Csr& a, const F& f) {
   if (!a.values.present()) return f(static_cast<NoValue*>(nullptr));

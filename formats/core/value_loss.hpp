@@ -1,4 +1,4 @@
-// What a type can do to the values that are rounded to it, beyond an ordinary loss of digits.
+// Losses of rounding values to a narrower type, other than ordinary loss of precision.
 #pragma once
 
 #include <cmath>
@@ -13,10 +13,10 @@
 
 namespace sptile::formats {
 
-/// A finite value became infinite, a nonzero became 0, an integer became another number.
+/// Overflow: a finite value became infinite. Underflow: a nonzero became 0. Inexact: an integer changed.
 enum class Loss { overflow, underflow, inexact };
 
-/// How many values of a matrix were lost in each way.
+/// Number of values lost in each way.
 struct LossCounts {
   std::int64_t overflowed = 0;
   std::int64_t underflowed = 0;
@@ -27,14 +27,14 @@ struct LossCounts {
   [[nodiscard]] bool any() const { return overflowed != 0 || underflowed != 0 || inexact != 0; }
 };
 
-/// The counts, and the first of these values.
+/// Counts, and the first lost value.
 struct ValueLoss : LossCounts {
-  std::optional<Error> first;  ///< Errc::bad_input with place and value, where they are known
+  std::optional<Error> first;  ///< Errc::bad_input with location and value, if known
 
   ValueLoss& operator+=(const ValueLoss& later);
 };
 
-/// Tells what rounding `before` to `after` lost; nothing where at most digits are gone.
+/// Classifies the loss of rounding `before` to `after`; nothing if only precision is lost.
 inline std::optional<Loss> find_loss(double before, double after, bool is_integer) {
   if (before == after || !std::isfinite(before)) return std::nullopt;
   if (!std::isfinite(after)) return Loss::overflow;
@@ -42,15 +42,14 @@ inline std::optional<Loss> find_loss(double before, double after, bool is_intege
   return is_integer ? std::optional(Loss::inexact) : std::nullopt;
 }
 
-/// Tells whether `rounded`, to which an integer of 64 bits was rounded, is that integer.
+/// Returns whether `rounded` equals the 64-bit integer that was rounded to it.
 template <class T>
 bool is_exactly(double rounded, T integer) {
-  constexpr double kLimit =
-      std::is_signed_v<T> ? 0x1p63 : 0x1p64;  // from here on a conversion back overflows
+  constexpr double kLimit = std::is_signed_v<T> ? 0x1p63 : 0x1p64;  // from here on, converting back overflows
   return rounded < kLimit && static_cast<T>(rounded) == integer;
 }
 
-/// "value 1e300 is too large for f32".
+/// Returns a message such as "value 1e300 is too large for f32".
 std::string describe_loss(Loss loss, std::string_view value, DType narrow);
 
 }  // namespace sptile::formats

@@ -1,5 +1,5 @@
-// The four value types as C++ types: dispatch from a DType or its width, exact widening, correct rounding.
-// Offline side only.
+// The four value types as C++ types: dispatch on a DType or its width, exact widening, correct rounding. Not
+// used by kernels.
 #pragma once
 
 #include <bit>
@@ -32,8 +32,9 @@ decltype(auto) visit_value_type(DType dtype, F&& f) {
   }
 }
 
-/// Calls f(Word{}) with the unsigned integer as wide as the elements of `dtype`. Values, and positions in
-/// their place, are moved as such words, whatever they mean. For a pattern, which has none, any will do.
+/// Calls f(Word{}) with the unsigned integer type as wide as `dtype`. Code that only moves values, or
+/// positions stored in place of values, moves such words. A pattern has no values, so its word type is
+/// arbitrary.
 template <class F>
 decltype(auto) visit_word(DType dtype, F&& f) {
   switch (size_of(dtype)) {
@@ -49,7 +50,7 @@ decltype(auto) visit_word(DType dtype, F&& f) {
   }
 }
 
-/// Widens a value exactly.
+/// Converts exactly.
 template <class T>
 double widen(T x) {
   if constexpr (std::is_floating_point_v<T>)
@@ -58,8 +59,8 @@ double widen(T x) {
     return to_float(x);
 }
 
-/// Rounds to float, but to an odd last bit where the result is inexact: a second rounding to a type with at
-/// least two bits less then gives what one rounding would have given.
+/// Rounds to float, but to an odd last bit if the result is inexact (round to odd). A second rounding to a
+/// type with at least two fewer bits then equals a single rounding.
 inline float to_odd_float(double x) {
   const auto nearest = static_cast<float>(x);
   if (static_cast<double>(nearest) == x || std::isnan(x)) return nearest;
@@ -68,7 +69,7 @@ inline float to_odd_float(double x) {
   return std::bit_cast<float>(bits | 1u);
 }
 
-/// Rounds to nearest, ties to even, once; overflow gives infinity.
+/// Rounds once to nearest, ties to even; overflow gives infinity.
 template <class T>
 T round_to(double x) {
   if constexpr (std::is_same_v<T, Half>)
@@ -79,7 +80,7 @@ T round_to(double x) {
     return static_cast<T>(x);
 }
 
-/// Stands in for the value type of a pattern matrix.
+/// Placeholder for the value type of a pattern matrix.
 struct NoValue {};
 
 }  // namespace sptile::formats

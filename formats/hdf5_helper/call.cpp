@@ -19,8 +19,7 @@ herr_t note_reason(unsigned, const H5E_error2_t* error, void* data) {
 }  // namespace
 
 Hdf5Call::Hdf5Call() {
-  // Files are closed here, one by one. A library that tidies up at exit would meet those whose closing
-  // failed.
+  // Files are closed explicitly. An exit handler of the library would access files whose closing failed.
   H5dont_atexit();
   H5Eget_auto2(H5E_DEFAULT, &print_, &data_);
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);

@@ -1,5 +1,4 @@
-// What holds while one of our functions calls HDF5. Most builds of HDF5 are for one thread: the helper has
-// one.
+// Scope of a call to HDF5. Most builds of HDF5 are single-threaded, and so is the helper.
 #pragma once
 
 #include <hdf5.h>
@@ -11,7 +10,7 @@
 
 namespace sptile::formats {
 
-/// Owns one HDF5 identifier; a negative one is a failed call.
+/// Owns an HDF5 identifier; a negative one results from a failed call.
 template <herr_t (*Close)(hid_t)>
 class Hdf5Handle {
  public:
@@ -26,14 +25,14 @@ class Hdf5Handle {
 
   [[nodiscard]] hid_t id() const { return id_; }
   explicit operator bool() const { return id_ >= 0; }
-  /// Closes now; false when HDF5 could not.
+  /// Closes the identifier now; returns false on failure.
   bool close() { return id_ < 0 || Close(std::exchange(id_, -1)) >= 0; }
 
  private:
   hid_t id_ = -1;
 };
 
-/// While it lives, HDF5 prints no errors.
+/// Suppresses HDF5's error output during its lifetime.
 class Hdf5Call {
  public:
   Hdf5Call();
@@ -46,7 +45,7 @@ class Hdf5Call {
   void* data_ = nullptr;
 };
 
-/// Why the last call of HDF5 failed: an errno where a message of its stack has one, else the innermost one.
+/// Reason of the last failure of HDF5: an errno if its error stack contains one, else the innermost message.
 struct Hdf5Reason {
   int errnum = 0;
   std::string text;

@@ -19,16 +19,16 @@ namespace sptile::formats {
 namespace {
 
 struct OpenFile {
-  H5FD_t base;  // first: all that HDF5 knows of it
+  H5FD_t base;  // must be first: HDF5 accesses only this member
   int fd;
-  haddr_t allocated;  // HDF5's end of the file
-  haddr_t size;       // the real end
+  haddr_t allocated;  // end of the allocated part, set by HDF5
+  haddr_t size;       // actual end of the file
 };
 
 OpenFile& self(H5FD_t* file) { return *reinterpret_cast<OpenFile*>(file); }
 const OpenFile& self(const H5FD_t* file) { return *reinterpret_cast<const OpenFile*>(file); }
 
-/// Leaves the errno where hdf5_reason looks for it.
+/// Stores the errno for hdf5_reason.
 herr_t verdict(int errnum) {
   if (errnum == 0) return 0;
   H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, H5E_VFL, H5E_WRITEERROR, "errno = %d",
@@ -49,7 +49,7 @@ herr_t close(H5FD_t* file) {
   return 0;
 }
 
-/// What HDF5's default driver says of itself, so that files come out the same.
+/// Returns the features of HDF5's default driver, so that files are identical.
 herr_t query(const H5FD_t*, unsigned long* features) {
   *features = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE |
               H5FD_FEAT_AGGREGATE_SMALLDATA | H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
@@ -65,7 +65,7 @@ herr_t set_eoa(H5FD_t* file, H5FD_mem_t, haddr_t end) {
 
 haddr_t get_eof(const H5FD_t* file, H5FD_mem_t) { return self(file).size; }
 
-/// What lies behind the end of the file reads as zeros.
+/// Bytes past the end of the file read as zeros.
 herr_t read(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t offset, std::size_t bytes, void* buffer) {
   auto* to = static_cast<std::byte*>(buffer);
   while (bytes > 0) {
@@ -96,9 +96,9 @@ herr_t truncate(H5FD_t* file, hid_t, hbool_t) {
 
 H5FD_class_t driver_class() {
   H5FD_class_t driver{};
-#ifdef H5FD_CLASS_VERSION  // HDF5 1.13 and later
+#ifdef H5FD_CLASS_VERSION  // since HDF5 1.13
   driver.version = H5FD_CLASS_VERSION;
-  driver.value = 511;  // of the numbers that HDF5 leaves to everybody
+  driver.value = 511;  // in HDF5's range for unregistered drivers
 #endif
   driver.name = "sptile_open_file";
   driver.maxaddr = std::numeric_limits<off_t>::max();
@@ -113,7 +113,7 @@ H5FD_class_t driver_class() {
   driver.read = read;
   driver.write = write;
   driver.truncate = truncate;
-  constexpr H5FD_mem_t kPools[] = H5FD_FLMAP_DICHOTOMY;  // as HDF5's default driver
+  constexpr H5FD_mem_t kPools[] = H5FD_FLMAP_DICHOTOMY;  // like HDF5's default driver
   std::copy(std::begin(kPools), std::end(kPools), driver.fl_map);
   return driver;
 }

@@ -20,7 +20,7 @@ using TypeHandle = Hdf5Handle<H5Tclose>;
 using SpaceHandle = Hdf5Handle<H5Sclose>;
 using PropertiesHandle = Hdf5Handle<H5Pclose>;
 
-constexpr std::size_t kLongestText = 64 << 10;  // of an attribute
+constexpr std::size_t kLongestText = 64 << 10;  // maximum bytes of an attribute's text
 
 tl::unexpected<Error> damaged(const std::string& where, const std::string& what) {
   const Hdf5Reason reason = hdf5_reason();
@@ -28,7 +28,7 @@ tl::unexpected<Error> damaged(const std::string& where, const std::string& what)
   return fail(Errc::bad_input, what + "; HDF5 reports: " + reason.text + "; copy the file again", where);
 }
 
-// Filters that make data smaller by no more than kMostHdf5Ratio, if at all.
+// Filters whose compression ratio is at most kMostHdf5Ratio.
 bool is_known(H5Z_filter_t filter) {
   return filter == H5Z_FILTER_DEFLATE || filter == H5Z_FILTER_SHUFFLE || filter == H5Z_FILTER_FLETCHER32;
 }
@@ -40,14 +40,16 @@ Result<NumberType> type_of(hid_t array, const std::string& where) {
   if (kind == H5T_INTEGER && (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8))
     return NumberType{H5Tget_sign(type.id()) == H5T_SGN_NONE ? NumberKind::natural : NumberKind::integer,
                       static_cast<int>(bytes)};
-  if (kind == H5T_ENUM && bytes == 1) return NumberType{NumberKind::boolean, 1};  // as h5py writes bool
+  if (kind == H5T_ENUM && bytes == 1)
+    return NumberType{NumberKind::boolean, 1};  // h5py's representation of
+                                                // bool
   if (kind == H5T_FLOAT && (bytes == 2 || bytes == 4 || bytes == 8))
     return NumberType{NumberKind::real, static_cast<int>(bytes)};
   return fail(Errc::unsupported, "has elements that are neither integers nor real numbers of up to 64 bits",
               where);
 }
 
-// Of one piece of a chunked array, in elements; 0 where it is in one piece.
+// Returns the elements per chunk; 0 if the array is contiguous.
 std::int64_t chunk_elements(hid_t properties) {
   hsize_t extent = 0;
   return H5Pget_layout(properties) == H5D_CHUNKED && H5Pget_chunk(properties, 1, &extent) == 1
@@ -55,8 +57,8 @@ std::int64_t chunk_elements(hid_t properties) {
              : 0;
 }
 
-// What is read at a time: whole chunks, so that each is unpacked once, and not too many of them, as HDF5
-// makes a list.
+// Returns the elements per read: complete chunks, so that each is decompressed once, but a bounded number,
+// because HDF5 lists them.
 std::int64_t piece_elements(std::int64_t chunk) {
   constexpr std::int64_t kElements = 1 << 18, kMostChunks = 1024;
   return chunk == 0 ? kElements : chunk * std::clamp<std::int64_t>(kElements / chunk, 1, kMostChunks);
@@ -83,7 +85,7 @@ bool has_attribute(hid_t file, const std::string& object, const std::string& nam
   return H5Aexists_by_name(file, object.c_str(), name.c_str(), H5P_DEFAULT) > 0;
 }
 
-/// An attribute of a group or array.
+/// Opens an attribute of a group or array.
 struct Attribute {
   Attribute(hid_t file, const std::string& object, const std::string& name)
       : id(H5Aopen_by_name(file, object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT)),
@@ -92,7 +94,7 @@ struct Attribute {
 
   Hdf5Handle<H5Aclose> id;
   TypeHandle type;
-  hssize_t count;  ///< elements; negative on failure
+  hssize_t count;  ///< number of elements; negative on failure
 };
 
 herr_t note_name(hid_t, const char* name, const H5L_info_t*, void* data) {
@@ -165,7 +167,7 @@ Result<std::optional<std::vector<std::int64_t>>> Hdf5Input::integers(const std::
   return numbers;
 }
 
-// A soft or external link could lead to another file, or round in a circle.
+// Rejects soft and external links, which could lead to another file or form a cycle.
 Status Hdf5Input::check_links(const std::string& path) const {
   for (std::size_t end = 0; end != path.npos;) {
     end = path.find('/', end + 1);

@@ -1,4 +1,4 @@
-// HDF5 files of other programs, read with care: what the helper asks HDF5.
+// Robust reading of HDF5 files of other programs, in the helper process.
 #pragma once
 
 #include <cstdint>
@@ -14,45 +14,45 @@
 
 namespace sptile::formats {
 
-/// An array of one dimension, of integers or real numbers.
+/// A one-dimensional array of integers or real numbers.
 struct StoredArray {
   Hdf5Handle<H5Dclose> id;
   std::string name;
   NumberType type;
-  std::int64_t size = 0;   ///< elements; the file has the bytes for them
-  std::int64_t chunk = 0;  ///< elements of the pieces in which it is stored; 0: it is in one piece
+  std::int64_t size = 0;   ///< elements; checked against the file's size
+  std::int64_t chunk = 0;  ///< elements per chunk; 0: contiguous
 };
 
 /// A file open for reading. Errors are Errc::bad_input and Errc::unsupported with file and array.
 class Hdf5Input {
  public:
-  /// Opens the file open as `fd`, which stays the caller's and must outlive this.
+  /// Opens the file open as `fd`, which the caller keeps and which must outlive this object.
   static Result<Hdf5Input> open(int fd, std::string name);
   Hdf5Input(Hdf5Input&&) = default;
   Hdf5Input& operator=(Hdf5Input&&) = delete;
   ~Hdf5Input();
 
-  /// The text of an attribute of the root or of the group or array `object`; nothing where there is none.
+  /// Returns the text of an attribute of the root, or of the group or array `object`; nothing if it is
+  /// missing.
   Result<std::optional<std::string>> text(const std::string& attribute,
                                           const std::string& object = ".") const;
-  /// The numbers of an attribute of `object`, integers; nothing where there is none. Errc::bad_input for
-  /// others, and for more than 32.
+  /// Returns the integers of an attribute of `object`; nothing if it is missing. Errc::bad_input for other
+  /// types and for more than 32 numbers.
   Result<std::optional<std::vector<std::int64_t>>> integers(const std::string& attribute,
                                                             const std::string& object) const;
-  /// True where the path is there, by links inside the file alone.
+  /// Returns whether the path exists, following only links inside the file.
   [[nodiscard]] bool has(const std::string& path) const;
-  /// Names in the root, the first few.
+  /// Returns the first names in the root.
   [[nodiscard]] std::vector<std::string> names() const;
 
-  /// Opens an array; its path may lead through groups ("X/data"). Refuses what can be larger than the file:
-  /// data that were never written or stand in other files, filters that sptile does not know, chunks that
-  /// claim more than they can hold.
+  /// Opens an array, also inside groups ("X/data"). Rejects arrays that can be larger than the file: data
+  /// that were never written or are in other files, unknown filters, chunks with impossible sizes.
   Result<StoredArray> array(const std::string& name) const;
-  /// Reads all of an array as i32, i64, u64, f32 or f64, and calls take(data, bytes) with one piece after
-  /// the other until it returns false. Integers that do not fit become the nearest numbers that do.
+  /// Reads an entire array as i32, i64, u64, f32 or f64, and calls take(data, bytes) for each block until it
+  /// returns false. Integers out of range are clamped.
   Status read(const StoredArray& array, DType dtype,
               const std::function<bool(const char*, std::size_t)>& take) const;
-  /// Bytes of what HDF5 unpacks at a time.
+  /// Returns the uncompressed bytes per chunk.
   [[nodiscard]] static std::int64_t chunk_bytes(const StoredArray& array) {
     return array.chunk * array.type.bytes;
   }

@@ -1,6 +1,6 @@
-// sptile-hdf5: the process that calls HDF5, for sptile and libsptile-tools. Not for users: it talks through a
-// socket, its standard input, about the file open as descriptor 3. HDF5 may crash or loop for ever on damaged
-// files, and where memory is short, call exit: that ends this process and nothing else.
+// sptile-hdf5: helper process that calls HDF5 for sptile and libsptile-tools. Not for users: it communicates
+// through a socket, its standard input, about the file open as descriptor 3. On damaged files HDF5 may crash
+// or loop forever, and it may exit if memory is short: only this process then ends.
 #include <fcntl.h>
 #include <malloc.h>
 #include <poll.h>
@@ -30,11 +30,11 @@ namespace sptile::formats {
 namespace {
 
 constexpr int kSocket = STDIN_FILENO, kFile = 3;
-constexpr std::int64_t kUsual = 64 << 20;  // of memory, for what HDF5 knows of a file
+constexpr std::int64_t kUsual = 64 << 20;  // memory for HDF5's own data about a file, in bytes
 constexpr int kTickMicroseconds = 50000;
 
 // Read by the signal handler.
-char too_long[256];  // a message
+char too_long[256];  // message
 std::size_t too_long_bytes = 0;
 volatile sig_atomic_t working = 0;
 volatile double most_seconds = 0;
@@ -45,7 +45,7 @@ double used_seconds() {
   return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
 }
 
-// Whatever HDF5 is doing: nobody listens any longer, or it has taken too long.
+// Ends the process if the socket is closed or HDF5 has exceeded its time limit.
 void on_tick(int) {
   const int errnum = errno;
   pollfd socket{kSocket, POLLRDHUP, 0};
@@ -91,11 +91,11 @@ std::int64_t address_space() {
   return pages * ::sysconf(_SC_PAGESIZE);
 }
 
-/// Limits of time and memory. What HDF5 needs for a sound file it finds; the rest it does not get.
+/// Limits on time and memory, sufficient for HDF5 with a valid file.
 class ProcessLimits : public Hdf5Surroundings {
  public:
-  // The memory is asked for at once and kept by the C library: HDF5, which crashes where there is none, asks
-  // for it piece by piece.
+  // Allocates the memory at once, to be kept by the C library: HDF5 allocates in small steps and crashes if
+  // an allocation fails.
   Status reserve(std::int64_t bytes) override {
     limit_softly(RLIMIT_AS, RLIM_INFINITY);
     const std::int64_t wanted = kUsual + bytes;
@@ -111,7 +111,7 @@ class ProcessLimits : public Hdf5Surroundings {
   void begin_work(double seconds) override {
     const double most = used_seconds() + seconds;
     most_seconds = most;
-    limit_softly(RLIMIT_CPU, static_cast<rlim_t>(std::ceil(most)) + 1);  // should the ticks stop
+    limit_softly(RLIMIT_CPU, static_cast<rlim_t>(std::ceil(most)) + 1);  // in case the timer fails
     working = 1;
   }
 
@@ -143,7 +143,7 @@ int main() {
   constexpr rlimit kNone{0, 0};
   ::setrlimit(RLIMIT_CORE, &kNone);
   close_others();
-  // One heap, which keeps what is freed.
+  // Uses a single heap that keeps freed memory.
   ::mallopt(M_ARENA_MAX, 1);
   ::mallopt(M_MMAP_MAX, 0);
   ::mallopt(M_TRIM_THRESHOLD, -1);

@@ -15,9 +15,9 @@ using TypeHandle = Hdf5Handle<H5Tclose>;
 using SpaceHandle = Hdf5Handle<H5Sclose>;
 using PropertiesHandle = Hdf5Handle<H5Pclose>;
 
-/// HDF5 keeps links and attributes beside each other up to this number, instead of in heaps and B-trees.
+/// Up to this number, HDF5 stores links and attributes compactly instead of in heaps and B-trees.
 constexpr unsigned kMostCompact = 1024;
-/// HDF5 wants a name, looks whether it is a link, and leaves it there.
+/// HDF5 requires a name and checks whether it is a link, but does not use it.
 constexpr const char* kNoName = "/";
 
 tl::unexpected<Error> failure(const std::string& what) {
@@ -28,13 +28,13 @@ tl::unexpected<Error> failure(const std::string& what) {
 
 hid_t half_type() {
   const hid_t type = H5Tcopy(H5T_IEEE_F32LE);
-  H5Tset_fields(type, 15, 10, 5, 0, 10);  // sign, exponent from and length, mantissa from and length
+  H5Tset_fields(type, 15, 10, 5, 0, 10);  // positions and lengths of sign, exponent and mantissa
   H5Tset_size(type, 2);
   H5Tset_ebias(type, 15);
   return type;
 }
 
-/// How each element type is stored: always little-endian, whatever the machine.
+/// Storage type of each element type: little-endian on every machine.
 struct StoredType {
   DType dtype;
   hid_t (*make)();
@@ -65,7 +65,7 @@ TypeHandle string_type(std::size_t bytes) {
   return type;
 }
 
-/// Properties of groups and of the file (its root is a group).
+/// Sets properties of groups and of the file, whose root is a group.
 void make_reproducible_group(hid_t properties) {
   H5Pset_obj_track_times(properties, false);
   H5Pset_link_phase_change(properties, kMostCompact, 0);
@@ -103,7 +103,7 @@ struct AttributeValue {
 AttributeValue stored_attribute(const ParameterValue& value) {
   using Kind = ParameterValue::Kind;
   if (value.kind == Kind::text)
-    return {string_type(value.text.size()), value.text.c_str()};  // its final zero serves an empty string
+    return {string_type(value.text.size()), value.text.c_str()};  // an empty string contains its final zero
   if (value.kind == Kind::real) return {stored_type(DType::f64), &value.real};
   return {stored_type(DType::i64), &value.integer};
 }
@@ -199,7 +199,7 @@ Result<Hdf5Place> Hdf5Output::place(const std::string& path) const {
   if (!array) return failure("cannot find the array " + path);
   Hdf5Place place;
   place.bytes = H5Dget_storage_size(array.id());
-  if (place.bytes == 0) return place;  // the offset of nothing is a number that looks valid
+  if (place.bytes == 0) return place;  // an empty array has an offset that looks valid but is not
   place.offset = H5Dget_offset(array.id());
   if (place.offset == HADDR_UNDEF || place.offset % kBundleAlignment != 0)
     return fail(Errc::internal, "HDF5 did not align the array " + path + "");
@@ -208,7 +208,7 @@ Result<Hdf5Place> Hdf5Output::place(const std::string& path) const {
 
 Status Hdf5Output::close() {
   const Hdf5Call call;
-  Status first;  // to fail: HDF5 forgets why with its next call
+  Status first;  // first failure, because HDF5's next call discards the reason
   const auto note = [&](bool closed) {
     if (!closed && first) first = failure("cannot finish the HDF5 file");
   };

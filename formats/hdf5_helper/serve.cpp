@@ -72,7 +72,7 @@ class Server {
   };
   static const Row kRows[kHdf5Ops];
 
-  // Of one question, unless the file is damaged: most take a millisecond.
+  // Time limit of a request on a valid file; most requests take a millisecond.
   [[nodiscard]] double seconds(std::int64_t more_bytes = 0) const {
     constexpr double kLeast = 2, kBytesPerSecond = 4 << 20;
     const std::int64_t bytes = input_ ? input_->file_bytes() : 0;
@@ -162,7 +162,8 @@ class Server {
   }
 
   Result<Fields> read(FieldReader& fields) {
-    constexpr std::int64_t kWidest = 8, kCopies = 3;  // packed, between two filters, and unpacked
+    constexpr std::int64_t kWidest = 8, kCopies = 3;  // widest element; buffers: packed, between two filters,
+                                                      // unpacked
     const std::int64_t handle = fields.number();
     const auto dtype = static_cast<DType>(fields.number());
     if (handle < 0 || handle >= static_cast<std::int64_t>(arrays_.size()))
@@ -225,7 +226,7 @@ class Server {
   int socket_, file_;
   Hdf5Surroundings& surroundings_;
   std::optional<Hdf5Input> input_;
-  std::vector<StoredArray> arrays_;  // after the file: closed before it
+  std::vector<StoredArray> arrays_;  // declared after the file, so that arrays are closed first
   std::optional<Hdf5Output> output_;
 };
 

@@ -1,4 +1,4 @@
-// The helper's side: answers what a process asks of HDF5 (formats/io/hdf5/hdf5_message.hpp).
+// Server side of the helper: answers requests for HDF5 (formats/io/hdf5/hdf5_message.hpp).
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace sptile::formats {
 
-/// What surrounds a server. This one sets no limits.
+/// Resource limits of a server. The base class sets none.
 class Hdf5Surroundings {
  public:
   Hdf5Surroundings() = default;
@@ -15,16 +15,16 @@ class Hdf5Surroundings {
   Hdf5Surroundings& operator=(const Hdf5Surroundings&) = delete;
   virtual ~Hdf5Surroundings() = default;
 
-  /// Sees to memory that HDF5 will find, `bytes` beside what it always needs. Errc::io where there is none.
+  /// Reserves `bytes` bytes for HDF5 in addition to its usual needs. Errc::io if memory is short.
   virtual Status reserve(std::int64_t /*bytes*/) { return {}; }
-  /// A question is worked on, which takes no longer unless the file is damaged.
+  /// Called before work that takes at most this time unless the file is damaged.
   virtual void begin_work(double /*seconds*/) {}
-  /// It is answered from now on.
+  /// Called after the work.
   virtual void end_work() {}
 };
 
-/// Answers questions about the file open as `file` (-1: none) until the other side closes the socket, or
-/// sends what is no question.
+/// Answers requests for the file open as `file` (-1: none) until the peer closes the socket or sends an
+/// invalid request.
 void serve_hdf5(int socket, int file, Hdf5Surroundings& surroundings);
 
 }  // namespace sptile::formats

@@ -1,4 +1,4 @@
-// What readers of whole matrices give beside the matrix.
+// Result of the readers of complete matrices.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@
 
 namespace sptile::formats {
 
-/// A matrix of a file: values of the type that holds those of the file, f64 for text and for integers.
+/// A matrix read from a file. Its value type represents all values of the file; text and integers become f64.
 struct ReadMatrix {
   Csr csr;
-  std::int64_t duplicates = 0;                ///< entries that were summed into another one
-  std::string source_sha256;                  ///< of the bytes as stored, where the reader was asked for it
-  std::vector<std::string> notes;             ///< what was taken for granted or left aside, a sentence each
-  ValueLoss loss = {};                        ///< values that the type of the result cannot hold
+  std::int64_t duplicates = 0;                ///< number of entries added to another entry
+  std::string source_sha256;                  ///< of the stored bytes, if requested
+  std::vector<std::string> notes;             ///< assumptions and ignored data, one sentence each
+  ValueLoss loss = {};                        ///< values that the result's type cannot represent
   bool integers = false;                      ///< the values are integers
-  std::optional<NonemptyRows> nonempty = {};  ///< which rows `csr` has, where it does not have all
+  std::optional<NonemptyRows> nonempty = {};  ///< rows stored in `csr`, if not all are
 };
 
 }  // namespace sptile::formats

@@ -29,7 +29,7 @@ Status check_lengths(const FormatView& view) {
   return check_length(view, A::values, view.nnz, "one per entry");
 }
 
-/// Folds an 8x4 word (bit 4 * row + column) to the mask of its columns that hold an entry.
+/// Reduces an 8x4 word (bit 4 * row + column) to the mask of its nonempty columns.
 unsigned used_columns_of_word(std::uint32_t word) {
   word |= word >> 16;
   word |= word >> 8;
@@ -37,7 +37,7 @@ unsigned used_columns_of_word(std::uint32_t word) {
   return word & 0xF;
 }
 
-/// Checks the rows of one tile's words; gives its entries and the mask of the columns that hold them.
+/// Checks the padding rows of one tile; sets its number of nonzeros and the mask of its nonempty columns.
 Status check_tile(const FormatView& view, const BmatView& a, std::int64_t tile, int rows,
                   std::int64_t& entries, unsigned& used) {
   used = 0;

@@ -1,6 +1,6 @@
 #include "formats/layout/bundle_layout.hpp"
 
-#define XXH_INLINE_ALL  // takes the hash from the header: nothing to link
+#define XXH_INLINE_ALL  // header-only use: no library to link
 #include <xxhash.h>
 
 #include "formats/layout/csr.hpp"

@@ -1,5 +1,5 @@
-// The bytes in front of a bundle: header and table of the user block, layout version 1. Writer and runtime
-// share these definitions. All little-endian.
+// Header and table of a bundle's user block (layout version 1, little-endian), which precede the HDF5 data.
+// The writer and the runtime share these definitions.
 #pragma once
 
 #include <bit>
@@ -18,32 +18,33 @@ static_assert(std::endian::native == std::endian::little, "bundles are mapped as
 
 inline constexpr unsigned char kBundleMagic[8] = {0xD3, 's', 'p', 't', 'l', '\r', '\n', 0x1A};
 inline constexpr std::uint32_t kBundleVersion = 1;
-inline constexpr std::uint64_t kBundleAlignment = 4096;  ///< of arrays; user blocks are multiples of it
+inline constexpr std::uint64_t kBundleAlignment = 4096;  ///< of arrays, in bytes; user blocks are multiples
+                                                         ///< of it
 inline constexpr std::uint64_t kBundleUserBlockDefault = 64 << 10;
 inline constexpr std::uint64_t kBundleUserBlockMax = 1 << 20;
 inline constexpr std::uint32_t kBundleEntriesMax = 4096;
-inline constexpr std::uint64_t kSuperblockBytes = 48;  ///< of HDF5's superblock, hashed
+inline constexpr std::uint64_t kSuperblockBytes = 48;  ///< hashed bytes of HDF5's superblock
 
 /// May-ignore flag: the matrix is a pattern; /csr/values holds the one iso value 1 and the formats have no
 /// values.
 inline constexpr std::uint32_t kBundlePattern = 1;
-/// May-ignore flags: the matrix is its own transpose, bit by bit, or it is not; without either nobody looked.
+/// May-ignore flags: the matrix equals its transpose bit for bit, or does not; neither is set if unknown.
 inline constexpr std::uint32_t kBundleSymmetric = 2;
 inline constexpr std::uint32_t kBundleNotSymmetric = 4;
 
-/// Which of the two matrices of a bundle: A, or A^T where it is there.
+/// Selects A or its stored transpose A^T.
 enum class Side { matrix, transpose };
 
 struct BundleHeader {
   unsigned char magic[8];
   std::uint32_t version;
   std::uint32_t entries;
-  std::uint64_t user_block;  ///< where HDF5's superblock starts
+  std::uint64_t user_block;  ///< offset of HDF5's superblock
   std::uint64_t file_size;
-  std::uint64_t header_hash;      ///< XXH3-64 of the header with this field zero, followed by the entries
+  std::uint64_t header_hash;  ///< XXH3-64 of the header with this field zero, followed by the table entries
   std::uint64_t superblock_hash;  ///< XXH3-64 of the superblock
   std::uint32_t may_ignore;       ///< feature flags
-  std::uint32_t must_know;        ///< feature flags; a reader refuses unknown ones
+  std::uint32_t must_know;        ///< feature flags; readers reject unknown ones
   unsigned char zero[8];
 };
 static_assert(sizeof(BundleHeader) == 64);
@@ -60,45 +61,46 @@ struct BundleEntry {
 };
 static_assert(sizeof(BundleEntry) == 128);
 
-/// Where the one matrix of a bundle stands, and its other ones: a group of the root that has, below it, all
-/// that the root has of the first ("/halo/shape", "/halo/csr/values").
+/// Returns the group of a matrix of a bundle: "" for the first one, "/NAME" for others. The group of another
+/// matrix has the same structure as the root ("/halo/shape", "/halo/csr/values").
 std::string matrix_group(std::string_view matrix);
 
 inline constexpr const char* kShapePath = "/shape";
 inline constexpr const char* kChoicesPath = "/choices";  ///< also the name of an attribute of "/"
 inline constexpr const char* kRowOrderPath = "/row_order";
-inline constexpr const char* kTransposeGroup = "/transpose";  ///< has row_order and formats of its own
+inline constexpr const char* kTransposeGroup = "/transpose";  ///< has its own row_order and formats
 inline constexpr const char* kCsrPointersPath = "/csr/pointers_to_1";
 inline constexpr const char* kCsrIndicesPath = "/csr/indices_1";
 inline constexpr const char* kCsrValuesPath = "/csr/values";
 inline constexpr const char* kValueSourceName = "value_source";  ///< optional array in the group of a format
 
-/// Stored plans: /plans/0000, /plans/0001, ..., each with three arrays.
+/// Stored plans: groups /plans/0000, /plans/0001, ..., each with three arrays.
 inline constexpr const char* kPlansPath = "/plans";
-inline constexpr const char* kPlanKeyName = "key";            ///< u8: text, all that must match
+inline constexpr const char* kPlanKeyName = "key";            ///< u8: text that must match exactly
 inline constexpr const char* kPlanNumbersName = "numbers";    ///< i64
-inline constexpr const char* kPlanScheduleName = "schedule";  ///< u8: what launches read
+inline constexpr const char* kPlanScheduleName = "schedule";  ///< u8: schedule that launches read
 
-/// Group of a format: "/formats/bittcf", "/csr", "/transpose/formats/bittcf", "/transpose/formats/csr".
+/// Returns the group of a format: "/formats/bittcf", "/csr", "/transpose/formats/bittcf",
+/// "/transpose/formats/csr".
 std::string bundle_group(const FormatLayout& layout, Side side = Side::matrix);
 
-/// Path of one array of a format, by its position in layout.arrays: "/formats/bittcf/tc_offset"; the arrays
-/// of /csr have their binsparse names.
+/// Returns the path of an array of a format, given its index in layout.arrays: "/formats/bittcf/tc_offset".
+/// The arrays of /csr have their binsparse names.
 std::string bundle_path(const FormatLayout& layout, std::size_t array, Side side = Side::matrix);
 
-/// Path of the positions in /csr/values that a format's values come from.
+/// Returns the path of the array that maps a format's values to positions in /csr/values.
 std::string value_source_path(const FormatLayout& layout, Side side = Side::matrix);
 
-/// Path of the order of the rows in the formats.
+/// Returns the path of the row order of the formats.
 std::string row_order_path(Side side);
 
-/// XXH3-64 of some bytes; `data` may be null when there are none.
+/// Returns XXH3-64 of `bytes` bytes; `data` may be null if `bytes` is 0.
 std::uint64_t bundle_hash(const void* data, std::uint64_t bytes);
 
-/// The value that BundleHeader::header_hash must have; the field itself counts as zero.
+/// Returns the correct value of BundleHeader::header_hash, which is hashed as zero.
 std::uint64_t bundle_header_hash(BundleHeader header, std::span<const BundleEntry> entries);
 
-/// XXH3-64 of bytes that come piece by piece.
+/// Incremental XXH3-64.
 class BundleHasher {
  public:
   BundleHasher();

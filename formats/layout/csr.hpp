@@ -1,4 +1,4 @@
-// CSR as a stored format: `row_ptr`, `col_idx`, `values`. In a bundle it is the binsparse group /csr.
+// CSR as a stored format: `row_ptr`, `col_idx`, `values`. Bundles store it as the binsparse group /csr.
 #pragma once
 
 #include "formats/core/csr_view.hpp"
@@ -11,14 +11,14 @@ extern const FormatLayout kCsrLayout;
 /// Positions of the arrays in FormatView::arrays.
 enum class CsrArray : int { row_ptr, col_idx, values };
 
-/// Gives typed access; valid after check_lengths.
+/// Returns typed views of the arrays; valid after check_lengths.
 CsrView as_csr(const FormatView& view);
 
-/// The other direction; borrows the same arrays.
+/// Returns the matrix as a FormatView that borrows the same arrays.
 FormatView as_format(const CsrView& csr);
 
-/// Verifies a CSR matrix: shapes, row_ptr monotone from 0 to nnz, column ids in range and strictly
-/// increasing. O(nnz). Names the first broken invariant with row and position.
+/// Verifies a CSR matrix: shape, row_ptr non-decreasing from 0 to nnz, column ids in range and strictly
+/// increasing. O(nnz). The error names the first violation with row and position.
 Status check_csr(const CsrView& csr, int threads = 1);
 
 }  // namespace sptile::formats

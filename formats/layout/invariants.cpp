@@ -84,7 +84,7 @@ Status WindowColumnsCheck::next(std::int64_t tile, unsigned used, bool last_bloc
   return {};
 }
 
-// Only reached when something is wrong: finds the first column that is.
+// Finds the first invalid column after a check failed.
 Status WindowColumnsCheck::locate(std::int64_t tile, unsigned used, bool last_block_of_window) const {
   const std::string unit = order_.block_tiles == 1 ? "tile" : "block";
   std::int32_t previous = previous_;

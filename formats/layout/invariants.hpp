@@ -1,4 +1,4 @@
-// What the checks of several layouts have in common: messages, offsets, the columns of a window.
+// Shared checks of layouts: messages, offsets and the columns of a window.
 #pragma once
 
 #include <algorithm>
@@ -13,32 +13,33 @@
 
 namespace sptile::formats {
 
-inline constexpr std::int64_t kMaxId = std::numeric_limits<std::int32_t>::max();  ///< rows, columns, tiles
+inline constexpr std::int64_t kMaxId = std::numeric_limits<std::int32_t>::max();  ///< maximum number of rows,
+                                                                                  ///< columns and tiles
 
-/// Fails naming format, array and index: "bittcf: tc_offset[17] = 40, expected at least 41 (offsets never
-/// decrease)".
+/// Returns an error that names format, array and index: "bittcf: tc_offset[17] = 40, expected at least 41
+/// (offsets never decrease)".
 [[nodiscard]] tl::unexpected<Error> broken_element(const FormatView& view, ArrayIndex array,
                                                    std::int64_t index, std::int64_t found,
                                                    const std::string& expected);
 
-/// The same for masks, printed in hexadecimal.
+/// Works like broken_element, for masks in hexadecimal.
 [[nodiscard]] tl::unexpected<Error> broken_mask(const FormatView& view, ArrayIndex array, std::int64_t index,
                                                 std::uint64_t found, const std::string& expected);
 
-/// Verifies rows and columns (0 to 2^31 - 1) and entries (not negative, at most max_nnz), then the types of
-/// all arrays. First step of every check_lengths.
+/// Verifies rows and columns (0 to 2^31 - 1), nonzeros (0 to max_nnz) and the types of all arrays. First step
+/// of every check_lengths.
 Status check_shape(const FormatView& view, std::int64_t max_nnz = std::numeric_limits<std::int64_t>::max());
 
-/// Verifies that an array has `expected` elements; `why` says where the number comes from. Value arrays of a
-/// pattern matrix pass.
+/// Verifies that an array has `expected` elements; `why` explains that number. Accepts the absent value
+/// arrays of a pattern matrix.
 Status check_length(const FormatView& view, ArrayIndex array, std::int64_t expected, const char* why);
 
-/// Verifies that an array of 8 columns per tile holds whole tiles, and not more than 2^31 - 1 of them.
+/// Verifies that the size of an array of 8 columns per tile is a multiple of 8 and at most 8 * (2^31 - 1).
 Status check_whole_tiles(const FormatView& view, ArrayIndex array);
 
-/// Calls check(first, last) for ranges of 0 to count, at once on so many threads; gives the error of the
-/// first range that has one. A check that goes through its range in order, and needs nothing of others, finds
-/// what one thread would find.
+/// Calls check(first, last) for ranges of [0, count), with `threads` threads, and returns the error of the
+/// first failing range. If check visits its range in order and independently of other ranges, the error is
+/// the one that a single thread would find.
 template <class F>
 Status check_ranges(std::int64_t count, int threads, const F& check) {
   constexpr std::int64_t kLeast = 1024, kPerThread = 8;
@@ -53,7 +54,7 @@ Status check_ranges(std::int64_t count, int threads, const F& check) {
   return {};
 }
 
-/// The same for a check of one thing after the other.
+/// Calls check(i) for each i in [0, count), like check_ranges.
 template <class F>
 Status check_each(std::int64_t count, int threads, const F& check) {
   return check_ranges(count, threads, [&](std::int64_t first, std::int64_t last) -> Status {
@@ -63,7 +64,8 @@ Status check_each(std::int64_t count, int threads, const F& check) {
   });
 }
 
-/// True when no offset is smaller than the one before. Has no branches, so that it is as fast as memory.
+/// Returns whether each offset is at least the previous one. Branch-free, so that memory bandwidth is the
+/// limit.
 template <class T>
 bool never_decrease(std::span<const T> offsets) {
   unsigned smaller = 0;
@@ -71,7 +73,7 @@ bool never_decrease(std::span<const T> offsets) {
   return smaller == 0;
 }
 
-/// Verifies offsets: the first is 0, none is smaller than the one before, the last is `end`.
+/// Verifies that offsets start with 0, never decrease, and end with `end`.
 template <class T>
 Status check_offsets(const FormatView& view, ArrayIndex array, std::span<const T> offsets, std::int64_t end,
                      int threads) {
@@ -93,12 +95,12 @@ Status check_offsets(const FormatView& view, ArrayIndex array, std::span<const T
   return {};
 }
 
-/// Gives the number of rows of a window that exist: min(height, rows - first_row).
+/// Returns the number of rows of a window inside the matrix: min(height, rows - first_row).
 inline int rows_in_window(const FormatView& view, std::int64_t first_row, int height) {
   return static_cast<int>(view.rows - first_row < height ? view.rows - first_row : height);
 }
 
-/// Folds a tile mask (bit 8 * row + column) to the mask of its columns that hold an entry.
+/// Reduces a tile mask (bit 8 * row + column) to the mask of its nonempty columns.
 inline unsigned used_columns(std::uint64_t mask) {
   mask |= mask >> 32;
   mask |= mask >> 16;
@@ -106,18 +108,18 @@ inline unsigned used_columns(std::uint64_t mask) {
   return static_cast<unsigned>(mask & 0xFF);
 }
 
-/// Verifies that a tile mask (bit 8 * row + column) has no bits in rows past the `rows` that exist.
+/// Verifies that a tile mask (bit 8 * row + column) has no bits at or above row `rows`.
 Status check_rows_exist(const FormatView& view, ArrayIndex array, std::int64_t tile, std::uint64_t mask,
                         int rows);
 
-/// How the columns of a window stand.
+/// Order of the columns of a window.
 struct ColumnOrder {
-  bool ascending = true;  ///< otherwise in any order; that none comes twice is then for the caller to check
-  int block_tiles = 1;    ///< windows consist of whole blocks of so many tiles
+  bool ascending = true;  ///< otherwise any order, and the caller checks that columns are distinct
+  int block_tiles = 1;    ///< windows consist of whole blocks of this number of tiles
 };
 
-/// Verifies the columns of one window, tile after tile: in range, strictly ascending where they hold entries,
-/// and holding none only at the end of the last block, where the last real column is repeated.
+/// Verifies the columns of one window, tile by tile: nonempty columns are in range and strictly ascending;
+/// empty ones are only at the end of the last block and repeat the last nonempty column.
 class WindowColumnsCheck {
  public:
   WindowColumnsCheck(const FormatView& view, ArrayIndex array, std::span<const std::int32_t> columns,
@@ -129,7 +131,7 @@ class WindowColumnsCheck {
     padding_ = false;
   }
 
-  /// Checks the 8 columns of `tile`; bit c of `used` tells that column c holds an entry.
+  /// Checks the 8 columns of `tile`; bit c of `used` is set if column c is nonempty.
   Status next(std::int64_t tile, unsigned used, bool last_block_of_window);
 
  private:
@@ -141,11 +143,10 @@ class WindowColumnsCheck {
   std::span<const std::int32_t> columns_;
   ColumnOrder order_;
   std::int32_t previous_ = -1;
-  bool padding_ = false;  ///< columns without entries came before
+  bool padding_ = false;  ///< an empty column was found
 };
 
-/// Verifies windows, on so many threads: check_window(w, columns) looks at one, with a copy of `columns` that
-/// each thread has for itself.
+/// Calls check_window(w, columns) for each window with `threads` threads; `columns` is a copy per thread.
 template <class F>
 Status check_windows(const WindowColumnsCheck& columns, std::int64_t windows, int threads,
                      const F& check_window) {

@@ -56,13 +56,13 @@ Status check_tiles(const FormatView& view, const LibraView& a, ColumnOrder order
                        });
 }
 
-/// The columns of the tiles of a window, ascending.
+/// Returns the columns of a window's tiles in ascending order.
 class AscendingColumns {
  public:
   AscendingColumns(const LibraView& a, ColumnOrder order) : a_(a), order_(order) {}
 
-  /// Valid until the next call. Where columns ascend by themselves, the padding is repeated at the end;
-  /// elsewhere it is left out, and they are sorted, for calls with ascending windows once per window.
+  /// Valid until the next call. Ascending formats keep the repeated padding at the end. For others, padding
+  /// is removed and the columns are sorted, once per window if calls visit windows in ascending order.
   std::span<const std::int32_t> of_window(std::int64_t window) {
     const std::int64_t first = a_.row_window_offset[static_cast<std::size_t>(window)],
                        end = a_.row_window_offset[static_cast<std::size_t>(window + 1)];
@@ -88,7 +88,7 @@ class AscendingColumns {
   std::vector<std::int32_t> sorted_;
 };
 
-/// Checks that a window has no column twice; the tiles must be good otherwise.
+/// Checks that the columns of a window are distinct; requires valid tiles.
 Status check_distinct_columns(const FormatView& view, const LibraView& a, AscendingColumns& columns,
                               std::int64_t w) {
   const auto sorted = columns.of_window(w);
@@ -100,7 +100,7 @@ Status check_distinct_columns(const FormatView& view, const LibraView& a, Ascend
                         "a column that window " + std::to_string(w) + " does not have yet");
 }
 
-/// Checks the columns of residual row number i; the tiles must be good.
+/// Checks the columns of residual row number i; requires valid tiles.
 Status check_residual_columns(const FormatView& view, const LibraView& a, AscendingColumns& columns,
                               std::size_t i) {
   const std::int64_t row = a.residual_row_id[i];
@@ -136,7 +136,7 @@ Status check_residual_row(const FormatView& view, const LibraView& a, AscendingC
   return check_residual_columns(view, a, columns, i);
 }
 
-/// Calls check(columns, i) for i of 0 to count.
+/// Calls check(columns, i) for each i in [0, count).
 template <class F>
 Status check_with_columns(const LibraView& a, ColumnOrder order, std::int64_t count, int threads,
                           const F& check) {

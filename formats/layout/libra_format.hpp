@@ -1,4 +1,4 @@
-// What the layouts of both formats of Libra share: arrays, checks, geometry.
+// Arrays, checks and geometry shared by both formats of Libra.
 #pragma once
 
 #include "formats/layout/blocks.hpp"
@@ -18,7 +18,7 @@ inline constexpr ArraySpec kLibraArrays[] = {{"row_window_offset", DType::i32},
                                              {"residual_col_id", DType::i32, false, true},
                                              {"residual_values", DType::none, true}};
 
-// The functions of FormatLayout; `order` says how the columns of a window's tiles stand.
+// Functions of FormatLayout; `order` is the order of the columns of a window's tiles.
 Status check_libra_lengths(const FormatView& view);
 Status check_libra_contents(const FormatView& view, ColumnOrder order, int threads);
 std::int64_t libra_tc_blocks(const FormatView& view);

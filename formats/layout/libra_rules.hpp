@@ -1,4 +1,4 @@
-// What the formats of Libra may be asked for, and what they say of themselves, wherever they are made.
+// Parameters of the Libra formats, for all converters.
 #pragma once
 
 #include <cstdint>
@@ -8,32 +8,32 @@
 
 namespace sptile::formats {
 
-/// Entries of 8 that a column of a window of libra_spmm needs for the tensor cores: 1 puts all entries in
-/// tiles, 9 none; Libra takes 3 (section 5.3.3).
+/// Minimum nonzeros, of 8, for a column of a libra_spmm window to use tensor cores. 1 puts all nonzeros in
+/// tiles, 9 none; Libra uses 3 (section 5.3.3).
 inline constexpr int kLibraMinThreshold = 1, kLibraMaxThreshold = 9, kLibraThreshold = 3;
 
-/// Entries of 128 that a block of 8x16 of libra_sddmm needs for the tensor cores: 1 puts all entries in
-/// tiles, 129 none; Libra takes 24 (section 5.3.3).
+/// Minimum nonzeros, of 128, for an 8x16 block of libra_sddmm to use tensor cores. 1 puts all nonzeros in
+/// tiles, 129 none; Libra uses 24 (section 5.3.3).
 inline constexpr int kLibraSddmmMinThreshold = 1, kLibraSddmmMaxThreshold = 129, kLibraSddmmThreshold = 24;
 inline constexpr int kLibraSddmmBlockColumns = 16;
 
-/// Columns of the blocks that Libra cuts for SpMM with values of this type (section 4.2): 16 for f16 and
+/// Returns the width of Libra's SpMM blocks for values of this type (section 4.2): 16 columns for f16 and
 /// bf16, else 8.
 constexpr int libra_block_columns(DType values) {
   return values == DType::f16 || values == DType::bf16 ? 16 : 8;
 }
 
-/// What a split heeds.
+/// Parameters of the split into TC and residual part.
 struct LibraSetting {
-  int threshold;      ///< entries that a column or a block needs
+  int threshold;      ///< minimum nonzeros of a column or a block
   int block_columns;  ///< 8 or 16
 };
 
-/// Errc::usage for a setting that one of the formats does not have.
+/// Errc::usage if the format does not support the setting.
 Status check_libra_setting(const FormatLayout& layout, LibraSetting setting);
 
-/// Says how a matrix was made: with so many columns in tiles because they are dense, and because there was
-/// room.
+/// Describes a conversion: the numbers of columns in tiles because they are dense, and to fill up partial
+/// tiles.
 Parameters libra_parameters(LibraSetting setting, std::int64_t dense, std::int64_t filled);
 
 }  // namespace sptile::formats

@@ -1,4 +1,4 @@
-// libra_sddmm: columns come in any order, and two tiles make a block.
+// libra_sddmm: columns are in any order, and two tiles form a block.
 #include "formats/layout/libra_format.hpp"
 #include "formats/layout/libra_rules.hpp"
 

@@ -27,7 +27,7 @@ Status check_lengths(const FormatView& view) {
   return check_length(view, A::values, view.nnz, "one per entry");
 }
 
-/// Checks the local ids of one tile; sets the mask of the columns that hold entries.
+/// Checks the local ids of one tile; sets the mask of its nonempty columns.
 Status check_tile(const FormatView& view, const MeTcfView& a, std::int64_t tile, int rows, unsigned& used) {
   int previous = -1;
   used = 0;

@@ -8,10 +8,10 @@
 
 namespace sptile::formats {
 
-/// Lists every format, `csr` first.
+/// Returns every format, `csr` first.
 std::span<const FormatLayout* const> layouts();
 
-/// Finds a format by name; nullptr when there is none.
+/// Returns the format with this name, or nullptr.
 const FormatLayout* find_layout(std::string_view name);
 
 }  // namespace sptile::formats

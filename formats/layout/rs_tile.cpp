@@ -61,13 +61,13 @@ Status check_lengths(const FormatView& view) {
   return check_length(view, A::residual_values, residual, "one per residual_col_id");
 }
 
-/// True when window w is a piece of the one before.
+/// Returns whether window w is a piece of the same split window as w - 1.
 bool continues(const RsTileView& a, std::int64_t w) {
   return w > 0 &&
          a.row_window_id[static_cast<std::size_t>(w)] == a.row_window_id[static_cast<std::size_t>(w) - 1];
 }
 
-/// Checks where window w starts and that its flag tells the truth about its neighbours.
+/// Checks the first row of window w, and that its flag is consistent with its neighbors.
 Status check_window_row(const FormatView& view, const RsTileView& a, std::size_t w) {
   const auto index = static_cast<std::int64_t>(w);
   const std::int64_t row = a.row_window_id[w];
@@ -90,7 +90,7 @@ Status check_window_row(const FormatView& view, const RsTileView& a, std::size_t
   return {};
 }
 
-/// Checks the tiles of window w. The columns of the pieces of one window ascend from piece to piece.
+/// Checks the tiles of window w. The columns of a split window ascend across its pieces.
 Status check_window_tiles(const FormatView& view, const RsTileView& a, std::size_t w,
                           WindowColumnsCheck& columns) {
   const int rows = rows_in_window(view, a.row_window_id[w], kWindowRows);
@@ -109,7 +109,8 @@ Status check_window_tiles(const FormatView& view, const RsTileView& a, std::size
                         std::to_string(entries) + ", as the bitmaps of window " + std::to_string(w) + " say");
 }
 
-/// Checks that the classes add up to the residual entries. No sum overflows: at most rows * (columns + 1).
+/// Checks that the classes add up to the residual nonzeros. Sums cannot overflow: they are at most rows *
+/// (columns + 1).
 Status check_classes(const FormatView& view, const RsTileView& a, int threads) {
   const auto rows = static_cast<std::int64_t>(a.residual_row_id.size());
   if (Status s = check_offsets(view, A::residual_class_offset, a.residual_class_offset, rows, threads); !s)
@@ -126,7 +127,7 @@ Status check_classes(const FormatView& view, const RsTileView& a, int threads) {
                                    ", the length of residual_col_id");
 }
 
-/// Checks the residual rows, class after class, and marks them.
+/// Checks the residual rows, class by class, and marks them.
 Status check_residual_rows(const FormatView& view, const RsTileView& a, std::vector<bool>& is_residual) {
   std::size_t entry = 0;
   for (std::size_t c = 1; c + 1 < a.residual_class_offset.size(); ++c) {
@@ -187,7 +188,7 @@ Status check_contents(const FormatView& view, int threads) {
   const auto windows = static_cast<std::int64_t>(a.row_window_id.size());
   return check_ranges(windows, threads, [&](std::int64_t first, std::int64_t last) -> Status {
     WindowColumnsCheck columns(view, A::col_id, a.col_id);
-    // Pieces of one window are checked together, with the first.
+    // The range that contains the first piece of a split window checks all of its pieces.
     while (first > 0 && first < last && continues(a, first)) ++first;
     while (first < last && last < windows && continues(a, last)) ++last;
     for (std::int64_t w = first; w < last; ++w)

@@ -1,5 +1,5 @@
-// By which rules RS-Tile parts rows and splits windows (RSH-SpMM, Algorithm 1 and section 3.3.3): what every
-// conversion must decide alike, wherever it runs.
+// Selection of residual rows and splitting of windows in RS-Tile (RSH-SpMM, Algorithm 1 and section 3.3.3),
+// for all converters.
 #pragma once
 
 #include <array>
@@ -11,70 +11,69 @@
 
 namespace sptile::formats {
 
-/// What makes a short row residual. The increment of a row is the number of its columns that the next seven
-/// rows do not have. The published pseudo-code and prose disagree on its sign; see
-/// docs/design/decisions/0003-rs-tile-column-increment-rule.md.
+/// Criterion that makes a short row residual. The increment of a row is the number of its columns that are
+/// absent from the next seven rows. The published pseudocode and text disagree on the sign of the comparison;
+/// see docs/design/decisions/0003-rs-tile-column-increment-rule.md.
 enum class IncrementRule {
   none,   ///< no row is residual
-  small,  ///< increment < tau_inc: the pseudo-code
-  large,  ///< increment >= tau_inc: the prose
+  small,  ///< increment < tau_inc: the pseudocode
+  large,  ///< increment >= tau_inc: the text
 };
 
 inline constexpr std::string_view kIncrementRuleNames[] = {"none", "small_increment", "large_increment"};
 
-/// Most entries of a row that may be residual: where the paper's figure 14 has its plateau.
+/// Maximum nonzeros of a residual row: the plateau in figure 14 of the paper.
 inline constexpr int kLargestTauNnz = 4;
 
-/// A rule with its threshold, and what it gives.
+/// A rule with its threshold and result.
 struct RuleOutcome {
   IncrementRule rule = IncrementRule::none;
   int tau_inc = 0;
   std::int64_t tc_blocks = 0;
   std::int64_t residual_entries = 0;
 
-  /// Rows of B that a multiplication fetches: 8 per block and one per residual entry.
+  /// Returns the number of rows of B that SpMM loads: 8 per block and one per residual nonzero.
   [[nodiscard]] std::int64_t b_rows() const { return 8 * tc_blocks + residual_entries; }
 };
 
-/// The best threshold of each rule, and the best rule.
+/// Best threshold of each rule, and the best rule.
 struct RuleChoice {
-  std::array<RuleOutcome, 3> outcomes;  ///< per IncrementRule
+  std::array<RuleOutcome, 3> outcomes;  ///< indexed by IncrementRule
   IncrementRule chosen = IncrementRule::none;
 
   [[nodiscard]] const RuleOutcome& outcome() const { return outcomes[static_cast<std::size_t>(chosen)]; }
 
-  /// Says for a matrix without short rows, where the rules have nothing to decide, how many blocks its
-  /// windows gave.
+  /// Sets the number of blocks of a matrix without short rows, for which all rules are equivalent.
   void set_tc_blocks(std::int64_t tc_blocks);
 };
 
-/// Rules with thresholds to try for rows of at most tau_nnz entries: no residual rows, and both rules with
-/// every tau_inc from 1 to tau_nnz + 1.
+/// Candidate rules for rows of at most tau_nnz nonzeros: no residual rows, and both rules with every tau_inc
+/// from 1 to tau_nnz + 1.
 constexpr int rule_count(int tau_nnz) { return tau_nnz == 0 ? 1 : 1 + 2 * (tau_nnz + 1); }
 constexpr RuleOutcome rule_to_try(int i) {
   return {static_cast<IncrementRule>(i == 0 ? 0 : 1 + (i - 1) % 2), (i + 1) / 2, 0, 0};
 }
 
-/// Chooses among all rules that were tried, in the order of rule_to_try. For each rule the threshold and then
-/// among the rules the one that fetches the fewest rows of B wins, then the fewest blocks, then the first.
+/// Returns the best of the outcomes `tried`, in the order of rule_to_try: first the threshold of each rule,
+/// then the rule. The fewest loaded rows of B win, then the fewest blocks, then the first candidate.
 RuleChoice choose_rule(std::span<const RuleOutcome> tried);
 
-/// Gives tau_nnz from the entries in rows of 0 to 4 entries: the largest value up to 4 such that the rows
-/// with at most so many entries hold at most half of all `nnz` entries; 0 when no row is that short, or when
-/// rows with one entry alone hold more.
+/// Computes tau_nnz from the number of nonzeros in rows with 0 to 4 nonzeros: the largest value up to 4 such
+/// that rows with at most tau_nnz nonzeros hold at most half of all nonzeros. 0 if even rows with one nonzero
+/// hold more.
 int tau_nnz_of(std::span<const std::int64_t, kLargestTauNnz + 1> entries_in_rows_of, std::int64_t nnz);
 
-/// Describes the choice for JSON and bundles.
+/// Describes the choice for JSON output and bundles.
 Parameters rule_parameters(int tau_nnz, const RuleChoice& choice);
 
-/// Gives the number of tiles above which a window is split: the paper names matrix size, sparsity and tile
-/// expansion, but no number. Here it is the largest of
-/// - 32 tiles: less work is not worth the second pass that adds up the pieces;
-/// - 8 times the mean tiles per window: shorter windows do not stand out;
-/// - the 1024th part of all tiles: the fair share of a worker on a device that runs about a thousand blocks.
+/// Returns the number of tiles above which a window is split. The paper names matrix size, sparsity and tile
+/// expansion, but no number. The limit is the maximum of
+/// - 32 tiles: less work does not pay for the second pass that sums the pieces;
+/// - 8 times the mean tiles per window: shorter windows cause little imbalance;
+/// - 1/1024 of all tiles: the fair share of a worker on a device that runs about a thousand blocks.
 std::int64_t split_limit(std::int64_t tiles, std::int64_t windows);
 
-/// Describes a split: `split` windows became `pieces` pieces.
+/// Describes the split of `split` windows into `pieces` pieces.
 Parameters split_parameters(std::int64_t limit, std::int64_t split, std::int64_t pieces);
 
 }  // namespace sptile::formats

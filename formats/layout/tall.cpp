@@ -62,7 +62,7 @@ Status check_window_rows(const FormatView& view, const TallView& a) {
   return {};
 }
 
-/// Checks one window after the other; its scratch grows to the longest.
+/// Checks windows one at a time; its workspace grows to the longest window.
 class WindowCheck {
  public:
   explicit WindowCheck(const FormatView& view) : view_(view), a_(as_tall(view)) {}
@@ -84,7 +84,7 @@ class WindowCheck {
   }
 
  private:
-  using Uses = std::array<std::uint16_t, 8>;  ///< the sub-windows that use each column of a group
+  using Uses = std::array<std::uint16_t, 8>;  ///< sub-windows in which each column of a group is nonempty
 
   Status check_tiles(std::int64_t group, Uses& uses) {
     const auto g = static_cast<std::size_t>(group);
@@ -119,7 +119,7 @@ class WindowCheck {
     return check_rows_exist(view_, A::bitmap, tile, bits, rows);
   }
 
-  /// Checks the columns in sorted order: (sub-windows, column) ascend, padding only at the end.
+  /// Checks that the sorted columns ascend by (sub-windows, column) and that padding is only at the end.
   Status check_order() {
     columns_.clear();
     std::uint64_t previous = 0;
@@ -157,7 +157,7 @@ class WindowCheck {
     std::sort(columns_.begin(), columns_.end());
     const auto twice = std::adjacent_find(columns_.begin(), columns_.end());
     if (twice == columns_.end()) return {};
-    std::int64_t at = 8 * first_;  // the second place where it stands
+    std::int64_t at = 8 * first_;  // second position of the column
     for (int found = 0; found < 2; ++at) found += a_.col_id[static_cast<std::size_t>(at)] == *twice;
     return broken_element(view_, A::col_id, at - 1, *twice, "a column that the window does not have yet");
   }
@@ -167,7 +167,7 @@ class WindowCheck {
   std::int64_t first_ = 0, groups_ = 0;
   int rows_ = 0;
   std::vector<Uses> uses_;
-  std::vector<std::int64_t> place_of_;  ///< of each sorted group
+  std::vector<std::int64_t> place_of_;  ///< place of each sorted group
   std::vector<std::int32_t> columns_;
 };
 

@@ -1,5 +1,5 @@
-// Tall windows: up to 128 rows share one list of distinct columns; columns that are used by the same
-// sub-windows of 8 rows stand together, so that 8x8 tiles stay dense, and empty tiles are not stored.
+// Tall windows: up to 128 rows share one list of distinct columns. Columns used by the same sub-windows of 8
+// rows are adjacent, so that 8x8 tiles are dense; empty tiles are not stored.
 #pragma once
 
 #include <bit>
@@ -12,7 +12,7 @@ namespace sptile::formats {
 
 extern const FormatLayout kTallLayout;
 
-inline constexpr int kTallMaxRows = 128;                     ///< of a window
+inline constexpr int kTallMaxRows = 128;                     ///< maximum rows per window
 inline constexpr int kTallMaxSubWindows = kTallMaxRows / 8;  ///< bits of a group's mask
 
 /// Positions of the arrays in FormatView::arrays.
@@ -27,44 +27,44 @@ enum class TallArray : int {
   values
 };
 
-/// Typed access to the arrays. W windows, G groups of 8 columns, T tiles of 8x8.
+/// Typed access to the arrays: W windows, G groups of 8 columns, T tiles of 8x8.
 struct TallView {
   std::int64_t rows = 0, cols = 0, nnz = 0;
   std::span<const std::int32_t> window_row;           ///< W + 1: first row of each window
   std::span<const std::int32_t> window_group_offset;  ///< W + 1: first group of each window
-  std::span<const std::uint32_t> group_mask;          ///< G: bit s is set where sub-window s has a tile
+  std::span<const std::uint32_t> group_mask;          ///< G: bit s is set if sub-window s has a tile
   std::span<const std::int32_t> group_tile_offset;    ///< G + 1: first tile of each group
   std::span<const std::int32_t> col_id;               ///< 8 G: original column of each column of a group
   std::span<const std::uint64_t> bitmap;              ///< T: bit 8 * row + column of the tile
-  std::span<const std::uint32_t> value_offset;        ///< T + 1: first entry of each tile
-  ArrayView values;                                   ///< nnz, in bit order; not present for a pattern
+  std::span<const std::uint32_t> value_offset;        ///< T + 1: first nonzero of each tile
+  ArrayView values;                                   ///< nnz, in bit order; absent for a pattern
 
   [[nodiscard]] std::int64_t windows() const { return static_cast<std::int64_t>(window_row.size()) - 1; }
-  /// Sub-windows of a window, the last one may be short.
+  /// Returns the number of sub-windows of a window; the last one may have fewer rows.
   [[nodiscard]] int sub_windows(std::int64_t window) const {
     const auto w = static_cast<std::size_t>(window);
     return (window_row[w + 1] - window_row[w] + 7) / 8;
   }
-  /// The tile of a sub-window in a group whose mask has its bit.
+  /// Returns the tile of a sub-window in a group; requires that bit `sub_window` of the group's mask is set.
   [[nodiscard]] std::int64_t tile(std::int64_t group, int sub_window) const {
     const auto g = static_cast<std::size_t>(group);
     return group_tile_offset[g] + std::popcount(group_mask[g] & ((1u << sub_window) - 1));
   }
 };
 
-/// Gives typed access; valid after check_lengths.
+/// Returns typed views of the arrays; valid after check_lengths.
 TallView as_tall(const FormatView& view);
 
-/// Deals the sorted groups of a window to their places: 0, 1/2, 1/4, 3/4, ... of the list (numbers with their
-/// bits reversed). Sorted groups serve the low sub-windows first and the high ones last; dealt like this,
-/// any few neighbouring groups have work for all of them.
+/// Places the sorted groups of a window at 0, 1/2, 1/4, 3/4, ... of the list (bit-reversed order). Sorted
+/// groups start with the low sub-windows and end with the high ones; after this permutation, any few adjacent
+/// groups contain work for all sub-windows.
 class TallDeal {
  public:
   explicit TallDeal(std::int64_t groups)
       : groups_(static_cast<std::uint64_t>(groups)),
         bits_(groups > 1 ? static_cast<int>(std::bit_width(groups_ - 1)) : 0) {}
 
-  /// Gives the position in the sorted list of the group at the next place; call it once per group.
+  /// Returns the index in the sorted list of the group at the next place; call once per group.
   std::int64_t next() {
     std::uint64_t sorted = groups_;
     while (sorted >= groups_) sorted = reverse(counter_++);

@@ -7,18 +7,19 @@
 namespace sptile::formats {
 namespace {
 
-constexpr std::int64_t kColumns = 128;                   // of B
-constexpr std::int64_t kColumnBytes = 4 * kColumns + 4;  // a row of B, the column's number
-constexpr std::int64_t kGroupBytes = 8;                  // mask, offset
-constexpr std::int64_t kTileBytes = 12;                  // bitmap, offset
-/// A group is multiplied as dense tiles, one for each sub-window, but for 64 rows at least. Fitted, like the
-/// next one, on products of 32 matrices with 64 and 128 rows (docs/design/decisions/0025).
+constexpr std::int64_t kColumns = 128;                   // columns of B
+constexpr std::int64_t kColumnBytes = 4 * kColumns + 4;  // a row of B and the column id
+constexpr std::int64_t kGroupBytes = 8;                  // mask and offset
+constexpr std::int64_t kTileBytes = 12;                  // bitmap and offset
+/// Cost of a dense tile in bytes. Groups are multiplied as dense tiles, one per sub-window and at least
+/// kLeastDenseTiles. Both constants, and the next two, were fitted to SpMM times of 32 matrices with 64 and
+/// 128 rows (docs/design/decisions/0025).
 constexpr std::int64_t kDenseTileBytes = 600;
 constexpr int kLeastDenseTiles = 8;
-/// Sums of 128 rows that blocks bring to memory and back where they share windows: what a product of few
-/// windows waits for.
+/// Cost of the partial sums that blocks store and reload if they share windows of 128 rows, which limits SpMM
+/// with few windows.
 constexpr std::int64_t kSumsBytes = 200'000'000;
-/// Filling the pipeline of a window, with others beside it.
+/// Cost of filling the pipeline of a window while other windows are processed.
 constexpr std::int64_t kWindowBytes = 8 << 10;
 
 }  // namespace

@@ -1,5 +1,4 @@
-// How high the windows of `tall` become: the height that costs the least, as every conversion must choose it,
-// wherever it runs.
+// The cost model that chooses the window height of `tall`, for all converters.
 #pragma once
 
 #include <algorithm>
@@ -16,19 +15,20 @@ inline constexpr int kTallLevels = 4;  ///< heights of 16, 32, 64 and 128 rows
 constexpr int tall_height(int level) { return 16 << level; }
 constexpr int tall_level(int height) { return std::countr_zero(static_cast<unsigned>(height)) - 4; }
 
-/// What windows of one height are made of.
+/// Totals of a matrix, or a sample of it, for one window height.
 struct TallCount {
-  std::int64_t windows = 0, columns = 0, groups = 0, tiles = 0;  ///< distinct columns, summed over windows
+  std::int64_t windows = 0, columns = 0, groups = 0, tiles = 0;  ///< `columns`: distinct columns, summed over
+                                                                 ///< windows
 
-  /// What a product with 128 columns of f32 costs, in bytes between L2 and a multiprocessor: the rows of B,
-  /// once for each window that uses them; the index of the format; and what else takes time, at the price of
-  /// such bytes: dense tiles, the start of a window, sums of windows that blocks share.
+  /// Returns the cost of SpMM with 128 columns of f32 as bytes between L2 and a multiprocessor: rows of B,
+  /// once per window that uses them; the index of the format; and byte equivalents of the time of dense
+  /// tiles, window starts and shared windows.
   [[nodiscard]] std::int64_t bytes(int height) const;
 };
 using TallCounts = std::array<TallCount, kTallLevels>;
 
-/// The blocks of 128 rows on which heights are compared: at even distances, with about `entries` entries; all
-/// of a smaller matrix.
+/// Equally spaced blocks of 128 rows that represent the matrix when heights are compared, with about
+/// `entries` nonzeros in total; all blocks of a smaller matrix.
 struct TallSample {
   std::int64_t blocks, step;
 
@@ -38,14 +38,14 @@ struct TallSample {
                                       std::max<std::int64_t>(blocks, 1))) {}
   [[nodiscard]] std::int64_t size() const { return (blocks + step - 1) / step; }
   [[nodiscard]] std::int64_t block(std::int64_t i) const { return std::min(i * step + step / 2, blocks - 1); }
-  /// What all blocks have where those of the sample have `count`.
+  /// Scales the totals of the sample to all blocks.
   [[nodiscard]] TallCount of_all(const TallCount& count) const;
 };
 
-/// Gives the level (see tall_height) that costs the fewest bytes; the lower one of equals.
+/// Returns the cheapest level (see tall_height), the lower one on ties.
 int cheapest_level(const TallCounts& counts);
 
-/// Says what was chosen and why.
+/// Describes the choice and the cost of each height.
 Parameters tall_parameters(const TallCounts& counts, int level);
 
 }  // namespace sptile::formats

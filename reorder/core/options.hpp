@@ -1,4 +1,4 @@
-// What an ordering is asked for, and the numbers that tune it.
+// Options of orderings and the parameters of methods.
 #pragma once
 
 #include <cstdint>
@@ -10,44 +10,45 @@
 
 namespace sptile::reorder {
 
-/// A number that tunes a method, as the table, the help and the check of the command line know it.
+/// A parameter of a method, for the table of methods, the help and the validation of the command line.
 struct Parameter {
   std::string_view name;     ///< "neighbours"
   std::string_view summary;  ///< one line
   double standard;           ///< the default
-  double least, most;        ///< both allowed
-  bool whole;                ///< only whole numbers make sense
+  double least, most;        ///< inclusive bounds
+  bool whole;                ///< must be an integer
 };
 
-/// A parameter that was given a value.
+/// A parameter and its value.
 struct Setting {
   std::string_view name;
   double value;
 };
 
-/// Settings with a name: a point on the way from fast to thorough.
+/// Named settings for a trade-off between speed and quality.
 struct Preset {
   std::string_view name;     ///< "fast"
   std::string_view summary;  ///< one line
   std::span<const Setting> settings;
 };
 
-/// One of the orders that a method compared, to keep the best.
+/// One of the orders compared by a method that keeps the best.
 struct TriedOrder {
   std::string_view name;       ///< "degree order"
-  std::int64_t tc_blocks = 0;  ///< of window_rows rows and 8 columns
+  std::int64_t tc_blocks = 0;  ///< blocks of window_rows rows and 8 columns
   bool chosen = false;
 };
 
 struct ReorderOptions {
-  std::uint64_t seed = 1;  ///< of every random choice
-  int window_rows = 8;     ///< height that window-aware methods aim at
+  std::uint64_t seed = 1;  ///< seed of all random choices
+  int window_rows = 8;     ///< window height that window-aware methods optimize for
   Progress* progress = nullptr;
-  std::span<const Setting> settings = {};    ///< checked by check_settings; what is missing has its default
-  std::vector<TriedOrder>* tried = nullptr;  ///< where a method that compares orders tells what it found
+  std::span<const Setting> settings = {};    ///< validated by check_settings; missing parameters have their
+                                             ///< defaults
+  std::vector<TriedOrder>* tried = nullptr;  ///< output of methods that compare orders; may be null
 };
 
-/// The value of one of `parameters`: the last one set, else its default. The name must be among them.
+/// Returns the last value set for a parameter, else its default. The name must be in `parameters`.
 double setting(const ReorderOptions& options, std::span<const Parameter> parameters, std::string_view name);
 
 }  // namespace sptile::reorder

@@ -1,4 +1,4 @@
-// One row of the table of row orderings.
+// Row of the table of orderings.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ namespace sptile::reorder {
 struct Reorderer {
   std::string_view name;     ///< "degree"
   std::string_view summary;  ///< one line for `sptile list reorderers`
-  /// Gives new_to_old. Structure only, values are never read. Same result for any number of threads. Takes
-  /// every matrix; Errc::io "cancelled" soon after options.progress says so.
+  /// Computes new_to_old from the structure; values are never read. Deterministic for any number of threads.
+  /// Accepts every matrix. Errc::io "cancelled" soon after options.progress is cancelled.
   Result<std::vector<std::int32_t>> (*run)(const formats::CsrView&, const ReorderOptions&);
   std::span<const Parameter> parameters = {};
   std::span<const Preset> presets = {};

@@ -15,36 +15,36 @@
 namespace sptile::reorder {
 namespace {
 
-constexpr std::int64_t kRounds = 512;            // a round holds about this share of vertices and edges
-constexpr std::int64_t kSmallestRound = 16;      // vertices
-constexpr std::int64_t kParallelWork = 1 << 12;  // edges from which a round is worth more than one thread
-constexpr std::int64_t kReadsPerEdge = 32;       // see merge_communities
-constexpr std::size_t kSearchedLinks = 12;       // up to here a linear search beats a hash table
+constexpr std::int64_t kRounds = 512;        // a round contains about 1 / kRounds of the vertices and edges
+constexpr std::int64_t kSmallestRound = 16;  // minimum vertices per round
+constexpr std::int64_t kParallelWork = 1 << 12;  // minimum edges of a round for more than one thread
+constexpr std::int64_t kReadsPerEdge = 32;       // average limit; see merge_communities
+constexpr std::size_t kSearchedLinks = 12;  // up to this size a linear search is faster than a hash table
 
 std::uint32_t add_clamped(std::uint32_t x, std::uint32_t y) {
   const std::uint32_t sum = x + y;
   return sum < x ? std::numeric_limits<std::uint32_t>::max() : sum;
 }
 
-/// A vertex as its neighbours see it, in one word of 8 bytes: reading it is the most frequent cache miss.
+/// The data of a vertex that its neighbors read, in 8 bytes: reading it is the most frequent cache miss.
 struct Node {
-  std::int32_t toward_root;  ///< itself for the root of a community
-  std::uint32_t strength;    ///< of a root: sum of the degrees in its community
+  std::int32_t toward_root;  ///< the vertex itself for the root of a community
+  std::uint32_t strength;    ///< for a root: sum of the degrees in its community
 };
 
-/// Edges from one community to another.
+/// Weighted edge between two communities.
 struct Link {
   std::int32_t to;
   std::uint32_t weight;
 };
 
-/// The combined links of a vertex that was merged: those of its community when it chose.
+/// Combined links of a merged vertex: those of its community at the time of its choice.
 struct LinkList {
   Link* links = nullptr;
-  std::int32_t size = -1;  ///< -1: never written, the neighbours in the graph hold
+  std::int32_t size = -1;  ///< -1: never written; use the neighbors in the graph
 };
 
-/// Sums links by community; the order of first appearance stays.
+/// Sums links by community, in order of first appearance.
 class LinkTable {
  public:
   void reset(std::size_t most_links) {
@@ -83,12 +83,12 @@ class LinkTable {
 
  private:
   std::vector<Link> links_;
-  std::vector<std::uint32_t> slots_;  // index of a link + 1; 0 is free
+  std::vector<std::uint32_t> slots_;  // index of a link + 1; 0: free
   int shift_ = 0;
   bool hashed_ = false;
 };
 
-/// Memory for link lists, handed out from chunks.
+/// Arena for link lists, allocated in chunks.
 class LinkArena {
  public:
   Link* allocate(std::int64_t count, std::int64_t chunk) {
@@ -115,7 +115,7 @@ struct Workspace {
   LinkArena arena;
 };
 
-/// Vertices by ascending degree, equal ones by id.
+/// Returns the vertices by ascending degree, then by id.
 formats::Buffer<std::int32_t> by_ascending_degree(const Graph& graph) {
   const std::int64_t n = graph.vertices;
   std::int64_t most = 0;
@@ -171,13 +171,13 @@ class Aggregation {
 
  private:
   struct Choice {
-    std::int32_t target;      // -1: none gains
-    std::uint32_t weight;     // edges between the two
-    std::int32_t last_child;  // of the chooser at that time
-    std::int64_t reads;       // links that were read
+    std::int32_t target;      // -1: no merge gains modularity
+    std::uint32_t weight;     // edges between the two communities
+    std::int32_t last_child;  // last child of the vertex at the time of the choice
+    std::int64_t reads;       // links read
   };
 
-  /// Appends the links of a vertex as they were when they were last written.
+  /// Appends the links of a vertex as of their last update.
   void append_links(std::int32_t v, std::vector<Link>& links) const {
     if (const LinkList list = lists_[v]; list.size >= 0) {
       links.insert(links.end(), list.links, list.links + list.size);
@@ -186,9 +186,9 @@ class Aggregation {
     for (const std::int32_t neighbour : graph_.of(v)) links.push_back({neighbour, 1});
   }
 
-  /// Moves the ends of all links to the roots of their communities, a step at a time for all of them: the
-  /// cache misses of one step overlap. Shortens the ways; other threads see ancestors at any time, and all
-  /// find the same roots.
+  /// Replaces the ends of all links by the roots of their communities, one step at a time for all links, so
+  /// that the cache misses of a step overlap. Compresses paths; concurrent threads may see any ancestor, and
+  /// all find the same roots.
   void move_to_roots(std::vector<Link>& links) {
     const auto toward_root = [&](std::int32_t v) { return std::atomic_ref(nodes_[v].toward_root); };
     for (bool moved = true; moved;) {
@@ -203,7 +203,7 @@ class Aggregation {
     }
   }
 
-  /// Sums the links of v's community by community, and picks the best; v must be a root.
+  /// Sums the links of v's community by community and picks the best; v must be a root.
   Choice choose(std::int32_t v, Workspace& work) {
     std::vector<Link>& read = work.read;
     read.clear();
@@ -226,7 +226,7 @@ class Aggregation {
       best.target = link.to;
       best.weight = link.weight;
     }
-    // Whoever merges passes its links on. Without children the neighbours in the graph say the same.
+    // A merged vertex passes on its links. Without children they equal its neighbors in the graph.
     if (best.target >= 0 && best.last_child >= 0) {
       const std::vector<Link>& links = work.table.links();
       Link* const kept = work.arena.allocate(static_cast<std::int64_t>(links.size()), chunk_);
@@ -246,7 +246,7 @@ class Aggregation {
                    [&](const auto& range) { choose_some(range.begin(), range.end()); });
   }
 
-  /// Merges v as it chose, or chooses again when the round has changed what it saw.
+  /// Merges v according to its choice, or chooses again if this round changed the communities involved.
   void settle(std::int32_t v, Choice choice) {
     reads_ += choice.reads;
     if (!holds(v, choice)) {
@@ -269,7 +269,7 @@ class Aggregation {
            choice.weight * two_m_ > static_cast<double>(nodes_[v].strength) * target.strength;
   }
 
-  /// Drops the link lists that nobody will read once they hold most of the memory. Those of the children of
+  /// Frees link lists that are no longer needed once they hold most of the memory. The lists of children of
   /// vertices from `end` on are still needed.
   void compact(std::int64_t end) {
     std::int64_t allocated = 0;

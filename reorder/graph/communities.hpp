@@ -1,4 +1,4 @@
-// Communities of a graph as a tree of merges: what rabbit and affinity lay out.
+// Communities of a graph as a tree of merges, for the rabbit and affinity orderings.
 #pragma once
 
 #include <cstdint>
@@ -12,29 +12,29 @@
 
 namespace sptile::reorder {
 
-/// A forest over the vertices: v hangs below the vertex whose community took it in. Roots stand for
-/// communities. Children are linked from the last merge to the first; -1 ends a list.
+/// A forest over the vertices: the parent of v is the vertex whose community v was merged into, and roots
+/// represent communities. Children are linked from the last merge to the first; -1 ends a list.
 struct Dendrogram {
-  formats::Buffer<std::int32_t> parent;  ///< itself for a root
+  formats::Buffer<std::int32_t> parent;  ///< the vertex itself for a root
   formats::Buffer<std::int32_t> last_child;
   formats::Buffer<std::int32_t> previous_sibling;
 };
 
-/// Merges each vertex, by ascending degree, into the neighbouring community of most modularity gain, if there
-/// is any: the incremental aggregation of Arai et al., "Rabbit Order: Just-in-time Parallel Reordering for
-/// Fast Graph Analysis" (IPDPS 2016), in rounds. The vertices of a round choose in parallel, by the state
-/// before it; then they merge one after the other, and those whose choice no longer holds choose again.
-/// Rounds depend on the graph only, so any number of threads gives the same forest.
-/// About O(edges): each edge is read again where a community that it leaves merges, at most 32 times on
-/// average (then communities stop growing by more than single vertices). Memory: about 3 times the graph.
+/// Merges each vertex, by ascending degree, into the neighboring community with the maximum modularity gain,
+/// if a merge gains: the incremental aggregation of Arai et al., "Rabbit Order: Just-in-time Parallel
+/// Reordering for Fast Graph Analysis" (IPDPS 2016), in rounds. The vertices of a round choose in parallel,
+/// based on the state before the round; then they merge sequentially, and vertices whose choice is outdated
+/// choose again. Rounds depend only on the graph, so that the forest is the same for any number of threads.
+/// About O(edges): an edge is read again for each merge of its community, at most 32 times on average (after
+/// that, communities grow only by single vertices). Memory: about 3 times the graph.
 Result<Dendrogram> merge_communities(const Graph& graph, Progress* progress);
 
-/// The vertices in preorder: communities by the id of their root, each vertex before those merged into it,
-/// the first merge first. Iterative, O(vertices).
+/// Returns the vertices in preorder: communities by the id of their root, each vertex before the vertices
+/// merged into it, earlier merges first. Iterative, O(vertices).
 std::vector<std::int32_t> depth_first(const Dendrogram& tree);
 
-/// The rows of `a` among the vertices of graph_of(a), in their order, but rows without entries last.
-/// O(vertices).
+/// Returns the rows of `a` among the vertices of graph_of(a), in their order, except that empty rows are
+/// last. O(vertices).
 std::vector<std::int32_t> rows_of(const formats::CsrView& a, std::span<const std::int32_t> vertices);
 
 }  // namespace sptile::reorder

@@ -17,8 +17,8 @@ std::span<const std::int32_t> row(const CsrView& a, std::int64_t r) {
                            static_cast<std::size_t>(a.row_nnz(r)));
 }
 
-/// Merges two ascending lists without `skip` and without repeats: emit(position, id) for each; gives their
-/// number.
+/// Merges two ascending lists, skipping `skip` and duplicates: calls emit(position, id) for each id. Returns
+/// their number.
 template <class Emit>
 std::int64_t merge(std::span<const std::int32_t> x, std::span<const std::int32_t> y, std::int64_t skip,
                    Emit emit) {
@@ -38,7 +38,7 @@ void sum_degrees(Graph& graph) {
   graph.neighbours = formats::Buffer<std::int32_t>(graph.offsets[graph.vertices]);
 }
 
-/// The graph of a matrix that equals its transpose: its rows without the diagonal.
+/// Returns the graph of a matrix that equals its transpose: its rows without the diagonal.
 Graph graph_of_symmetric(const CsrView& a) {
   Graph graph{a.rows, formats::Buffer<std::int64_t>(a.rows + 1), {}};
   const auto diagonal = [&](std::int64_t v) {
@@ -106,7 +106,7 @@ std::vector<std::int32_t> rows_in_order(const CsrView& a, const Graph& graph,
                                         std::span<const std::int32_t> vertices) {
   std::vector<std::int32_t> order;
   order.reserve(static_cast<std::size_t>(a.rows));
-  // A row without entries may have neighbours all the same, through its column.
+  // An empty row may have neighbors through its column.
   for (const std::int32_t v : vertices)
     if (v < a.rows && a.row_nnz(v) > 0) order.push_back(v);
   for (std::int64_t r = 0; r < a.rows; ++r)

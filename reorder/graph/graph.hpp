@@ -1,4 +1,4 @@
-// The graph whose vertices graph orderings put in a row.
+// Undirected graph of a matrix, the input of graph orderings.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace sptile::reorder {
 
-/// An undirected graph without loops in adjacency lists: neighbours of v at offsets[v] .. offsets[v + 1],
-/// ascending, each edge in both lists. Vertices 0 .. rows - 1 are the rows of the matrix.
+/// An undirected graph without loops as adjacency lists. The neighbors of v are at offsets[v] .. offsets[v +
+/// 1], ascending; each edge is in both lists. Vertices 0 .. rows - 1 are the rows of the matrix.
 struct Graph {
   std::int64_t vertices = 0;
   formats::Buffer<std::int64_t> offsets;
@@ -24,13 +24,12 @@ struct Graph {
   }
 };
 
-/// The graph of A + A^T for a square matrix. For a rectangular one the bipartite graph, where column c is
-/// vertex rows + c; Errc::unsupported when rows + columns pass 2^31 - 1. O(nnz + rows + cols), parallel.
+/// Returns the graph of A + A^T for a square matrix, and otherwise the bipartite graph in which column c is
+/// vertex rows + c. Errc::unsupported if rows + columns exceeds 2^31 - 1. O(nnz + rows + cols), parallel.
 Result<Graph> graph_of(const formats::CsrView& a);
 
-/// Turns an order of the vertices that have neighbours into one of all rows: columns drop out, then come the
-/// other rows with entries (on the diagonal only), then the rows without, each in the order given.
-/// O(vertices).
+/// Extends an order of the vertices with neighbors to all rows. Columns are dropped; rows with only a
+/// diagonal nonzero follow, then empty rows, each group in the given order. O(vertices).
 std::vector<std::int32_t> rows_in_order(const formats::CsrView& a, const Graph& graph,
                                         std::span<const std::int32_t> vertices);
 

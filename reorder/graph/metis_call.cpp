@@ -12,7 +12,8 @@ namespace sptile::reorder {
 
 namespace {
 
-// In a process made by fork nobody holds it, whatever a thread of the parent did: it is made anew there.
+// In a forked process the mutex is constructed again, because a thread that exists only in the parent may
+// have locked it.
 std::mutex one_at_a_time;
 [[maybe_unused]] const int kMadeAnew =
     ::pthread_atfork(nullptr, nullptr, [] { new (&one_at_a_time) std::mutex; });

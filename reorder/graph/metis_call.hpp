@@ -1,4 +1,4 @@
-// What every call of METIS needs around it.
+// Common parts of calls to METIS.
 #pragma once
 
 #include <metis.h>
@@ -12,22 +12,22 @@
 
 namespace sptile::reorder {
 
-/// To be held during a call: METIS draws its random numbers from the C library and traps signals, both for
-/// the whole process.
+/// Returns the mutex to hold during a call: METIS uses the random numbers of the C library and handles
+/// signals, both of which are global to the process.
 std::mutex& metis_lock();
 
-/// The vertices with neighbours, in METIS's own integers: it takes no constant arrays.
+/// The vertices with neighbors as METIS's integers, in mutable arrays as METIS requires.
 struct MetisGraph {
-  std::vector<std::int32_t> vertex;  ///< of the graph, by METIS's number
+  std::vector<std::int32_t> vertex;  ///< vertex of the graph for each METIS vertex
   std::vector<idx_t> offsets, neighbours, weights;
 
   [[nodiscard]] idx_t size() const { return static_cast<idx_t>(vertex.size()); }
 };
 
-/// Errc::unsupported where METIS's integers are too small; `instead` has no such limit.
+/// Errc::unsupported if METIS's integers are too small; the message recommends `instead`.
 Status check_metis_fits(const Graph& graph, std::string_view instead);
 
-/// Without weights.
+/// Builds the graph without weights.
 MetisGraph metis_graph(const Graph& graph);
 
 struct MetisOptions {
@@ -36,7 +36,7 @@ struct MetisOptions {
   explicit MetisOptions(std::uint64_t seed);
 };
 
-/// What the code means that METIS returned.
+/// Converts METIS's return code.
 Status metis_outcome(int code);
 
 }  // namespace sptile::reorder

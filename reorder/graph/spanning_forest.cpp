@@ -11,13 +11,14 @@
 namespace sptile::reorder {
 namespace {
 
-/// Larger for lighter edges. The bits of floats are ordered as the floats are, backwards below 0.
+/// Returns a key that is larger for smaller weights. The bits of nonnegative floats are ordered like the
+/// floats.
 std::uint32_t lightness(float weight) {
   const auto bits = std::bit_cast<std::uint32_t>(weight);
   return (bits & 0x80000000u) != 0 ? bits : ~bits & 0x7fffffffu;
 }
 
-/// Sorts by digits of the weight, the lowest first; keeps the order of equal edges.
+/// Sorts by the digits of the weight, least significant first (stable radix sort).
 void sort_heaviest_first(std::vector<WeightedEdge>& edges) {
   constexpr int kDigitBits = 11;
   constexpr std::int64_t kDigits = 1 << kDigitBits;
@@ -37,7 +38,7 @@ void sort_heaviest_first(std::vector<WeightedEdge>& edges) {
   }
 }
 
-/// Which vertices are connected so far. Paths are halved on the way up, the smaller tree goes below.
+/// Union-find with path halving and union by size.
 class DisjointSets {
  public:
   explicit DisjointSets(std::int64_t size) : parent_(static_cast<std::size_t>(size), -1) {}
@@ -50,7 +51,7 @@ class DisjointSets {
     return v;
   }
 
-  /// False when they were one already, or would be more than `most` vertices.
+  /// Returns false if both are in the same set, or if the union would have more than `most` vertices.
   bool unite(std::int32_t a, std::int32_t b, std::int32_t most) {
     a = find(a), b = find(b);
     if (a == b || -(std::int64_t{up(a)} + up(b)) > most) return false;
@@ -62,7 +63,7 @@ class DisjointSets {
 
  private:
   std::int32_t& up(std::int32_t v) { return parent_[static_cast<std::size_t>(v)]; }
-  std::vector<std::int32_t> parent_;  // at a root: minus the number of its vertices
+  std::vector<std::int32_t> parent_;  // for a root: minus the number of its vertices
 };
 
 /// The forest as adjacency lists, each in the order of the edges.
@@ -93,7 +94,7 @@ class Adjacency {
 struct Tree {
   std::vector<std::int32_t> breadth_first;  // parents before children
   std::vector<std::int32_t> parent;         // -1 at a root
-  std::vector<std::int32_t> size;           // vertices below, itself too
+  std::vector<std::int32_t> size;           // vertices in the subtree, including its root
 };
 
 Tree root_trees(const Adjacency& adjacency, const std::vector<std::int32_t>& roots) {

@@ -1,4 +1,4 @@
-// A spanning forest of greatest weight, and the order in which a walk over it meets the vertices.
+// Maximum-weight spanning forest and its depth-first order.
 #pragma once
 
 #include <cstdint>
@@ -13,24 +13,23 @@ struct WeightedEdge {
   std::int32_t a, b;
 };
 
-/// Takes the edges of a spanning forest of greatest total weight, heaviest first (Kruskal: "On the shortest
-/// spanning subtree of a graph", 1956). Equal weights: the edge with the lower a, then b, first; so the
-/// result is unique. `edges` may hold loops and repeats. O(edges log edges), the sort in parallel.
-/// With `most`, an edge that would make a tree of more vertices is left out: clusters of bounded size.
+/// Returns the edges of a maximum-weight spanning forest, heaviest first (Kruskal, "On the shortest spanning
+/// subtree of a graph", 1956). Equal weights are ordered by a, then by b, so the result is unique. `edges`
+/// may contain loops and duplicates. `most` bounds the vertices per tree: edges that would exceed it are
+/// skipped. O(edges log edges) with a parallel sort.
 std::vector<WeightedEdge> maximum_spanning_forest(
     std::int64_t vertices, std::vector<WeightedEdge> edges,
     std::int32_t most = std::numeric_limits<std::int32_t>::max());
 
-/// The vertices tree by tree.
+/// Vertices tree by tree.
 struct ForestWalk {
   std::vector<std::int32_t> order;
-  std::vector<std::int64_t> tree_starts;  ///< where each tree begins in `order`, then the number of vertices
+  std::vector<std::int64_t> tree_starts;  ///< start of each tree in `order`, then the number of vertices
 };
 
-/// Walks each tree depth first, from its first vertex in `roots`, which must name every vertex once; trees in
-/// the order of their roots. Small branches come before large ones: a walk that comes back from a branch then
-/// has not gone far; among equal branches the lower vertex is first. O(vertices log degree), without
-/// recursion.
+/// Traverses each tree depth first from its first vertex in `roots`, which must contain every vertex once;
+/// trees are in the order of their roots. Smaller branches are visited first, so that returning from a branch
+/// does not lead far; ties are broken by the lower vertex. O(vertices log degree), without recursion.
 ForestWalk walk_depth_first(const std::vector<WeightedEdge>& forest, const std::vector<std::int32_t>& roots);
 
 }  // namespace sptile::reorder

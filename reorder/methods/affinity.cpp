@@ -13,13 +13,13 @@
 namespace sptile::reorder {
 namespace {
 
-constexpr std::int64_t kPoll = 1024;  // rows between two looks at the progress
+constexpr std::int64_t kPoll = 1024;  // rows between checks for cancellation
 
-/// The depth-first order of rows with entries, and where columns and communities lie in it.
+/// Depth-first order of the nonempty rows, with the positions of columns and communities.
 struct Base {
-  std::vector<std::int32_t> order;         ///< rows, those without entries last
-  std::vector<std::int32_t> column_place;  ///< of each column
-  std::vector<std::int32_t> community;     ///< by place of the row: the first vertex of its community
+  std::vector<std::int32_t> order;         ///< rows, empty ones last
+  std::vector<std::int32_t> column_place;  ///< position of each column
+  std::vector<std::int32_t> community;     ///< by position of the row: first vertex of its community
 };
 
 Result<Base> depth_first_base(const formats::CsrView& a, Progress* progress) {
@@ -52,7 +52,7 @@ class Chain {
         taken_(community.size(), false),
         counters_([&] { return CommonNeighbours(matrix_); }) {}
 
-  /// Finds the partners of all rows; false when cancelled.
+  /// Finds the partners of all rows; returns false when cancelled.
   bool find_partners(Progress* progress) {
     begin(progress, "find common neighbours", rows_);
     parallel::loop(tbb::blocked_range<std::int64_t>(0, rows_, kPoll), [&](const auto& range) {
@@ -69,7 +69,7 @@ class Chain {
     return !cancelled(progress);
   }
 
-  /// Walks through all rows; empty when cancelled.
+  /// Visits all rows; returns an empty order when cancelled.
   std::vector<std::int32_t> walk(Progress* progress) {
     begin(progress, "chain rows", rows_);
     std::vector<std::int32_t> order;
@@ -99,7 +99,7 @@ class Chain {
            community_[static_cast<std::size_t>(row)] == community_[static_cast<std::size_t>(other)];
   }
 
-  /// The free row that shares most columns with `row`; -1 when none shares any.
+  /// Returns the free row that shares the most columns with `row`; -1 if no free row shares any.
   std::int64_t next(std::int64_t row) {
     const auto free = [&](std::int32_t other) { return !taken_[static_cast<std::size_t>(other)]; };
     const std::span<const std::int32_t> known = partners_of(row);

@@ -1,4 +1,4 @@
-// Communities, and within them rows that share columns, side by side.
+// Orders communities of rows, and similar rows within them.
 #pragma once
 
 #include "reorder/core/reorderer.hpp"
@@ -10,11 +10,11 @@ inline constexpr Parameter kAffinityParameters[] = {
     {"partners", "number of candidate successors per row", 8, 1, 64, true},
 };
 
-/// Acc-SpMM, section 3.2 (data-affinity-based reordering): the depth-first order of the dendrogram of
-/// merge_communities, refined: after each row stands the free row that shares most columns with it; only when
-/// none shares any, the next free row of the depth-first order. The best `partners` of all rows are found in
-/// parallel, beforehand; a row whose partners are all taken looks again among the free rows.
-/// O(nnz) for the dendrogram and at most CommonNeighbours::kMostCounts counts a row, twice.
+/// Data-affinity-based reordering (Acc-SpMM, section 3.2): refines the depth-first order of the dendrogram of
+/// merge_communities. Each row is followed by the free row that shares the most columns with it or, if no row
+/// shares any, by the next free row of the depth-first order. The best `partners` of all rows are precomputed
+/// in parallel; a row whose partners are all taken searches again among the free rows. O(nnz) for the
+/// dendrogram, and at most 2 * CommonNeighbours::kMostCounts counts per row.
 Result<std::vector<std::int32_t>> order_by_affinity(const formats::CsrView& a, const ReorderOptions& options);
 
 }  // namespace sptile::reorder

@@ -1,4 +1,4 @@
-// Orderings whose memory follows entries and rows, however many columns there are.
+// Orderings with memory O(nnz + rows), independent of the number of columns.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace sptile::reorder {
 
-/// Runs a method that keeps arrays by column on a matrix that has few of them (see CompactColumns). Not for
-/// methods that read column ids as numbers.
+/// Runs a method that keeps arrays indexed by column on a matrix without empty columns (see CompactColumns).
+/// Not for methods that use column ids as numbers.
 template <auto method>
 Result<std::vector<std::int32_t>> compacted(const formats::CsrView& a, const ReorderOptions& options) {
   const formats::CompactColumns compact(a);

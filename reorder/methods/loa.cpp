@@ -10,10 +10,10 @@
 namespace sptile::reorder {
 namespace {
 
-constexpr std::uint32_t kTaken = 1u << 31;  // in place of a counter
-constexpr std::int64_t kMostRows = 512;     // of a column that are counted, the next ones of the list
+constexpr std::uint32_t kTaken = 1u << 31;  // marks a taken row, in place of a counter
+constexpr std::int64_t kMostRows = 512;  // maximum rows of a column to count, those that follow in the list
 
-/// Rows by their first column, equal ones by id; those without entries last.
+/// Returns the rows sorted by first column, then by id; empty rows last.
 std::vector<std::int32_t> by_first_column(const formats::CsrView& a) {
   const auto first_column = [&](std::int64_t r) {
     return static_cast<std::size_t>(
@@ -29,10 +29,10 @@ std::vector<std::int32_t> by_first_column(const formats::CsrView& a) {
   return order;
 }
 
-/// Rows are known by their place in the list throughout.
+/// Fills windows. Rows are identified by their position in the list.
 class WindowFiller {
  public:
-  /// `rows` holds the rows with entries only; `span` is VW.
+  /// `rows` contains only nonempty rows; `span` is VW in the paper.
   WindowFiller(const formats::CsrView& rows, std::int64_t listed, std::int64_t span)
       : rows_(rows),
         columns_(formats::transpose(rows)),
@@ -45,7 +45,7 @@ class WindowFiller {
     sort_by_entries();
   }
 
-  /// Appends the next window of at most `height` places.
+  /// Appends the next window of at most `height` rows.
   void fill(int height, std::vector<std::int32_t>& order) {
     while (taken(first_)) ++first_;
     end_ = std::min(listed_, first_ + span_);
@@ -68,7 +68,7 @@ class WindowFiller {
     std::int64_t row = -1, entries = 0, distinct = 1, own = 0;
   };
 
-  /// Puts the row's columns into the window and counts them for the rows that have them too.
+  /// Adds the row's columns to the window and counts each new one for the rows that contain it.
   void add(std::int64_t row) {
     entries_ += rows_.row_nnz(row);
     for (std::int64_t k = rows_.row_ptr[static_cast<std::size_t>(row)];
@@ -96,7 +96,7 @@ class WindowFiller {
     return common_[static_cast<std::size_t>(row)] >= kTaken;
   }
 
-  /// True when x is the better one: more entries per distinct column, then more entries, then earlier.
+  /// Returns whether x is better: more nonzeros per distinct column, then more nonzeros, then earlier.
   static bool better(const Candidate& x, const Candidate& y) {
     __extension__ using Wide = __int128;
     const Wide left = static_cast<Wide>(x.entries) * y.distinct;
@@ -110,7 +110,7 @@ class WindowFiller {
     return {row, entries_ + own, distinct_ + own - common_[static_cast<std::size_t>(row)], own};
   }
 
-  /// The best free row in reach; -1 when there is none.
+  /// Returns the best free row within the span; -1 if there is none.
   std::int64_t pick() {
     Candidate best;
     const auto consider = [&](std::int64_t row) {
@@ -125,7 +125,7 @@ class WindowFiller {
         consider(touched_[i++]);
       }
     }
-    // A row that shares no column only wins when it is short; the shortest there is sets the mark.
+    // A row without shared columns can be best only if it is short; compare with the shortest one.
     const Candidate mark = {-1, entries_ + least_entries_, distinct_ + least_entries_, rows_.cols};
     if (best.row >= 0 && !better(mark, best)) return best.row;
     if (end_ - first_ < listed_ - first_) {
@@ -137,7 +137,7 @@ class WindowFiller {
     return best.row;
   }
 
-  /// Sorts rows by their number of entries, equal ones by place.
+  /// Sorts rows by number of nonzeros, then by position.
   void sort_by_entries() {
     std::vector<std::int64_t>& start = length_start_;
     start.assign(static_cast<std::size_t>(rows_.cols) + 2, 0);
@@ -155,13 +155,13 @@ class WindowFiller {
     longest_ = rows_.cols;
   }
 
-  /// The first of the free rows with fewest entries; -1 without any.
+  /// Returns the first free row with the fewest nonzeros; -1 if there is none.
   std::int64_t shortest() {
     while (shortest_ < listed_ && taken(by_length_[static_cast<std::size_t>(shortest_)])) ++shortest_;
     return shortest_ < listed_ ? by_length_[static_cast<std::size_t>(shortest_)] : -1;
   }
 
-  /// The first of the free rows with most entries; -1 without any.
+  /// Returns the first free row with the most nonzeros; -1 if there is none.
   std::int64_t longest() {
     for (; longest_ > 0; --longest_) {
       const auto length = static_cast<std::size_t>(longest_);
@@ -176,15 +176,15 @@ class WindowFiller {
   formats::Csr columns_;
   std::int64_t listed_, span_;
   std::vector<std::uint32_t> common_;
-  std::vector<std::int32_t> touched_;           // rows whose counter is not 0
+  std::vector<std::int32_t> touched_;           // rows with a nonzero counter
   formats::Buffer<std::int64_t> column_start_;  // first row of each column that is not before first_
-  std::vector<std::int64_t> column_window_;     // the last window that each column was in
+  std::vector<std::int64_t> column_window_;     // last window that contains each column
   std::int64_t window_ = 0, first_ = 0, end_ = 0;
-  std::int64_t entries_ = 0, distinct_ = 0;  // of the window so far
-  std::vector<std::int32_t> by_length_;      // rows by number of entries
-  std::vector<std::int64_t> length_start_;   // first row of each number of entries in it
-  std::vector<std::int64_t> length_next_;    // first one that may be free
-  std::int64_t shortest_ = 0, longest_ = 0;  // where the search for free rows goes on
+  std::int64_t entries_ = 0, distinct_ = 0;  // counts of the current window
+  std::vector<std::int32_t> by_length_;      // rows by number of nonzeros
+  std::vector<std::int64_t> length_start_;   // start of each number of nonzeros in by_length_
+  std::vector<std::int64_t> length_next_;    // first possibly free row for each number of nonzeros
+  std::int64_t shortest_ = 0, longest_ = 0;  // next numbers of nonzeros to search
   std::int64_t least_entries_ = std::numeric_limits<std::int32_t>::max();
 };
 

@@ -1,4 +1,4 @@
-// Rows of a window chosen by the entries per column that they bring.
+// Fills windows with the rows that add the most nonzeros per column.
 #pragma once
 
 #include "reorder/core/reorderer.hpp"
@@ -9,10 +9,10 @@ inline constexpr Parameter kLoaParameters[] = {
     {"window", "candidate rows considered per step (VW); 0 considers all", 300, 0, 1e9, true},
 };
 
-/// Sorts the rows by their first column, then fills one window after the other: the first free row, then
-/// always the row among the next `window` of the list that gives the most entries per distinct column, of
-/// equals the one with most entries. HyGNN, Algorithm 4 (LOA). Columns shared with the window are counted as
-/// columns enter it. O(nnz log) for sorting columns, then at most `window` counts for each entry of a row.
+/// Sorts the rows by first column, then fills one window after the other (HyGNN, Algorithm 4, LOA): the first
+/// free row, followed repeatedly by the row among the next `window` rows of the list with the most nonzeros
+/// per distinct column, then the most nonzeros. Columns are counted when they enter the window. O(nnz log) to
+/// sort columns, plus at most `window` counts per nonzero.
 Result<std::vector<std::int32_t>> order_by_loa(const formats::CsrView& a, const ReorderOptions& options);
 
 }  // namespace sptile::reorder

@@ -14,7 +14,7 @@ namespace {
 
 using formats::CsrView;
 
-/// Clusters of at most `most` rows one after another, those of rows without entries last.
+/// Clusters rows into trees of at most `most` rows, those of empty rows last.
 Result<ForestWalk> cluster(const CsrView& a, const MinhashOptions& hashing, std::int32_t most) {
   const Result<NearestRows> partners = minhash_partners(a, hashing);
   if (!partners) return tl::unexpected(partners.error());
@@ -24,12 +24,12 @@ Result<ForestWalk> cluster(const CsrView& a, const MinhashOptions& hashing, std:
   return walk_depth_first(maximum_spanning_forest(a.rows, edges_of(*partners), most), roots);
 }
 
-/// One row for each cluster: the columns of its rows.
+/// Returns a matrix with one row per cluster: the union of the columns of its rows.
 formats::Csr unite(const CsrView& a, const ForestWalk& clusters) {
   const auto count = static_cast<std::int64_t>(clusters.tree_starts.size()) - 1;
   const auto row = [&](std::int64_t i) { return columns_of(a, clusters.order[static_cast<std::size_t>(i)]); };
   const auto start = [&](std::int64_t c) { return clusters.tree_starts[static_cast<std::size_t>(c)]; };
-  // Each cluster first gets room for all its entries, then hands back what repeats.
+  // Each cluster first reserves space for all its nonzeros, then removes duplicates.
   std::vector<std::int64_t> room(static_cast<std::size_t>(count) + 1);
   for (std::int64_t c = 0; c < count; ++c) {
     std::int64_t& end = room[static_cast<std::size_t>(c) + 1] = room[static_cast<std::size_t>(c)];

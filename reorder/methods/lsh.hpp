@@ -1,4 +1,4 @@
-// Clusters of similar rows, and clusters of clusters.
+// Clusters similar rows, then similar clusters.
 #pragma once
 
 #include <array>
@@ -15,11 +15,10 @@ inline constexpr std::array<Parameter, 5> kLshParameters = {{
     {"group-clusters", "maximum clusters per group; 1 disables groups", 128, 1, 1 << 20, true},
 }};
 
-/// Orders the rows of any matrix as the TCA reordering of DTC-SpMM (ASPLOS 2024) describes: rows that share
-/// minhash buckets are merged, most similar pairs first, into clusters of a window's size; the clusters, as
-/// the sets of their columns, are merged the same way into groups that fit a cache. Rows without entries come
-/// last, in their order. O(bands * (nnz * band-hashes + rows log rows)), parallel but for the merging;
-/// memory: the structure once more, about 100 bytes a row.
+/// TCA reordering (DTC-SpMM, ASPLOS 2024): merges rows that share minhash buckets, most similar pairs first,
+/// into clusters of a window's size. The clusters, as sets of columns, are merged in the same way into groups
+/// that fit in a cache. Empty rows come last, in their order. O(bands * (nnz * band-hashes + rows log rows)),
+/// parallel except for the merging. Memory: a copy of the structure, and about 100 bytes per row.
 Result<std::vector<std::int32_t>> order_by_lsh(const formats::CsrView& a, const ReorderOptions& options);
 
 }  // namespace sptile::reorder

@@ -39,7 +39,7 @@ Result<std::vector<std::int32_t>> order_by_metis(const formats::CsrView& a, cons
   const auto graph = graph_of(a);
   if (!graph) return tl::unexpected(graph.error());
   if (cancelled(options.progress)) return fail(Errc::io, "cancelled");
-  begin(options.progress, "metis", 0);  // it cannot be watched
+  begin(options.progress, "metis", 0);  // METIS reports no progress
   const auto part_rows = static_cast<std::int64_t>(setting(options, kMetisParameters, "part-rows"));
   auto cut = metis_parts(*graph, a.rows, part_rows, options.seed);
   if (!cut) return tl::unexpected(std::move(cut.error()));

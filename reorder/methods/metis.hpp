@@ -1,4 +1,4 @@
-// The orders of METIS: parts of a k-way partition, and nested dissection.
+// Orderings of METIS: k-way partitioning and nested dissection.
 #pragma once
 
 #include "reorder/core/reorderer.hpp"
@@ -10,26 +10,26 @@ inline constexpr Parameter kMetisParameters[] = {
     {"part-rows", "approximate number of rows per part", 256, 8, 1 << 20, true},
 };
 
-/// Lays the parts of a k-way partition of graph_of(a) one after the other, rows of a part in the order given
+/// Concatenates the parts of a k-way partition of graph_of(a), with the rows of a part in the original order
 /// (Karypis and Kumar, "Multilevel k-way partitioning scheme for irregular graphs", JPDC 1998). Serial;
-/// Errc::unsupported when the graph does not fit METIS's integers.
+/// Errc::unsupported if the graph exceeds METIS's integers.
 Result<std::vector<std::int32_t>> order_by_metis(const formats::CsrView& a, const ReorderOptions& options);
 
-/// Orders by nested dissection of graph_of(a): two sides, then the vertices that separate them, each side
-/// alike (George, "Nested dissection of a regular finite element mesh", SINUM 1973). The rest as
+/// Nested dissection of graph_of(a): recursively orders two halves, then the vertices that separate them
+/// (George, "Nested dissection of a regular finite element mesh", SINUM 1973). Serial; errors as in
 /// order_by_metis.
 Result<std::vector<std::int32_t>> order_by_dissection(const formats::CsrView& a,
                                                       const ReorderOptions& options);
 
-/// A partition, as METIS gives it. Vertices without neighbours are in no part: -1.
+/// A partition by METIS. Vertices without neighbors have part -1.
 struct MetisParts {
   std::vector<std::int32_t> part;
   std::int32_t parts = 1;
-  std::int64_t edge_cut = 0;  ///< edges between parts, by METIS's own count
+  std::int64_t edge_cut = 0;  ///< edges between parts, as counted by METIS
 };
 
-/// Cuts the graph into parts of about part_rows of its first `rows` vertices (for a bipartite graph the
-/// others weigh nothing).
+/// Partitions the graph into parts with about part_rows of its first `rows` vertices; the other vertices of a
+/// bipartite graph have weight 0.
 Result<MetisParts> metis_parts(const Graph& graph, std::int64_t rows, std::int64_t part_rows,
                                std::uint64_t seed);
 

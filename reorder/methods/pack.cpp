@@ -17,17 +17,17 @@
 namespace sptile::reorder {
 namespace {
 
-constexpr int kByDegree = 1, kWhereHubs = 2;  // else as given
-constexpr double kHubShare = 0.25;            // entries in long columns from which on degrees matter
-constexpr int kSmallWindow = 8;               // what tall windows are matched from
-constexpr int kFarRows = 1 << 16;             // of a stretch whose columns a second cache may hold
+constexpr int kByDegree = 1, kWhereHubs = 2;  // otherwise original order
+constexpr double kHubShare = 0.25;            // minimum fraction of nonzeros in long columns for degree order
+constexpr int kSmallWindow = 8;               // height of windows before matching
+constexpr int kFarRows = 1 << 16;             // rows in a stretch whose columns an L2 cache may hold
 
-/// The parameters, read once, and what follows from the shape.
+/// Parameters and values derived from the shape.
 struct Plan {
-  int height;         // of the windows asked for
-  int greedy_height;  // of those packed greedily
-  bool from_rows;     // matching starts at single rows
-  int degree_base;    // kByDegree, kWhereHubs or 0, as given
+  int height;         // requested window height
+  int greedy_height;  // height of greedily packed windows
+  bool from_rows;     // matching starts with single rows
+  int degree_base;    // kByDegree, kWhereHubs, or 0 for the original order
   std::int64_t match_rows;
   int swap_passes;
   GreedyOptions greedy;
@@ -40,7 +40,7 @@ Plan make_plan(const ReorderOptions& options) {
   plan.height = std::max(1, options.window_rows);
   plan.match_rows = static_cast<std::int64_t>(number("match-rows"));
   plan.swap_passes = static_cast<int>(number("swap-passes"));
-  // Matching doubles heights: it reaches powers of two only.
+  // Matching doubles heights, so it reaches only powers of two.
   const bool doubles = std::has_single_bit(static_cast<unsigned>(plan.height));
   plan.from_rows = number("match-from-rows") != 0 && doubles;
   plan.degree_base = static_cast<int>(number("degree-base"));
@@ -55,7 +55,7 @@ Plan make_plan(const ReorderOptions& options) {
   return plan;
 }
 
-/// True when more than kHubShare of the entries stand in columns longer than `longest`.
+/// Returns whether more than kHubShare of the nonzeros are in columns longer than `longest`.
 bool has_hubs(const formats::CsrView& a, std::span<const std::int32_t> count, int longest) {
   std::int64_t in_hubs = 0;
   for (const std::int32_t entries : count)
@@ -63,12 +63,12 @@ bool has_hubs(const formats::CsrView& a, std::span<const std::int32_t> count, in
   return static_cast<double>(in_hubs) > kHubShare * static_cast<double>(a.nnz());
 }
 
-/// A matrix, and the same for steps that do not need the columns of a row to ascend: where there are hubs,
-/// with frequent columns first.
+/// A matrix, and a copy for steps that do not need ascending columns: if there are hubs, with frequent
+/// columns first.
 struct Matrix {
   const formats::CsrView& a;
   bool hubs = false;
-  formats::Buffer<std::int32_t> columns = {};  // what `unsorted` borrows where there are hubs
+  formats::Buffer<std::int32_t> columns = {};  // storage of `unsorted` if there are hubs
   formats::CsrView unsorted = a;
 };
 
@@ -89,7 +89,7 @@ Result<std::vector<std::int32_t>> pack_rows(const Matrix& matrix, std::span<cons
   return places;
 }
 
-/// First windows, swaps, taller windows; `base` has the rows with entries.
+/// Packs windows, swaps rows, and matches windows into taller ones; `base` contains the nonempty rows.
 Result<std::vector<std::int32_t>> pack(const Matrix& matrix, std::span<const std::int32_t> base,
                                        const Plan& plan) {
   const formats::CsrView& a = matrix.a;
@@ -98,7 +98,7 @@ Result<std::vector<std::int32_t>> pack(const Matrix& matrix, std::span<const std
   };
   int height = plan.from_rows ? plan.height : plan.greedy_height;
   auto order = plan.from_rows ? match(base, 1, height) : pack_rows(matrix, base, plan);
-  // Swaps between small windows come first: rows that stay together in taller ones are then good company.
+  // Swaps between small windows come first: they make rows similar that stay together in taller windows.
   while (order && plan.swap_passes > 0 && plan.height <= kTallestPair) {
     if (const Status swapped = swap_rows(a, *order, {height, plan.swap_passes, plan.swap_partners}); !swapped)
       return tl::unexpected(swapped.error());
@@ -110,15 +110,14 @@ Result<std::vector<std::int32_t>> pack(const Matrix& matrix, std::span<const std
   return order;
 }
 
-/// Rows of the tallest windows that were matched; 1 where none were.
+/// Returns the rows of the tallest matched windows; 1 if there are none.
 std::int64_t matched_rows(const Plan& plan) {
   std::int64_t rows = 1;
   for (std::int64_t tall = 2 * std::int64_t{plan.height}; tall <= plan.match_rows; tall *= 2) rows = tall;
   return rows;
 }
 
-/// The same groups of `group` consecutive rows in the order of their median rows; what is left over stays
-/// last.
+/// Sorts groups of `group` consecutive rows by their median row; an incomplete group stays last.
 std::vector<std::int32_t> by_median(std::span<const std::int32_t> order, std::int64_t group) {
   const std::int64_t groups = std::ssize(order) / group;
   const auto rows_of = [&](std::int64_t g) {
@@ -140,8 +139,8 @@ std::vector<std::int32_t> by_median(std::span<const std::int32_t> order, std::in
   return sorted;
 }
 
-/// Matching leaves the tallest windows in no order of their own. Where long stretches of rows have fewer
-/// columns when these follow the given order, they do. The first `filled` rows have entries.
+/// Matching leaves the tallest windows in an arbitrary order. Sorts them by the original order if long
+/// stretches of rows then have fewer columns. The first `filled` rows are nonempty.
 void follow_given_order(const formats::CsrView& a, std::vector<std::int32_t>& order, std::ptrdiff_t filled,
                         std::int64_t group) {
   if (group == 1 || std::ssize(order) <= kFarRows) return;
@@ -154,7 +153,7 @@ void follow_given_order(const formats::CsrView& a, std::vector<std::int32_t>& or
   if (columns(sorted) < columns(order)) order = std::move(sorted);
 }
 
-/// True when `x` has no more blocks than `y` in windows of the height and of twice the height.
+/// Returns whether `x` has no more blocks than `y`, both at `height` and at twice `height`.
 bool as_dense(const formats::CsrView& a, std::span<const std::int32_t> x, std::span<const std::int32_t> y,
               int height) {
   const BlockCounts of_x = count_blocks(a, x, height), of_y = count_blocks(a, y, height);

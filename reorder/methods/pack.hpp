@@ -1,4 +1,4 @@
-// Windows with few distinct columns, built for that and nothing else.
+// Builds windows with few distinct columns.
 #pragma once
 
 #include <array>
@@ -26,14 +26,13 @@ inline constexpr Preset kPackPresets[] = {
     {"quality", "greedy windows, up to six passes of swaps, matched into taller ones", kPackQuality},
 };
 
-/// Lowers the number of distinct columns per window of options.window_rows rows, summed over the windows:
-/// the connectivity of the hypergraph whose vertices are the rows, whose nets are the columns and whose
-/// parts are the windows. Windows are packed greedily (pack_greedily) or matched from single rows
-/// (match_upwards), rows are swapped between them (swap_rows), then windows are matched into taller ones. The
-/// tallest follow the given order where stretches of 65,536 rows then have fewer columns. Where columns are
-/// long and degree order has fewer blocks, at this height or at twice it, that is taken. Rows without entries
-/// come last. Any shape; the columns of a row are all that counts, so symmetry plays no part. O(nnz) steps
-/// times the bounds in the parameters; memory about 16 bytes per entry.
+/// Minimizes the number of distinct columns per window of options.window_rows rows, summed over the windows:
+/// the connectivity of the hypergraph with rows as vertices, columns as nets and windows as parts. Windows
+/// are packed greedily (pack_greedily) or matched from single rows (match_upwards), rows are swapped between
+/// them (swap_rows), then windows are matched into taller ones. The tallest windows follow the original order
+/// if stretches of 65,536 rows then have fewer columns. If columns are long and degree order has fewer
+/// blocks, at this height or twice it, degree order is returned. Empty rows come last. Accepts any shape;
+/// symmetry is not required. O(nnz) times the bounds in the parameters; memory: about 16 bytes per nonzero.
 Result<std::vector<std::int32_t>> order_by_packing(const formats::CsrView& a, const ReorderOptions& options);
 
 }  // namespace sptile::reorder

@@ -5,7 +5,7 @@
 
 namespace sptile::reorder {
 
-/// Shuffles the rows with options.seed: the worst case that orderings start from. O(rows).
+/// Shuffles the rows with options.seed, the worst case for locality. O(rows).
 Result<std::vector<std::int32_t>> order_randomly(const formats::CsrView& a, const ReorderOptions& options);
 
 }  // namespace sptile::reorder

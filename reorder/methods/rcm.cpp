@@ -20,14 +20,13 @@ struct ToEdge {
   Edge operator()(std::int32_t target) const { return {source, target}; }
 };
 
-// What Boost.Graph wants to know about Graph: names of types, and the free functions below. Nothing is
-// copied.
+// Adapts Graph to Boost.Graph without copying: type names here, free functions below.
 struct BoostGraph {
   using vertex_descriptor = std::int32_t;
   using edge_descriptor = Edge;
   using vertex_iterator = boost::counting_iterator<std::int32_t>;
   using out_edge_iterator = boost::transform_iterator<ToEdge, const std::int32_t*>;
-  using directed_category = boost::directed_tag;  // each edge stands in both lists
+  using directed_category = boost::directed_tag;  // each edge is in both lists
   using edge_parallel_category = boost::disallow_parallel_edge_tag;
   struct traversal_category : boost::incidence_graph_tag, boost::vertex_list_graph_tag {};
   using vertices_size_type = std::size_t;
@@ -55,7 +54,8 @@ std::size_t out_degree(std::int32_t v, const BoostGraph& g) {
 std::int32_t source(const Edge& e, const BoostGraph&) { return e.source; }
 std::int32_t target(const Edge& e, const BoostGraph&) { return e.target; }
 
-// Sorts neighbours by degree, equal ones by number: no two keys are equal, so no sort can make a difference.
+// Sorts neighbors by degree, then by number. Keys are distinct, so the result does not depend on the sort
+// algorithm.
 struct DegreeThenNumber {
   using key_type = std::int32_t;
   using value_type = std::uint64_t;
@@ -71,7 +71,8 @@ struct DegreeThenNumber {
 
 struct Cancelled {};
 
-// Appends vertices; the only place where Boost's walk can be watched and left.
+// Output iterator that appends vertices; the only place where Boost's traversal can report progress and be
+// cancelled.
 struct Collector {
   using iterator_category = std::output_iterator_tag;
   using value_type = void;
@@ -95,7 +96,7 @@ struct Collector {
   }
 };
 
-// Walks one component at a time, breadth first; `distance` is -1 wherever no sweep has been.
+// Traverses one component at a time, breadth first; `distance` is -1 for unvisited vertices.
 class Rim {
  public:
   explicit Rim(const Graph& graph) : graph_(graph), distance_(static_cast<std::size_t>(graph.vertices), -1) {}
@@ -103,8 +104,8 @@ class Rim {
   [[nodiscard]] bool seen(std::int64_t v) const { return distance_[static_cast<std::size_t>(v)] >= 0; }
 
   RcmComponent component_of(std::int32_t v) {
-    constexpr int kMostSweeps = 8;  // each is linear in the component; two or three are usual
-    reached_.clear();               // the component before stays seen
+    constexpr int kMostSweeps = 8;  // each is O(component); two or three are usual
+    reached_.clear();               // the previous component stays visited
     sweep(v);
     std::int32_t start = least_degree(reached_);
     std::int32_t depth = -1;
@@ -119,7 +120,7 @@ class Rim {
 
  private:
   [[nodiscard]] std::int32_t& distance(std::int32_t v) { return distance_[static_cast<std::size_t>(v)]; }
-  // Fills reached_ with the component, nearest first; gives the greatest distance.
+  // Fills reached_ with the component by ascending distance from `from`; returns the maximum distance.
   std::int32_t sweep(std::int32_t from) {
     for (const std::int32_t v : reached_) distance(v) = -1;
     reached_.assign(1, from);
@@ -138,7 +139,7 @@ class Rim {
                                      [&](std::int32_t v) { return std::pair(graph_.degree(v), v); });
   }
 
-  // The vertex of least degree among the farthest ones.
+  // Returns the vertex with the minimum degree among the farthest ones.
   [[nodiscard]] std::int32_t farthest() {
     const std::int32_t depth = distance(reached_.back());
     const auto first = std::ranges::partition_point(
@@ -166,8 +167,8 @@ Result<std::vector<std::int32_t>> order_by_rcm(const formats::CsrView& a, const 
   if (!graph) return tl::unexpected(std::move(graph.error()));
   if (cancelled(options.progress)) return fail(Errc::io, "cancelled");
   const std::vector<RcmComponent> components = peripheral_starts(*graph);
-  // Boost's own search for starts costs a pass over all vertices for each component; given the starts, it
-  // walks each component once.
+  // Boost's search for start vertices takes a pass over all vertices per component; given start vertices, it
+  // traverses each component once.
   std::deque<std::int32_t> starts;
   for (const RcmComponent& component : components) starts.push_back(component.start);
   begin(options.progress, "rcm", graph->vertices);

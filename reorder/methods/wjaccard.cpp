@@ -16,7 +16,7 @@ namespace {
 using formats::CsrView;
 using Order = std::vector<std::int32_t>;
 
-/// Rows with a neighbour, rows without, rows without entries; gives the number of the first.
+/// Sorts `roots`: rows with neighbors, rows without, empty rows. Returns the number of the first kind.
 std::size_t sort_by_kind(const CsrView& a, const std::vector<WeightedEdge>& forest, Order& roots) {
   std::vector<char> kind(static_cast<std::size_t>(a.rows), 1);
   for (const WeightedEdge& e : forest)
@@ -32,7 +32,7 @@ std::size_t sort_by_kind(const CsrView& a, const std::vector<WeightedEdge>& fore
   return connected;
 }
 
-/// Marks the rows of `order` that are `factor` times less similar to the rows before and after them than to
+/// Marks the rows of `order` whose similarity to the previous and next row is `factor` times lower than to
 /// their nearest row.
 std::vector<char> find_isolated(const CsrView& a, const JaccardWeights& weights, const NearestRows& nearest,
                                 double factor, std::span<const std::int32_t> order) {
@@ -50,10 +50,11 @@ std::vector<char> find_isolated(const CsrView& a, const JaccardWeights& weights,
   return isolated;
 }
 
-/// Moves each isolated row behind the nearest of its neighbours that is not; without one it stays.
+/// Moves each isolated row after its nearest neighbor that is not isolated; keeps it in place if there is
+/// none.
 void move_isolated(const NearestRows& nearest, std::vector<char> isolated, std::span<std::int32_t> order) {
   const auto is_isolated = [&](std::int32_t r) { return isolated[static_cast<std::size_t>(r)] != 0; };
-  // The guests of a row form a list through `next`.
+  // The isolated rows to insert after a row form a list through `next`.
   Order guests(isolated.size(), -1), next(isolated.size(), -1);
   for (const std::int32_t r : order) {
     if (!is_isolated(r)) continue;

@@ -1,4 +1,4 @@
-// Rows in a path through their most similar ones.
+// Orders rows along a path through their most similar rows.
 #pragma once
 
 #include <array>
@@ -16,12 +16,12 @@ inline constexpr std::array<Parameter, 6> kWJaccardParameters = {{
     {"isolation", "minimum similarity ratio to move a row; 0 disables moves", 2, 0, 1e6, false},
 }};
 
-/// Orders the rows of any matrix after "RSH-SpMM", section 3.4 (Algorithm 3): the nearest rows of each by
-/// weighted Jaccard similarity (nearest_rows.hpp), a spanning forest of greatest similarity over them, a
-/// depth-first walk of it, 2-opt in stretches, and rows that still stand among strangers moved beside their
-/// nearest. Then rows that share no column with another, then rows without entries, both in their order.
-/// O(nnz + rows * visits), whatever the degrees; all but the walk in parallel; memory as nearest_rows, and 12
-/// bytes for each neighbour of each row.
+/// Orders the rows of any matrix as in RSH-SpMM, section 3.4 (Algorithm 3): nearest rows by weighted Jaccard
+/// similarity (nearest_rows.hpp), a maximum spanning forest over them, its depth-first traversal, 2-opt in
+/// stretches, and a final step that moves rows with dissimilar neighbors next to their nearest row. Rows that
+/// share no column come after these, then empty rows, both in their order. O(nnz + rows * visits) for any
+/// degrees; parallel except for the traversal. Memory: that of nearest_rows, and 12 bytes per neighbor of
+/// each row.
 Result<std::vector<std::int32_t>> order_by_weighted_jaccard(const formats::CsrView& a,
                                                             const ReorderOptions& options);
 

@@ -5,10 +5,10 @@
 namespace sptile::reorder {
 namespace {
 
-constexpr std::size_t kBlock = 64;  // slots whose densities are computed at once
+constexpr std::size_t kBlock = 64;  // slots per vectorized block
 
-/// Calls take(slot, density) for slots from `begin` on whose density(slot) is above `least`, in order; `take`
-/// raises it. Blocks are computed by vector instructions, and few of them have anything to take.
+/// Calls take(slot, density) in order for slots from `begin` on with density(slot) > `least`, which `take`
+/// raises. Blocks of densities are vectorized, and few blocks contain a candidate.
 template <class Density, class Take>
 void for_each_above(const float& least, std::size_t begin, std::size_t end, const Density& density,
                     const Take& take) {
@@ -83,8 +83,7 @@ void Candidates::remove(std::int32_t row) {
 }
 
 std::int32_t Candidates::densest(std::int64_t entries, std::int64_t columns, bool whole_blocks) const {
-  // 32-bit numbers throughout: only the comparison matters, and a window that passes 2^31 columns does not
-  // exist.
+  // 32-bit numbers suffice: only the comparison matters, and windows never have 2^31 columns.
   const auto have = static_cast<float>(entries);
   const auto distinct = static_cast<std::int32_t>(std::min<std::int64_t>(columns, kTooMany));
   const std::int32_t up = whole_blocks ? 7 : 0;
@@ -118,7 +117,7 @@ void Candidates::promising(std::size_t most, std::int64_t entries, std::int64_t 
     if (ranked.slot != kUnseen) rows.push_back(row_[static_cast<std::size_t>(ranked.slot)]);
 }
 
-/// Puts it behind all that are as good; the last one goes.
+/// Inserts after equally good candidates; drops the last one.
 void Candidates::insert(Ranked ranked) {
   std::size_t place = best_.size() - 1;
   for (; place > 0 && best_[place - 1].density < ranked.density; --place) best_[place] = best_[place - 1];

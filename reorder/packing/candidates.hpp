@@ -1,4 +1,4 @@
-// The rows that may come next in a window.
+// Candidate rows for the next place in a window.
 #pragma once
 
 #include <cstdint>
@@ -7,41 +7,40 @@
 
 namespace sptile::reorder {
 
-/// Rows that share columns with a window, each in a slot. Slot 0 and slot 1 belong to nobody: what is counted
-/// there is thrown away. Counting has no branches, since whether a row was met before cannot be guessed.
+/// Rows that share columns with a window, one per slot. Slots 0 and 1 collect counts to be discarded, which
+/// makes counting branch-free; branches on whether a row was seen before would be unpredictable.
 class Candidates {
  public:
   static constexpr std::int32_t kNoRow = -1;
 
-  /// Takes rows 0 .. rows - 1.
+  /// Manages rows 0 .. rows - 1.
   explicit Candidates(std::int64_t rows);
 
-  /// Forgets all rows that are not gone.
+  /// Removes all candidates; removed rows stay removed.
   void clear();
-  /// Each of the rows shares one more column with the window; at most 2^30 rows at once, each once. `size`
-  /// has the entries of all rows; those with none are gone. Returns how many of the rows are met for the
-  /// first time and not gone.
+  /// Adds one shared column to each of the rows (distinct, at most 2^30); `size` has the nonzeros of all
+  /// rows, and empty rows count as removed. Returns the number of new candidates.
   std::int64_t share(std::span<const std::int32_t> rows, std::span<const std::int32_t> size);
 
-  /// The row never comes up again.
+  /// Removes a row permanently.
   void remove(std::int32_t row);
-  /// A row that is gone may come up again.
+  /// Makes a removed row available again.
   void restore(std::int32_t row) { slot_[static_cast<std::size_t>(row)] = kUnseen; }
   [[nodiscard]] bool is_gone(std::int32_t row) const { return slot_[static_cast<std::size_t>(row)] == kGone; }
 
-  /// The row that gives the window most entries per column when it has `entries` and `columns` before;
-  /// `whole_blocks` counts columns in eights. kNoRow when there is none, the first met of equals. O(rows
-  /// met).
+  /// Returns the row that maximizes nonzeros per column of a window with `entries` nonzeros and `columns`
+  /// columns before; `whole_blocks` rounds columns up to multiples of eight. The first candidate wins ties;
+  /// kNoRow if there is none. O(candidates).
   [[nodiscard]] std::int32_t densest(std::int64_t entries, std::int64_t columns, bool whole_blocks) const;
-  /// The `most` rows that seem to give the window most entries per column, best first, of equals the first
-  /// met, when the columns shared so far are one in `per_shared` of the window's. O(rows met).
+  /// Lists the `most` rows that are estimated to maximize nonzeros per column, best first, earlier candidates
+  /// first on ties. Assumes that one in `per_shared` of the window's columns was counted. O(candidates).
   void promising(std::size_t most, std::int64_t entries, std::int64_t columns, float per_shared,
                  std::vector<std::int32_t>& rows);
-  /// The row with most columns in the window, the first met of equals; kNoRow when there is none.
+  /// Returns the row with the most shared columns, the first candidate on ties; kNoRow if there is none.
   [[nodiscard]] std::int32_t most_shared() const;
 
  private:
-  static constexpr std::int32_t kUnseen = 0, kGone = 1, kFirst = 2;  // slots
+  static constexpr std::int32_t kUnseen = 0, kGone = 1, kFirst = 2;  // special slots
   static constexpr std::int32_t kTooMany = 1 << 30;  // missing columns of a slot without a row
 
   struct Ranked {
@@ -52,9 +51,9 @@ class Candidates {
   void insert(Ranked ranked);
 
   std::vector<std::int32_t> slot_;  // by row
-  // By slot; one array each, so that several rows are compared by one instruction.
+  // Indexed by slot; separate arrays, so that rows are compared by vector instructions.
   std::vector<std::int32_t> row_, size_;
-  std::vector<std::int32_t> missing_;  // columns that the window would gain; from used_ on 0
+  std::vector<std::int32_t> missing_;  // columns that the window would gain; 0 from index used_ on
   std::int32_t used_ = kFirst;
   std::vector<Ranked> best_;  // best first
 };

@@ -1,4 +1,4 @@
-// Columns numbered by how many entries they have.
+// Renumbers columns by frequency.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace sptile::reorder {
 
-/// The entries of each column. O(nnz + cols).
+/// Returns the number of nonzeros in each column. O(nnz + cols).
 std::vector<std::int32_t> count_columns(const formats::CsrView& a);
 
-/// The columns of all entries, renumbered so that columns with more entries come first, equal ones by id.
-/// Where few columns have most of the entries, what is kept for them then stands together in cache. Columns
-/// of a row no longer ascend. `count` is that of the columns. O(nnz + cols), parallel.
+/// Returns the column ids of all nonzeros, renumbered by descending number of nonzeros per column, then by
+/// id. If few columns have most of the nonzeros, data indexed by column is then contiguous in cache. The
+/// columns of a row no longer ascend. `count` has the nonzeros per column. O(nnz + cols), parallel.
 formats::Buffer<std::int32_t> frequent_first(const formats::CsrView& a, std::span<const std::int32_t> count);
 
 }  // namespace sptile::reorder

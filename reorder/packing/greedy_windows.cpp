@@ -15,25 +15,26 @@ namespace sptile::reorder {
 namespace {
 
 constexpr std::int64_t kMostChains = 16;
-constexpr std::int64_t kRounds = 256;      // that would pack all rows
-constexpr std::int64_t kChainWindows = 4;  // that a chain proposes in a round at least
-constexpr std::int64_t kChainRows = 1024, kChainEntries = 1 << 15;  // what a chain is worth having for
-constexpr std::int64_t kPurge = 4;                                  // once one in so many rows has gone
+constexpr std::int64_t kRounds = 256;                               // target number of rounds
+constexpr std::int64_t kChainWindows = 4;                           // minimum windows per chain and round
+constexpr std::int64_t kChainRows = 1024, kChainEntries = 1 << 15;  // minimum work for a separate chain
+constexpr std::int64_t kPurge = 4;  // purge after 1 / kPurge of the rows was placed
 
-// What a window may look up, for each of its rows: kSpare whatever its size, GreedyOptions::lookups for each
-// of the first kFirstEntries entries of its first row, an eighth of that for each further one. A row met for
-// the first time counts kMet times more: it has to be ranked, too. A window that goes on with the rows met by
-// the one before may look up kGoingOn of it.
+// Budget of lookups for a window, per row of it: kSpare, plus GreedyOptions::lookups for each of the first
+// kFirstEntries nonzeros of its first row and an eighth of that for each further one. A row seen for the
+// first time costs kMet additional lookups, because it must be ranked. A window that continues with the
+// candidates of the previous one has kGoingOn of this budget.
 constexpr std::int64_t kSpare = 256, kFirstEntries = 256, kMet = 2;
 constexpr double kGoingOn = 0.35;
 
-/// Rows that are not in an accepted window yet, and the lists of the columns reduced to them now and then.
+/// Rows that are in no accepted window, and the lists of columns, which are reduced to these rows from time
+/// to time.
 struct FreeRows {
-  std::vector<std::int32_t> size;  // entries of a row, 0 once it is placed
-  std::vector<std::int32_t> rows;  // free ones at the last purge, in base order
+  std::vector<std::int32_t> size;  // nonzeros of a row; 0 if placed
+  std::vector<std::int32_t> rows;  // free rows at the last purge, in base order
   ColumnLists lists;
-  formats::Buffer<std::int32_t> list_size;  // of each column, since the last purge
-  std::int64_t entries = 0;                 // of the rows in `rows`
+  formats::Buffer<std::int32_t> list_size;  // by column, since the last purge
+  std::int64_t entries = 0;                 // nonzeros of the rows in `rows`
 };
 
 FreeRows all_free(const ColumnSets& sets) {
@@ -49,8 +50,8 @@ FreeRows all_free(const ColumnSets& sets) {
   return free;
 }
 
-/// Drops placed rows everywhere. Done each time that a share of the rows has gone, so all purges together
-/// cost a few times as much as the first.
+/// Drops placed rows from all lists. Runs whenever a fixed fraction of the rows was placed, so that all
+/// purges together cost a few times as much as the first.
 void purge(FreeRows& free, const ColumnSets& sets) {
   const auto is_free = [&](std::int32_t row) { return free.size[static_cast<std::size_t>(row)] != 0; };
   parallel::loop(tbb::blocked_range<std::int64_t>(0, sets.cols, 4096), [&](const auto& range) {
@@ -58,7 +59,7 @@ void purge(FreeRows& free, const ColumnSets& sets) {
       std::int32_t* const list = free.lists.items.data() + free.lists.first[c];
       std::int32_t kept = 0;
       for (std::int32_t i = 0; i < free.list_size[c];
-           ++i) {  // no branches: which rows are gone nobody can guess
+           ++i) {  // branch-free, because placed rows are unpredictable
         list[kept] = list[i];
         kept += is_free(list[i]);
       }
@@ -70,21 +71,21 @@ void purge(FreeRows& free, const ColumnSets& sets) {
   for (const std::int32_t row : free.rows) free.entries += free.size[static_cast<std::size_t>(row)];
 }
 
-/// One sequence of windows, each beginning where the one before left off.
+/// A sequence of windows, each starting with the state of the previous one.
 struct Chain {
-  std::size_t place = 0;               // in FreeRows::rows: everything cyclically before it is taken
-  std::int32_t next = -1;              // row to start the next window with; -1: the one at `place`
-  std::vector<std::int32_t> proposed;  // whole windows of this round
+  std::size_t place = 0;               // index in FreeRows::rows; all rows cyclically before it are taken
+  std::int32_t next = -1;              // first row of the next window; -1: the one at `place`
+  std::vector<std::int32_t> proposed;  // windows of this round, concatenated
   std::vector<std::int32_t> packed;    // accepted windows
 };
 
-/// Grows windows; one per thread. Between two runs no row that may still be free is gone.
+/// Grows windows; one per thread. Between calls of run() only placed rows are removed.
 class Packer {
  public:
   Packer(const ColumnSets& sets, const FreeRows& free, const GreedyOptions& options)
       : sets_(sets), free_(free), options_(options), candidates_(sets.items), pool_(sets.cols) {}
 
-  /// Proposes windows until they hold that many rows or entries, or nothing is free.
+  /// Proposes windows until they have most_rows rows or most_entries nonzeros, or no row is free.
   void run(Chain& chain, std::int64_t most_rows, std::int64_t most_entries) {
     chain.proposed.clear();
     may_go_on_ = false;
@@ -98,9 +99,9 @@ class Packer {
   [[nodiscard]] const GreedyWork& work() const { return work_; }
 
  private:
-  static constexpr int kRowsPerPool = 16;  // that a pool gives before it is filled again
+  static constexpr int kRowsPerPool = 16;  // rows taken before the pool is refilled
 
-  /// A column that the last row brought, and how many rows its list has.
+  /// A column added by the last row, and the length of its list.
   struct Fresh {
     std::int32_t rows, column;
   };
@@ -109,7 +110,7 @@ class Packer {
     return !candidates_.is_gone(row) && free_.size[static_cast<std::size_t>(row)] != 0;
   }
 
-  /// The next free row of the base order, or -1; cyclic, so that a chain whose stretch is used up goes on.
+  /// Returns the next free row of the base order, or -1. Cyclic, so that a chain continues past its stretch.
   std::int32_t next_in_base(Chain& chain) const {
     for (std::size_t step = 0; step < free_.rows.size(); ++step) {
       if (chain.place >= free_.rows.size()) chain.place = 0;
@@ -145,8 +146,7 @@ class Packer {
            (kSpare + (entries - further) * options_.lookups + further * std::max(1, options_.lookups / 8));
   }
 
-  /// Takes rows as long as the lists of all their columns can be looked up; returns how many are still to
-  /// come.
+  /// Adds rows while the lists of all their columns fit the budget; returns the number of missing rows.
   int grow_by_lists(std::int32_t row, Chain& chain) {
     for (int left = options_.window_rows - 1; row >= 0; --left) {
       take(row, chain);
@@ -159,7 +159,7 @@ class Packer {
     return 0;
   }
 
-  /// Takes `left` rows, always the best of the most promising ones.
+  /// Adds `left` rows, each the best of the most promising candidates.
   void grow_from_pools(int left, Chain& chain) {
     for (int from_pool = kRowsPerPool; left > 0; --left, ++from_pool) {
       if (from_pool == kRowsPerPool) fill_pool(), from_pool = 0;
@@ -175,7 +175,7 @@ class Packer {
     }
   }
 
-  /// The pool has at most as many entries as look-ups were allowed, beyond its first row.
+  /// The nonzeros of the pool, except for its first row, are bounded by the lookup budget.
   void fill_pool() {
     const float per_counted =
         static_cast<float>(columns_) / static_cast<float>(std::max<std::int64_t>(1, counted_));
@@ -208,8 +208,8 @@ class Packer {
     columns_ += static_cast<std::int64_t>(fresh);
   }
 
-  /// Counts the fresh columns for the rows in their lists. Where that takes more look-ups than are left,
-  /// short lists come first: they cost least and say most. False when some had to be left out.
+  /// Counts the new columns for the rows in their lists. If the budget is too small, short lists come first,
+  /// because they are cheapest and most selective. Returns false if some lists were skipped.
   bool look_up() {
     for (const Fresh& fresh : fresh_) {
       __builtin_prefetch(&free_.lists.first[fresh.column]);
@@ -237,7 +237,7 @@ class Packer {
     return all;
   }
 
-  /// The list of a column, or of a longer one the `most` rows from near_ on.
+  /// Returns the list of a column, or of a longer list the `most` rows from near_ on.
   std::span<const std::int32_t> near_part(std::int32_t column, std::int32_t most) const {
     const std::int32_t* begin = free_.lists.items.data() + free_.lists.first[column];
     const std::int32_t* const end = begin + free_.list_size[column];
@@ -250,17 +250,17 @@ class Packer {
   const GreedyOptions& options_;
   Candidates candidates_;
   RowPool pool_;
-  std::vector<Fresh> fresh_;             // columns that the last row brought
-  std::vector<std::int32_t> promising_;  // rows
+  std::vector<Fresh> fresh_;             // columns added by the last row
+  std::vector<std::int32_t> promising_;  // row ids
   std::int32_t near_ = 0;
-  bool may_go_on_ = false;                  // the last window left rows that are worth a second one
-  std::int64_t entries_ = 0, columns_ = 0;  // of the window
-  std::int64_t counted_ = 0;                // columns that the candidates were looked up by
+  bool may_go_on_ = false;                  // the last window left candidates for a second one
+  std::int64_t entries_ = 0, columns_ = 0;  // counts of the window
+  std::int64_t counted_ = 0;                // columns counted for the candidates
   std::int64_t lookups_left_ = 0, pool_entries_ = 0;
   GreedyWork work_;
 };
 
-/// Places the chains at equal distances, in entries, along the free rows.
+/// Places the chains along the free rows at equal distances in nonzeros.
 void spread_chains(std::vector<Chain>& chains, std::size_t active, const FreeRows& free,
                    const ColumnSets& sets) {
   if (chains.size() < active) chains.resize(active);
@@ -273,7 +273,7 @@ void spread_chains(std::vector<Chain>& chains, std::size_t active, const FreeRow
   }
 }
 
-/// Accepts the windows whose rows are all still free; returns the rows placed.
+/// Accepts the windows whose rows are all free; returns the number of rows placed.
 std::int64_t accept(std::vector<Chain>& chains, std::size_t running, FreeRows& free, int window_rows,
                     bool keep_short) {
   const auto height = static_cast<std::size_t>(window_rows);
@@ -315,7 +315,7 @@ Result<std::vector<std::int32_t>> pack_greedily(const ColumnSets& sets, const Gr
   while (!free.rows.empty()) {
     const std::size_t active = chains_for(free, options.window_rows);
     const bool last = active == 1 && free.entries <= few;
-    // Few rows per round and chain, so that chains seldom want the same ones.
+    // Few rows per round and chain, so that chains seldom propose the same rows.
     const std::int64_t share = active > 1 ? kRounds * static_cast<std::int64_t>(active) : last ? 1 : 2;
     const auto rows_free = static_cast<std::int64_t>(free.rows.size());
     const std::int64_t most_rows = std::max(rows_free / share + 1, kChainWindows * options.window_rows);
@@ -332,7 +332,8 @@ Result<std::vector<std::int32_t>> pack_greedily(const ColumnSets& sets, const Gr
       for (std::size_t c = 0; c < running; ++c)
         proposed += static_cast<std::int64_t>(chains[c].proposed.size());
       const std::int64_t rows = accept(chains, running, free, options.window_rows, active == 1);
-      // Rows with hubs are wanted by all chains: then fewer of them run, and little is done in vain.
+      // All chains propose rows with hubs. If many proposals are rejected, fewer chains run, so that less
+      // work is wasted.
       running =
           8 * rows < 7 * proposed ? std::max<std::size_t>(1, running / 2) : std::min(active, 2 * running);
       placed += rows;
@@ -342,7 +343,7 @@ Result<std::vector<std::int32_t>> pack_greedily(const ColumnSets& sets, const Gr
   }
   if (work != nullptr)
     for (const Packer& packer : packers) *work = *work + packer.work();
-  // A window that stayed short is in the first chain, which therefore comes last.
+  // Only the first chain can contain a short window and therefore comes last.
   std::vector<std::int32_t> order;
   order.reserve(static_cast<std::size_t>(sets.items));
   for (std::size_t c = chains.size(); c-- > 0;)

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::int32_t kNone = -1;
 
-/// Items that found nobody: the first with the second, the third with the fourth, ...
+/// Pairs the unmatched items in order: the first with the second, the third with the fourth, ...
 void match_rest(std::span<std::int32_t> mate) {
   std::int32_t waiting = kNone;
   for (std::size_t i = 0; i < mate.size(); ++i) {
@@ -24,7 +24,7 @@ void match_rest(std::span<std::int32_t> mate) {
   }
 }
 
-/// The mate of each item of a level; one stays alone (kNone) where their number is odd.
+/// Returns the mate of each item of a level, or kNone for the unmatched item of an odd number.
 std::vector<std::int32_t> match_level(const ColumnSets& sets, const MatchingOptions& options) {
   const ColumnLists lists = lists_of_columns(sets);
   const Weights weights = weigh(sets, lists);
@@ -43,7 +43,7 @@ std::vector<std::int32_t> match_level(const ColumnSets& sets, const MatchingOpti
   return mate;
 }
 
-/// Pairs in the order of their first items, 2 entries each.
+/// Lists pairs in the order of their first items, 2 elements per pair.
 std::vector<std::int32_t> list_pairs(std::span<const std::int32_t> mate) {
   std::vector<std::int32_t> pairs;
   pairs.reserve(mate.size());
@@ -53,7 +53,7 @@ std::vector<std::int32_t> list_pairs(std::span<const std::int32_t> mate) {
   return pairs;
 }
 
-/// Moves whole runs of `rows` rows: the runs of `pairs`, then the one without a mate, then what followed.
+/// Moves blocks of `rows` rows: first those of `pairs`, then the unmatched block, then the remaining rows.
 void move_items(std::vector<std::int32_t>& order, std::size_t rows, std::span<const std::int32_t> pairs,
                 std::span<const std::int32_t> mate) {
   std::vector<std::int32_t> moved;

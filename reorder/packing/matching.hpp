@@ -1,4 +1,4 @@
-// Pairs of like items, pairs of pairs, and so on: windows of every height from one hierarchy.
+// Hierarchical matching of similar items: windows of every height from one hierarchy.
 #pragma once
 
 #include <cstdint>
@@ -11,25 +11,25 @@
 namespace sptile::reorder {
 
 struct MatchingOptions {
-  int window_rows = 1;            ///< rows of an item at the start: consecutive ones in the order
-  std::int64_t most_rows = 1024;  ///< items do not grow beyond this
-  int rounds = 10;                ///< searches for partners per level, each among those left over
+  int window_rows = 1;            ///< initial rows per item, consecutive in the order
+  std::int64_t most_rows = 1024;  ///< maximum rows per item
+  int rounds = 10;                ///< searches for partners per level, among the unmatched items
   PartnerOptions partners;
 };
 
-/// Rearranges windows of consecutive rows of `order` so that windows of double, four-fold, ... height hold
-/// few distinct columns: on each level items are matched, most alike pairs first (greedily, hence at least
-/// half the best possible weight), what finds no partner takes the next one, and pairs become items. A rest
-/// of fewer than window_rows rows stays last. Every window of window_rows rows keeps its rows.
+/// Rearranges windows of consecutive rows of `order` so that windows of 2, 4, ... times the height have few
+/// distinct columns. On each level, items are matched greedily, most similar pairs first (hence with at least
+/// half the optimal weight), unmatched items are paired in order, and pairs become the items of the next
+/// level. An incomplete last window stays last. Every window of window_rows rows keeps its rows.
 ///
-/// O(levels x (entries x longest_list + items log items)) at most, parallel, the same for any number of
-/// threads. Memory: about 8 bytes per entry, and 12 per item and partner.
+/// At most O(levels x (nnz x longest_list + items log items)), parallel, the same for any number of threads.
+/// Memory: about 8 bytes per nonzero, and 12 per item and partner.
 Result<std::vector<std::int32_t>> match_upwards(const formats::CsrView& a,
                                                 std::span<const std::int32_t> order,
                                                 const MatchingOptions& options);
 
-/// Chooses pairs in which no item occurs twice, going through `pairs` in their order; `mate[item]` becomes
-/// the partner. Items that have a mate keep it. Returns the number of pairs chosen.
+/// Selects disjoint pairs greedily in the order of `pairs`; `mate[item]` becomes the partner. Items with a
+/// mate keep it. Returns the number of selected pairs.
 std::int64_t match_greedily(std::span<const Pair> pairs, std::span<std::int32_t> mate);
 
 }  // namespace sptile::reorder

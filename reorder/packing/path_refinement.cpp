@@ -14,19 +14,19 @@
 namespace sptile::reorder {
 namespace {
 
-constexpr std::size_t kMostRows = 64;  // one bit each in a word
-constexpr int kMostPasses = 16;        // 2-opt ends after a few; this bounds it
-constexpr float kLeastGain = 1e-5f;    // above what rounding could gain
+constexpr std::size_t kMostRows = 64;  // one bit per row in a word
+constexpr int kMostPasses = 16;        // 2-opt converges after a few passes
+constexpr float kLeastGain = 1e-5f;    // above rounding errors
 
 using RowMask = std::uint64_t;
 
-/// Similarities of the rows of one stretch, by their places in it.
+/// Similarities of the rows of a stretch, by position.
 struct Similarities {
   std::array<std::array<float, kMostRows>, kMostRows> of;
 };
 
-/// Compares all pairs of rows at once: each column adds its weight to the pairs that share it. `rows_with`,
-/// by column, is all zero before and after.
+/// Computes all pairs of similarities at once: each column adds its weight to the pairs that share it.
+/// `rows_with`, indexed by column, is all zero before and after.
 void compare(const formats::CsrView& a, const JaccardWeights& weights, std::span<const std::int32_t> rows,
              std::vector<RowMask>& rows_with, Similarities& similarity) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -37,7 +37,7 @@ void compare(const formats::CsrView& a, const JaccardWeights& weights, std::span
   for (std::size_t i = 0; i < rows.size(); ++i)
     for (const std::int32_t c : columns_of(a, rows[i])) {
       RowMask& mask = rows_with[static_cast<std::size_t>(c)];
-      mask &= mask - 1;  // the lowest bit is row i: the pairs with rows before it are done
+      mask &= mask - 1;  // the lowest bit is row i: pairs with earlier rows are done
       const float weight = weights.column[static_cast<std::size_t>(c)];
       for (RowMask later = mask; later != 0; later &= later - 1)
         similarity.of[i][static_cast<std::size_t>(std::countr_zero(later))] += weight;
@@ -47,9 +47,9 @@ void compare(const formats::CsrView& a, const JaccardWeights& weights, std::span
       similarity.of[i][j] = similarity.of[j][i] = weights.similarity(rows[i], rows[j], similarity.of[i][j]);
 }
 
-/// Reverses one run after another until nothing is gained; `path` holds places.
+/// Reverses subpaths until no reversal gains; `path` contains positions.
 void two_opt(const Similarities& similarity, std::span<std::uint8_t> path) {
-  std::array<float, kMostRows> link;  // similarity of a row and the next one
+  std::array<float, kMostRows> link;  // similarity of each row and the next one
   for (std::size_t i = 0; i + 1 < path.size(); ++i) link[i] = similarity.of[path[i]][path[i + 1]];
   bool improved = true;
   for (int pass = 0; improved && pass < kMostPasses; ++pass) {

@@ -1,4 +1,4 @@
-// A few rows that a window chooses from, counted exactly.
+// A small set of candidate rows with exact counts.
 #pragma once
 
 #include <bit>
@@ -9,29 +9,31 @@
 
 namespace sptile::reorder {
 
-/// The columns of a window that grows, and up to kMost rows that may come next with the columns that the
-/// window would gain by each. For every column one word says which of the rows hold it, so a column that
-/// comes is counted for all of them at once. 8 bytes per column.
+/// The columns of a growing window and up to kMost candidate rows, with the number of columns that each would
+/// add. One word per column marks the rows that contain it, so that a new column is counted for all rows at
+/// once. 8 bytes per column.
 class RowPool {
  public:
   static constexpr std::size_t kMost = 31;
 
   explicit RowPool(std::int64_t cols) : columns_(static_cast<std::size_t>(cols)) {}
 
-  /// Starts a window: no columns, no rows.
+  /// Starts a window without columns or rows.
   void start_window();
-  /// The window has the column from now on; false when it had it before.
+  /// Adds a column to the window; returns false if it was already in it.
   bool enter(std::int32_t column);
 
-  /// Adds a row, of which there are fewer than kMost; `columns` stays where it is.
+  /// Adds a row; requires fewer than kMost rows. `columns` must outlive its use.
   void add(std::int32_t row, std::span<const std::int32_t> columns);
-  /// Drops the rows.
+  /// Removes all rows.
   void clear();
 
-  /// Takes out the row that gives the window most entries per column when it has `entries` and `columns`
-  /// before; `whole_blocks` counts columns in eights. -1 when there is none, the first of equals.
+  /// Removes and returns the row that maximizes nonzeros per column of a window with `entries` nonzeros and
+  /// `columns` columns before; `whole_blocks` rounds columns up to multiples of eight. The first row wins
+  /// ties; -1 if there is none.
   std::int32_t take_densest(std::int64_t entries, std::int64_t columns, bool whole_blocks);
-  /// The row with most columns in the window, the first of equals; -1 when none has any.
+  /// Returns the row that shares the most columns with the window, the first one on ties; -1 if no row shares
+  /// any.
   [[nodiscard]] std::int32_t most_shared() const;
 
  private:
@@ -39,7 +41,7 @@ class RowPool {
 
   struct Column {
     std::uint32_t holders = 0;  // bit i: row i of the pool; kInWindow: the window
-    std::int32_t window = 0;    // that `holders` speaks of
+    std::int32_t window = 0;    // window that `holders` is valid for
   };
   struct Row {
     std::int32_t row;  // -1: taken

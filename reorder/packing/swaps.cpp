@@ -16,8 +16,8 @@ namespace {
 
 constexpr int kColours = 32;
 
-/// Deals the pairs to colours, most alike first, each to the first colour that both windows are free in; a
-/// pair that finds none is left out.
+/// Assigns pairs to colors, most similar first: each pair gets the first color that neither window has. Pairs
+/// without a free color are skipped.
 std::vector<std::vector<Pair>> colour(std::span<const Pair> pairs, std::int64_t windows) {
   std::vector<std::uint32_t> taken(static_cast<std::size_t>(windows), 0);
   std::vector<std::vector<Pair>> colours(kColours);

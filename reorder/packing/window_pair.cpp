@@ -33,7 +33,7 @@ int WindowPair::improve(std::span<std::int32_t> x, std::span<std::int32_t> y) {
   assert(x.size() <= kTallestPair && y.size() <= kTallestPair);
   gather(x, y);
   int swaps = 0;
-  // Each swap lowers the cost, so this ends; the bound keeps one pair from eating a pass.
+  // Terminates, because each swap lowers the cost; the bound limits the time of a single pair.
   while (swaps < static_cast<int>(x.size()) && swap_best(x, y)) ++swaps;
   return swaps;
 }
@@ -68,8 +68,9 @@ void WindowPair::count() {
   gain_.assign(height_x_ + height_y_, 0);
   shared_.assign(2 * height_x_ * height_y_, 0);
   distinct_x_ = distinct_y_ = 0;
-  std::int32_t* const in_x = shared_.data();                          // back through j into x
-  std::int32_t* const in_y = shared_.data() + height_x_ * height_y_;  // back through i into y
+  std::int32_t* const in_x = shared_.data();  // columns that x loses with i and regains with j
+  std::int32_t* const in_y =
+      shared_.data() + height_x_ * height_y_;  // columns that y loses with j and regains with i
   for (const Column& column : columns_) {
     distinct_x_ += column.in_x != 0;
     distinct_y_ += column.in_y != 0;

@@ -9,8 +9,7 @@
 namespace sptile::reorder {
 
 std::int32_t Division::owner(std::int64_t at) const {
-  const auto next =
-      std::upper_bound(offset.begin(), offset.end(), at);  // behind empty parts that start there
+  const auto next = std::upper_bound(offset.begin(), offset.end(), at);  // skips empty parts that start there
   return static_cast<std::int32_t>(next - offset.begin()) - 1;
 }
 
@@ -23,7 +22,7 @@ Division divide_in_order(const formats::CsrView& a, std::vector<std::int32_t> ne
   for (std::int64_t at = 0; at < a.rows; ++at) {
     const std::int64_t row = new_to_old.empty() ? at : new_to_old[static_cast<std::size_t>(at)];
     const std::int64_t own = row_weight(a, row);
-    // Part k ends before the row whose larger half lies behind its share.
+    // Part k ends before the row whose larger half is beyond the part's share.
     for (std::int64_t k = std::ssize(division.offset);
          k < parts && weight + own / 2 >= share * k + rest * k / parts; ++k)
       division.offset.push_back(at);

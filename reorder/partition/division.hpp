@@ -1,4 +1,4 @@
-// How the rows of a square matrix are divided among parts, and numbered anew.
+// Division of the rows of a square matrix among parts, with renumbering.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace sptile::reorder {
 
-/// Most parts of a partition.
+/// Maximum number of parts of a partition.
 inline constexpr std::int32_t kMostParts = 16384;
 
-/// Gives each row a place: those of part p are offset[p] .. offset[p + 1], in the order in which the part has
-/// its rows. Columns are numbered alike: a column belongs to the part of the row of its number.
+/// Assigns a position to each row: part p has positions offset[p] .. offset[p + 1], in its own row order.
+/// Columns are numbered like rows and belong to the same parts.
 struct Division {
   std::vector<std::int64_t> offset;  ///< parts + 1, from 0 to rows
-  /// Old row of each place, and place of each old row; both empty where each row keeps its place.
+  /// Original row of each position, and position of each original row; both empty if no row moves.
   std::vector<std::int32_t> old_row = {}, place = {};
 
   [[nodiscard]] std::int32_t parts() const { return static_cast<std::int32_t>(offset.size()) - 1; }
@@ -32,27 +32,26 @@ struct Division {
   [[nodiscard]] std::int64_t place_of(std::int64_t row) const {
     return in_order() ? row : place[static_cast<std::size_t>(row)];
   }
-  /// Of a place.
+  /// Returns the part of a position.
   [[nodiscard]] std::int32_t owner(std::int64_t at) const;
 };
 
-/// What a row weighs when parts are balanced: its entries, which are multiplied, and one for itself, which is
-/// written.
+/// Returns the weight of a row for load balance: its nonzeros, plus one for its output.
 [[nodiscard]] inline std::int64_t row_weight(const formats::CsrView& a, std::int64_t row) {
   return a.row_nnz(row) + 1;
 }
 
-/// Cuts rows in the order given (empty: as they stand) into consecutive shares of like weight. A share may be
-/// empty. O(rows).
+/// Cuts rows in the given order (empty: original order) into consecutive parts of similar weight, which may
+/// be empty. O(rows).
 Division divide_in_order(const formats::CsrView& a, std::vector<std::int32_t> new_to_old, std::int32_t parts);
 
-/// Takes the part of each row, in 0 .. parts - 1 (asserted); rows of a part in the order given, ascending
-/// without one. O(rows + parts).
+/// Divides rows by the part of each, in 0 .. parts - 1 (asserted). The rows of a part follow `new_to_old`, or
+/// ascend if it is empty. O(rows + parts).
 Division divide_by_part(std::span<const std::int32_t> part, std::int32_t parts,
                         std::span<const std::int32_t> new_to_old = {});
 
-/// Puts the rows of one part into another order: `order` has numbers 0 .. rows_of(part) - 1 of rows as they
-/// stand in the part (a permutation, asserted).
+/// Reorders the rows of a part: `order` is a permutation (asserted) of their positions 0 .. rows_of(part) - 1
+/// in the part.
 void reorder_part(Division& division, std::int32_t part, std::span<const std::int32_t> order);
 
 }  // namespace sptile::reorder

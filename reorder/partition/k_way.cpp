@@ -15,7 +15,7 @@
 namespace sptile::reorder {
 namespace {
 
-// METIS adds weights up in its integers, and multiplies the sum by small factors.
+// METIS adds weights in its integers and multiplies the sum by small factors.
 constexpr std::int64_t kMostWeight = std::numeric_limits<std::int32_t>::max() / 8;
 
 std::vector<idx_t> metis_weights(const formats::CsrView& a, const MetisGraph& graph) {
@@ -27,7 +27,7 @@ std::vector<idx_t> metis_weights(const formats::CsrView& a, const MetisGraph& gr
   return weights;
 }
 
-// Gives each row that METIS has not seen to the part that is lightest then.
+// Assigns each row without a part to the lightest part.
 void fill_up(const formats::CsrView& a, std::vector<std::int32_t>& part, std::int32_t parts) {
   std::vector<std::int64_t> weight(static_cast<std::size_t>(parts), 0);
   for (std::size_t row = 0; row < part.size(); ++row)
@@ -45,8 +45,8 @@ void fill_up(const formats::CsrView& a, std::vector<std::int32_t>& part, std::in
   }
 }
 
-// What METIS may try to lower. Neither is always better: the volume is what is exchanged, but its refinement
-// looks at one row at a time and tears communities apart that the edge cut keeps.
+// Objectives of METIS. Neither is always better: the volume is the amount exchanged, but its refinement
+// considers single rows and splits communities that the edge cut keeps together.
 constexpr mobjtype_et kObjectives[] = {METIS_OBJTYPE_CUT, METIS_OBJTYPE_VOL};
 
 Status cut(MetisGraph& graph, std::int32_t parts, mobjtype_et objective, std::uint64_t seed,
@@ -64,7 +64,7 @@ struct Candidate {
   std::vector<std::int32_t> part;
   SentRows sent;
 
-  // What the slowest sender sends decides; where it is the same, what all send.
+  // Compares the maximum number of rows sent by a part, then the total.
   [[nodiscard]] bool better_than(const Candidate& other) const {
     const auto key = [](const Candidate& c) {
       return std::tuple(c.sent.too_heavy, c.sent.largest, c.sent.total);
@@ -103,10 +103,10 @@ std::int64_t k_way_memory(std::int64_t rows, std::int64_t neighbours) {
 
 Result<std::vector<std::int32_t>> k_way_parts(const formats::CsrView& a, std::int32_t parts,
                                               const PartitionOptions& options) {
-  // A graph has a neighbour for each entry off the diagonal, at least.
+  // Lower bound of the graph's size: one neighbor per off-diagonal nonzero.
   if (Status s = check_memory_for(a.rows, std::max<std::int64_t>(0, a.nnz() - a.rows)); !s)
     return tl::unexpected(std::move(s.error()));
-  begin(options.progress, "metis", 0);  // it cannot be watched
+  begin(options.progress, "metis", 0);  // METIS reports no progress
   MetisGraph metis;
   {
     const auto graph = graph_of(a);

@@ -10,13 +10,13 @@ namespace sptile::reorder {
 namespace {
 
 constexpr double kMostWeight = 1.05, kMostVolume = 1.02;
-/// Columns looked at in all, for each entry of the matrix.
+/// Maximum columns inspected in total, per nonzero of the matrix.
 constexpr std::int64_t kStepsPerEntry = 8;
-/// Parts that a row may move to: those that need it most.
+/// Number of parts that a row may move to: the parts with the most nonzeros in its column.
 constexpr std::size_t kTargets = 3;
 
-// How many entries each part has in each column, diagonal apart. A column keeps a slot for each part that it
-// may meet: of its entries, or of all parts, then each at its number.
+// Number of off-diagonal nonzeros of each part in each column. A column has min(nonzeros, parts) slots; with
+// one slot per part, slots are indexed by part.
 class ColumnUsers {
  public:
   ColumnUsers(const formats::CsrView& a, std::int32_t parts, std::span<const std::int32_t> part)
@@ -42,7 +42,7 @@ class ColumnUsers {
     slot.count += entries;
   }
 
-  /// Calls visit(part, entries) for each part with entries in the column.
+  /// Calls visit(part, nonzeros) for each part with nonzeros in the column.
   template <class Visit>
   void each(std::int32_t column, const Visit& visit) const {
     for (const Slot& slot : of(column))
@@ -58,7 +58,7 @@ class ColumnUsers {
     const auto c = static_cast<std::size_t>(column);
     return {slots_.data() + first_[c], static_cast<std::size_t>(first_[c + 1] - first_[c])};
   }
-  // The slot of a part, else one that is free; null where the column has neither.
+  // Returns the slot of a part, else a free slot, else null.
   [[nodiscard]] const Slot* find(std::int32_t column, std::int32_t part) const {
     const std::span<const Slot> slots = of(column);
     if (std::ssize(slots) == parts_) return &slots[static_cast<std::size_t>(part)];
@@ -125,7 +125,7 @@ class Mover {
     of(change_, part) += by;
   }
 
-  // What each part would send more, in change_, if v moved.
+  // Computes the change of each part's sent rows, in change_, if v moved.
   void weigh_move(std::int32_t v, std::int32_t from, std::int32_t to) {
     for (const std::int32_t p : touched_) of(change_, p) = is_touched_[static_cast<std::size_t>(p)] = 0;
     touched_.clear();
@@ -140,7 +140,7 @@ class Mover {
     }
   }
 
-  // Less from the part that sends most, and nobody sends as many then.
+  // Returns whether the largest sender would send less and every other part would stay below it.
   [[nodiscard]] bool helps(std::int32_t v, std::int32_t from, std::int32_t to) {
     if (of(change_, from) >= 0 || of(weight_, to) + row_weight(a_, v) > most_weight_) return false;
     std::int64_t more = 0;
@@ -166,7 +166,7 @@ class Mover {
     }
   }
 
-  // Parts that need row v, those with most entries in its column first.
+  // Returns the parts that need row v, ordered by nonzeros in its column.
   [[nodiscard]] std::vector<std::int32_t> targets(std::int32_t v, std::int32_t from) const {
     std::vector<std::pair<std::int32_t, std::int32_t>> users;
     users_.each(v, [&](std::int32_t p, std::int32_t entries) {
@@ -179,9 +179,9 @@ class Mover {
     return parts;
   }
 
-  // Moves rows away until the part sends no more than the mean; true when any moved.
+  // Moves rows to other parts until the part sends at most the mean; returns whether any row moved.
   bool relieve(std::int32_t from) {
-    std::vector<std::pair<std::int64_t, std::int32_t>> sent;  // by how many parts need them
+    std::vector<std::pair<std::int64_t, std::int32_t>> sent;  // rows by the number of parts that need them
     for (std::size_t v = 0; v < part_.size(); ++v) {
       if (part_[v] != from) continue;
       const auto row = static_cast<std::int32_t>(v);
@@ -208,7 +208,7 @@ class Mover {
   std::span<std::int32_t> part_;
   ColumnUsers users_;
   std::vector<std::int64_t> send_, weight_, change_;
-  std::vector<std::int32_t> touched_;  // parts whose change was written, each once
+  std::vector<std::int32_t> touched_;  // parts with a change, without duplicates
   std::vector<std::uint8_t> is_touched_;
   std::int64_t steps_left_, most_weight_ = 0, volume_ = 0, most_volume_ = 0;
 };

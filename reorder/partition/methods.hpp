@@ -1,4 +1,4 @@
-// The table of methods that divide a matrix among parts.
+// Table of partitioning methods.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@ struct PartitionOptions {
 struct PartitionMethod {
   std::string_view name;     ///< "metis"
   std::string_view summary;  ///< one line for the help
-  bool streams;              ///< reads no more of the matrix than where its rows start
-  /// Divides a square matrix (asserted) among 1 .. kMostParts parts; the same for any number of threads.
+  bool streams;              ///< reads only the row pointers of the matrix
+  /// Divides a square matrix (asserted) into 1 .. kMostParts parts; the same for any number of threads.
   Result<Division> (*run)(const formats::CsrView& a, std::int32_t parts, const PartitionOptions& options);
 };
 
 std::span<const PartitionMethod> partition_methods();
 
-/// Finds a method by name; nullptr when there is none.
+/// Returns the method with this name, or nullptr.
 const PartitionMethod* find_partition_method(std::string_view name);
 
 }  // namespace sptile::reorder

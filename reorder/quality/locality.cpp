@@ -21,7 +21,7 @@ namespace {
 using Range = tbb::blocked_range<std::int64_t>;
 using Row = std::span<const std::int32_t>;
 
-// Rows by their place in the order.
+// Rows indexed by position in the order.
 class OrderedRows {
  public:
   OrderedRows(const formats::CsrView& a, std::span<const std::int32_t> order) : a_(a), order_(order) {}
@@ -37,7 +37,7 @@ class OrderedRows {
   std::span<const std::int32_t> order_;
 };
 
-// d^-alpha for a column with d entries.
+// Returns d^-alpha for each column with d nonzeros.
 std::vector<float> column_weights(const formats::CsrView& a) {
   using Counts = std::vector<std::int32_t>;
   const auto cols = static_cast<std::size_t>(a.cols);
@@ -56,7 +56,7 @@ std::vector<float> column_weights(const formats::CsrView& a) {
   return weights;
 }
 
-// 1 - sim of two rows with ascending columns.
+// Returns 1 - sim of two rows with ascending columns.
 double dissimilarity(Row x, Row y, const std::vector<float>& weights) {
   const auto weight = [&](std::int32_t column) {
     return static_cast<double>(weights[static_cast<std::size_t>(column)]);
@@ -78,7 +78,7 @@ double dissimilarity(Row x, Row y, const std::vector<float>& weights) {
 
 double jaccard_cost(const formats::CsrView& a, const OrderedRows& rows) {
   const std::vector<float> weights = column_weights(a);
-  // Sums of floating-point numbers depend on where they are cut, so the cuts depend on the rows only.
+  // Floating-point sums depend on how the range is split, so the split depends only on the rows.
   return parallel::deterministic_reduce(
       Range(0, std::max<std::int64_t>(a.rows - 1, 0), 1024), 0.0,
       [&](const Range& range, double sum) {

@@ -13,7 +13,7 @@
 namespace sptile::reorder {
 namespace {
 
-// Counts of a run of windows; they add up exactly, so the result does not depend on how the runs were cut.
+// Counts of a range of windows. They are integers, so the sums do not depend on how ranges are split.
 struct Counts {
   std::int64_t distinct = 0, blocks = 0, singles = 0;
   friend Counts operator+(Counts a, Counts b) {
@@ -21,16 +21,16 @@ struct Counts {
   }
 };
 
-// stamp[c] remembers the last window that met column c: 2 * window after the first entry, one more after the
-// second. Windows have different stamps, so nothing is ever cleared; even windows of one row fit 32 bits, as
-// rows do.
+// stamp[c] records the last window that contains column c: 2 * window after the first nonzero, plus one after
+// the second. Windows have different stamps, so the array is never cleared; stamps of one-row windows fit in
+// 32 bits, because rows do.
 using Stamps = std::vector<std::uint32_t>;
 constexpr std::uint32_t kNever = 0xffffffffu;
 
-/// A matrix with its rows in an order.
+/// A matrix and an order of its rows.
 struct OrderedRows {
   const formats::CsrView& a;
-  std::span<const std::int32_t> order;  // empty: as given
+  std::span<const std::int32_t> order;  // empty: original order
 
   std::span<const std::int32_t> row(std::int64_t i) const {
     const auto r = static_cast<std::size_t>(order.empty() ? i : order[static_cast<std::size_t>(i)]);
@@ -58,7 +58,8 @@ Counts count_window(const OrderedRows& rows, std::int64_t window, std::int64_t h
   return counts;
 }
 
-/// Blocks of a pair of windows, apart and as one. A stamp is the last window that met the column.
+/// Counts the blocks of two windows separately and merged. A stamp is the last window that contains the
+/// column.
 BlockCounts count_pair(const OrderedRows& rows, std::int64_t pair, std::int64_t height, Stamps& stamps) {
   BlockCounts counts;
   std::int64_t together = 0;
@@ -79,7 +80,7 @@ BlockCounts count_pair(const OrderedRows& rows, std::int64_t pair, std::int64_t 
   return counts;
 }
 
-/// Adds up count(number, stamps) over numbers below `windows` of so many rows each, in parallel.
+/// Sums count(number, stamps) over windows of `rows_of_each` rows, in parallel.
 template <class Sum, class Count>
 Sum sum_windows(std::int64_t windows, std::int64_t rows_of_each, std::int64_t columns, const Count& count) {
   using Range = tbb::blocked_range<std::int64_t>;

@@ -11,7 +11,7 @@
 namespace sptile::reorder {
 namespace {
 
-constexpr std::int64_t kGrain = 1024;  // items a task takes
+constexpr std::int64_t kGrain = 1024;  // items per task
 
 template <class F>
 void for_each_item(std::int64_t items, const F& f) {
@@ -20,7 +20,7 @@ void for_each_item(std::int64_t items, const F& f) {
   });
 }
 
-/// Room for sets of at most `bound(item)` columns each, which own their columns.
+/// Allocates sets with their own storage, of at most `bound(item)` columns each.
 template <class Bound>
 ColumnSets make_room(std::int64_t items, std::int64_t cols, const Bound& bound) {
   ColumnSets sets{items,   cols, formats::Buffer<std::int64_t>(items), formats::Buffer<std::int32_t>(items),
@@ -35,7 +35,7 @@ ColumnSets make_room(std::int64_t items, std::int64_t cols, const Bound& bound) 
   return sets;
 }
 
-/// Keeps one of each run of equal values of an ascending list; returns how many are left.
+/// Removes duplicates from an ascending list; returns the new length.
 std::int32_t keep_distinct(std::span<std::int32_t> list) {
   return static_cast<std::int32_t>(std::unique(list.begin(), list.end()) - list.begin());
 }
@@ -76,7 +76,7 @@ ColumnSets sets_of_windows(const formats::CsrView& a, std::span<const std::int32
       end = std::copy_n(a.col_idx.data() + a.row_ptr[static_cast<std::size_t>(row)], a.row_nnz(row), end);
       runs.push_back(end);
     }
-    // Rows are sorted already: merging neighbours, then neighbours of those, beats sorting.
+    // Rows are sorted, so pairwise merging of adjacent runs is faster than sorting.
     const std::size_t rows = runs.size() - 1;
     for (std::size_t width = 1; width < rows; width *= 2)
       for (std::size_t r = 0; r + width < rows; r += 2 * width)
@@ -103,7 +103,7 @@ ColumnSets unite_pairs(const ColumnSets& sets, std::span<const std::int32_t> pai
 }
 
 ColumnLists lists_of_columns(const ColumnSets& sets) {
-  // Parts of about as many entries each; what a part gives does not depend on where it was cut.
+  // Parts of similar nnz; the result does not depend on the partition.
   std::vector<std::int64_t> before(static_cast<std::size_t>(sets.items) + 1, 0);
   for (std::int64_t i = 0; i < sets.items; ++i)
     before[static_cast<std::size_t>(i) + 1] = before[static_cast<std::size_t>(i)] + sets.size[i];

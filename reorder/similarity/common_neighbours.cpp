@@ -57,7 +57,7 @@ bool CommonNeighbours::count(std::int32_t row) {
     }
     return counts;
   };
-  // The same share for every column, then what short ones leave for the longer ones.
+  // Each column has an equal share of the budget; shares unused by short columns go to longer ones.
   std::int64_t longer = 0;
   std::int64_t most = kMostCounts / std::max<std::int64_t>(1, (end - first + step - 1) / step);
   const std::int64_t counts = sum(most, longer);

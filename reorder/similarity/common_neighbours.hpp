@@ -1,4 +1,4 @@
-// Rows that share most columns with a row.
+// Finds the rows that share the most columns with a row.
 #pragma once
 
 #include <algorithm>
@@ -11,47 +11,47 @@
 
 namespace sptile::reorder {
 
-/// A matrix whose rows and columns are known by their places in two orders, with the rows of each column.
+/// A matrix with rows and columns permuted by two orders, and its transpose.
 struct PlacedMatrix {
-  formats::Csr rows;     ///< columns of a row in no order
+  formats::Csr rows;     ///< columns of a row are unordered
   formats::Csr columns;  ///< ascending rows of each column
 };
 
-/// Takes row order[i] of `a` to place i, and column c to place column_place[c]. O(nnz), parallel.
+/// Moves row order[i] of `a` to position i, and column c to column_place[c]. O(nnz), parallel.
 PlacedMatrix place(const formats::CsrView& a, std::span<const std::int32_t> order,
                    std::span<const std::int32_t> column_place);
 
-/// Counts for one row after the other how many columns it shares with others. Where the columns of a row have
-/// many rows, only those nearest in place are counted, and the best of them counted again exactly.
+/// Counts the columns that a row shares with other rows. For columns with many rows, only the nearest rows by
+/// position are counted, and the best of these are counted again exactly.
 class CommonNeighbours {
  public:
   static constexpr std::int64_t kMostCounts = 4096;  ///< per row
 
   explicit CommonNeighbours(const PlacedMatrix& matrix);
 
-  /// Finds up to best.size() rows other than `row` that share most columns with it, among those that
-  /// `allowed` takes: most first, of equals the next one after `row`, then the first one. Gives their number.
-  /// Looks at about kMostCounts entries of the row's columns, and again at as many for the exact counts.
+  /// Finds up to best.size() rows other than `row`, among those accepted by `allowed`, that share the most
+  /// columns with it: most first; on ties, the next row after `row`, then the lowest. Returns their number.
+  /// Reads about kMostCounts nonzeros of the row's columns, and up to the same number for the exact counts.
   template <class Allowed>
   std::size_t find(std::int32_t row, std::span<std::int32_t> best, Allowed allowed);
 
  private:
   static constexpr std::int64_t kLeastRows =
-      128;                                      // of a column; where that is too many, columns are left out
-  static constexpr std::size_t kRecounted = 8;  // rows at least
+      128;  // rows counted per column; if the budget is exceeded, columns are skipped
+  static constexpr std::size_t kRecounted = 8;  // minimum rows counted exactly
 
-  /// Counts into common_ and touched_; true when some entries were left out.
+  /// Counts into common_ and touched_; returns whether some nonzeros were skipped.
   bool count(std::int32_t row);
   void count_column(std::int32_t column, std::int32_t row, std::int64_t most);
-  /// Counts the given rows exactly and sorts them, unless that takes more than kMostCounts.
+  /// Counts the given rows exactly and sorts them, unless that takes more than kMostCounts steps.
   void recount(std::int32_t row, std::span<std::int32_t> others);
   [[nodiscard]] bool before(std::int32_t row, std::int32_t x, std::int32_t y) const;
 
   const PlacedMatrix& matrix_;
-  std::vector<std::uint16_t> common_;  // by row; 0 between two calls
-  std::vector<std::int32_t> touched_;  // rows that were counted, then unused space
+  std::vector<std::uint16_t> common_;  // by row; 0 between calls
+  std::vector<std::int32_t> touched_;  // counted rows, followed by unused space
   std::size_t touched_count_ = 0;
-  std::vector<std::int32_t> column_of_;  // by column: the last row that recount looked at it for
+  std::vector<std::int32_t> column_of_;  // by column: last row for which recount read it
   std::vector<std::int32_t> candidates_;
 };
 
@@ -68,7 +68,7 @@ std::size_t CommonNeighbours::find(std::int32_t row, std::span<std::int32_t> bes
   common_[static_cast<std::size_t>(row)] = 0;
   candidates_.resize(partly ? std::max(kRecounted, 2 * best.size()) : best.size());
   std::size_t found = 0;
-  std::uint16_t least = 1;  // what the last candidate shares, once there are enough
+  std::uint16_t least = 1;  // count of the last candidate, if `best` is full
   for (std::size_t i = 0; i < touched_count_; ++i) {
     const std::int32_t other = touched_[i];
     if (common_[static_cast<std::size_t>(other)] < least || !allowed(other)) continue;

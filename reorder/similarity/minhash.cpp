@@ -14,13 +14,13 @@ namespace {
 
 using formats::CsrView;
 
-/// The bucket of a row in the upper half, the row in the lower: sorted, buckets stand together.
+/// Bucket of a row in the upper half, row in the lower half: sorting makes buckets contiguous.
 using BucketEntry = std::uint64_t;
 constexpr BucketEntry kNoBucket = std::numeric_limits<BucketEntry>::max();
 std::uint64_t bucket_of(BucketEntry entry) { return entry >> 32; }
 std::int64_t row_of(BucketEntry entry) { return static_cast<std::int64_t>(entry & 0xffffffffu); }
 
-/// Mixes the least hash of the columns under each of the functions that `salts` select.
+/// Combines the minimum hashes of the columns under the functions selected by `salts`.
 std::uint64_t minhash(std::span<const std::int32_t> columns, std::span<const std::uint64_t> salts) {
   std::uint64_t bucket = 0;
   for (const std::uint64_t salt : salts) {
@@ -43,7 +43,7 @@ float jaccard(std::span<const std::int32_t> x, std::span<const std::int32_t> y) 
   return static_cast<float>(common) / static_cast<float>(x.size() + y.size() - common);
 }
 
-/// Adds u to the partners of r, best first, the lower row first among equals.
+/// Adds u to the partners of r, best first, lower rows first on ties.
 void add_partner(NearestRows& found, std::int64_t r, Neighbour u) {
   Neighbour* const list = found.all.data() + r * found.neighbours;
   std::int32_t& met = found.met[r];

@@ -18,17 +18,17 @@ namespace {
 
 using formats::CsrView;
 
-/// More candidates than are kept survive the estimate, so that the full comparison has a choice.
+/// More candidates than the final number survive the estimate, so that the full comparison has a choice.
 constexpr int kShortlistFactor = 2;
 
-/// A row so many times longer than another is not read as a whole to compare the two.
+/// When two rows are compared, a row longer than the other by this factor is searched instead of read.
 constexpr std::size_t kLongRowFactor = 8;
 
-/// A bound is lowered by this much before candidates are dropped by it: rounding must not decide.
+/// Factor on a bound before candidates are dropped, so that rounding errors do not decide.
 constexpr float kBoundSlack = 0.9999f;
 
-/// A neighbour as one number: more similar is larger, and among equals the lower row. Similarities are above
-/// 0, where the bits of a float are ordered as the float is.
+/// A neighbor as an integer: larger if more similar, then if the row is lower. Similarities are positive; the
+/// bits of positive floats are ordered like the floats.
 using Key = std::uint64_t;
 Key key_of(float similarity, std::int32_t row) {
   return Key{std::bit_cast<std::uint32_t>(similarity)} << 32 | ~static_cast<std::uint32_t>(row);
@@ -36,7 +36,7 @@ Key key_of(float similarity, std::int32_t row) {
 float similarity_of(Key key) { return std::bit_cast<float>(static_cast<std::uint32_t>(key >> 32)); }
 std::int32_t row_of(Key key) { return static_cast<std::int32_t>(~static_cast<std::uint32_t>(key)); }
 
-/// What one thread needs; every array but `met` and `best` is all zero between rows.
+/// Workspace of a thread; every array except `met` and `best` is all zero between rows.
 struct Scratch {
   Scratch(std::int64_t rows, std::int64_t cols, std::size_t shortlist)
       : common(static_cast<std::size_t>(rows)),
@@ -44,13 +44,13 @@ struct Scratch {
         marked(static_cast<std::size_t>(cols)),
         best(shortlist) {}
 
-  std::vector<float> common;      // by row: weight of the columns shared so far
-  std::vector<std::int32_t> met;  // rows with common > 0, and one slot to write past the end
-  std::vector<float> marked;      // by column: its weight where the asking row has it
+  std::vector<float> common;      // by row: weight of the shared columns so far
+  std::vector<std::int32_t> met;  // rows with common > 0, and one extra slot for unconditional writes
+  std::vector<float> marked;      // by column: its weight if it is in the current row
   std::vector<Key> best;          // largest first
 };
 
-/// Puts a key larger than the last one in its place; the last one goes.
+/// Inserts a key larger than the last one, which is dropped.
 void insert(std::span<Key> best, Key key) {
   std::size_t i = best.size() - 1;
   for (; i > 0 && best[i - 1] < key; --i) best[i] = best[i - 1];
@@ -71,7 +71,7 @@ class Search {
     });
   }
 
-  /// Gives the nearest rows of r, best first.
+  /// Returns the nearest rows of r, best first.
   std::span<const Key> find(std::int64_t r, Scratch& scratch) const {
     bool exact = true;
     const std::int64_t met = meet(r, scratch, exact);
@@ -84,14 +84,15 @@ class Search {
   }
 
  private:
-  /// What a visit of a column asks for, in one place.
+  /// Data for visiting a column, packed together.
   struct Column {
     std::int64_t first;  // in lists_
     std::int32_t entries;
     float weight;
   };
 
-  /// Adds up what the rows met share with r; gives their number. Clears `exact` when a cap was at work.
+  /// Sums the weights that other rows share with r; returns the number of these rows. Clears `exact` if a
+  /// limit applied.
   std::int64_t meet(std::int64_t r, Scratch& scratch, bool& exact) const {
     Reach reach = choose_columns(r);
     exact = reach.level == kAllLevels;
@@ -105,7 +106,7 @@ class Search {
       exact = exact && visited(column) == column.entries;
       for (const std::int32_t u : list) {
         float& common = scratch.common[static_cast<std::size_t>(u)];
-        scratch.met[static_cast<std::size_t>(met)] = u;  // kept only when u is new: no branch to mispredict
+        scratch.met[static_cast<std::size_t>(met)] = u;  // overwritten unless u is new: avoids a branch
         met += common == 0;
         common += column.weight;
       }
@@ -113,15 +114,15 @@ class Search {
     return met;
   }
 
-  /// Columns below `level` are all taken, those of it as far as the visits that are left for them last.
+  /// All columns below `level` are visited, those at `level` while the budget lasts.
   struct Reach {
     int level;
     std::int64_t left;
   };
   static constexpr int kAllLevels = 33;
 
-  /// Finds how frequent the columns may be for the visits to last. Rows meet through the same columns this
-  /// way: a rare column of one is a rare column of the other.
+  /// Finds the column frequencies that the budget allows. Both rows of a pair then use the same columns: a
+  /// column that is rare for one row is rare for the other.
   Reach choose_columns(std::int64_t r) const {
     std::int64_t all = 0;
     for (const std::int32_t c : columns_of(a_, r)) {
@@ -150,11 +151,11 @@ class Search {
     return {first + start, static_cast<std::size_t>(part)};
   }
 
-  /// Fills `best` from the rows met, zeros behind them, and clears what meet() added up.
+  /// Fills `best` from the visited rows, padded with zeros, and clears the sums of meet().
   void choose(std::int64_t r, std::int64_t met, Scratch& scratch, std::span<Key> best) const {
     std::ranges::fill(best, Key{0});
     scratch.common[static_cast<std::size_t>(r)] = 0;
-    // The columns in either row weigh no less than those of r: most candidates are dropped by this alone.
+    // The union of columns weighs at least as much as those of r: this bound alone drops most candidates.
     const float own = weights_.row[static_cast<std::size_t>(r)] * kBoundSlack;
     float least = 0;
     for (std::int64_t i = 0; i < met; ++i) {
@@ -168,7 +169,7 @@ class Search {
     }
   }
 
-  /// Replaces the estimates of the shortlist by true similarities.
+  /// Replaces the estimates of the shortlist by exact similarities.
   void compare_in_full(std::int64_t r, Scratch& scratch, std::span<Key> best) const {
     for (const Key key : best) __builtin_prefetch(&a_.row_ptr[static_cast<std::size_t>(row_of(key))]);
     for (const std::int32_t c : columns_of(a_, r))
@@ -182,8 +183,8 @@ class Search {
     std::ranges::sort(best, std::greater{});
   }
 
-  /// Sums over the marked columns of u; a row much longer than r is searched instead, so that dense rows
-  /// cost no more than r does.
+  /// Sums over the marked columns of u. A row much longer than r is searched instead, so that dense rows cost
+  /// no more than r.
   float common_weight(std::int64_t r, std::int64_t u, const Scratch& scratch) const {
     const auto own = columns_of(a_, r), other = columns_of(a_, u);
     float common = 0;
@@ -199,7 +200,7 @@ class Search {
   const CsrView& a_;
   const JaccardWeights& weights_;
   const NearestOptions& options_;
-  const formats::Csr lists_;  // row c: the rows that have column c, ascending
+  const formats::Csr lists_;  // row c: rows that contain column c, ascending
   formats::Buffer<Column> columns_;
 };
 

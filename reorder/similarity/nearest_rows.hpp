@@ -1,4 +1,4 @@
-// The rows most similar to each row.
+// Finds the most similar rows of each row.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +13,22 @@
 namespace sptile::reorder {
 
 struct NearestOptions {
-  int neighbours = 10;  ///< kept for each row
-  int list_rows = 64;   ///< of a longer column only so many rows are met, those next to the asking one
-  int visits = 2048;    ///< rows met for each row, repeats counted: its rarest columns come first
+  int neighbours = 10;  ///< rows kept per row
+  int list_rows = 64;   ///< maximum rows visited per column, nearest in position
+  int visits = 2048;    ///< rows visited per row, with repeats, through its rarest columns first
   Progress* progress = nullptr;
 };
 
 struct Neighbour {
   std::int32_t row;
-  float similarity;  ///< above 0
+  float similarity;  ///< positive
 };
 
-/// For each row its nearest ones, most similar first, the lower row first among equals. Never the row itself.
+/// Nearest rows of each row, most similar first, lower rows first on ties; never the row itself.
 struct NearestRows {
-  std::int64_t neighbours = 0;        ///< room for each row
+  std::int64_t neighbours = 0;        ///< capacity per row
   formats::Buffer<Neighbour> all;     ///< rows x neighbours
-  formats::Buffer<std::int32_t> met;  ///< how many each row has
+  formats::Buffer<std::int32_t> met;  ///< number of neighbors of each row
 
   [[nodiscard]] std::span<const Neighbour> of(std::int64_t r) const {
     return {all.data() + r * neighbours, static_cast<std::size_t>(met[r])};
@@ -36,12 +36,12 @@ struct NearestRows {
 };
 
 /// Finds the nearest rows by weighted Jaccard similarity among the rows that share a representative column,
-/// met through the column lists. Without caps at work (columns up to list_rows, rows that meet up to
-/// `visits`) the result is exact. Else a row meets the others through its rarest columns and, in a long
-/// column, through the part of the list around itself; the best of those met are then compared in full.
-/// O(nnz + rows * visits) time whatever the degrees, parallel over rows; the same result for any number of
-/// threads. Memory: the transposed structure, `neighbours` pairs a row, 8 bytes a row and thread and 4 a
-/// column and thread. Errc::io "cancelled" soon after options.progress says so.
+/// through the column lists. The result is exact unless a limit applies (columns longer than list_rows, more
+/// than `visits` visits). Otherwise a row visits others through its rarest columns, in a long column only the
+/// part of the list around itself, and the best candidates are then compared in full. O(nnz + rows * visits)
+/// for any degrees, parallel over rows; the same result for any number of threads. Memory: the transposed
+/// structure, `neighbours` pairs per row, 8 bytes per row and thread, and 4 per column and thread. Errc::io
+/// "cancelled" soon after options.progress is cancelled.
 Result<NearestRows> nearest_rows(const formats::CsrView& a, const JaccardWeights& weights,
                                  const NearestOptions& options);
 

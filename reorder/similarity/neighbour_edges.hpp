@@ -8,8 +8,8 @@
 
 namespace sptile::reorder {
 
-/// Gives one edge for each pair of rows of which one is among the nearest of the other, with the similarity
-/// as its weight; a row's edges stand together. O(rows * neighbours^2), parallel.
+/// Returns one edge for each pair of rows of which at least one is among the nearest rows of the other,
+/// weighted by similarity. The edges of a row are contiguous. O(rows * neighbours^2), parallel.
 std::vector<WeightedEdge> edges_of(const NearestRows& nearest);
 
 }  // namespace sptile::reorder

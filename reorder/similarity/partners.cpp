@@ -12,14 +12,15 @@
 namespace sptile::reorder {
 namespace {
 
-/// Most alike first. Among equals those whose numbers differ in low bits only: equal rows would otherwise all
-/// name the same few partners, while the nearest by x ^ y of a number mostly has that number as its nearest.
+/// Orders by descending similarity; on ties, pairs whose numbers differ only in low bits come first.
+/// Otherwise equal rows would all choose the same few partners, whereas the nearest item by x ^ y is mostly
+/// mutual.
 bool more_alike(const Pair& a, const Pair& b) {
   if (a.likeness != b.likeness) return a.likeness > b.likeness;
   return (a.x ^ a.y) != (b.x ^ b.y) ? (a.x ^ a.y) < (b.x ^ b.y) : a.x < b.x;
 }
 
-/// Sums the shared weight of one item with others; one per thread.
+/// Sums the shared weights of an item with others; one per thread.
 class PartnerSearch {
  public:
   PartnerSearch(const ColumnSets& sets, const ColumnLists& lists, const Weights& weights,
@@ -31,7 +32,7 @@ class PartnerSearch {
         options_(options),
         shared_(static_cast<std::size_t>(sets.items), 0.0f) {}
 
-  /// Writes the best pairs of an item; returns how many.
+  /// Writes the best pairs of an item; returns their number.
   int find(std::int32_t item, Pair* out) {
     for (const std::int32_t column : sets_.of(item))
       for (const std::int32_t other : near_part(column, item)) {
@@ -62,7 +63,7 @@ class PartnerSearch {
     return list.subspan(std::min(here - std::min(here, most / 2), list.size() - most), most);
   }
 
-  /// Inserts into the best `partners` found so far.
+  /// Inserts a pair into the best `partners` found so far.
   void keep(const Pair& pair, Pair* out, int& count) const {
     if (count == options_.partners && !more_alike(pair, out[count - 1])) return;
     int at = count < options_.partners ? count++ : count - 1;
@@ -75,8 +76,8 @@ class PartnerSearch {
   const Weights& weights_;
   std::span<const std::uint8_t> used_;
   const PartnerOptions& options_;
-  std::vector<float> shared_;      // by item; 0 between two searches
-  std::vector<std::int32_t> met_;  // items whose shared_ is not 0
+  std::vector<float> shared_;      // by item; 0 between searches
+  std::vector<std::int32_t> met_;  // items with nonzero shared_
 };
 
 }  // namespace
@@ -116,8 +117,8 @@ std::vector<Pair> alike_pairs(const ColumnSets& sets, const ColumnLists& lists, 
     pairs.insert(pairs.end(), found.data() + i * options.partners,
                  found.data() + i * options.partners + count[i]);
   parallel::sort(pairs.begin(), pairs.end(), more_alike);
-  // What two items found of each other is the same pair; capped lists may give it two likenesses, of which
-  // the later one finds both partners taken.
+  // Both items may have found the same pair. Capped lists may give it two similarities; matching ignores the
+  // second, because both items then have a mate.
   pairs.erase(std::unique(pairs.begin(), pairs.end(),
                           [](const Pair& a, const Pair& b) { return a.x == b.x && a.y == b.y; }),
               pairs.end());

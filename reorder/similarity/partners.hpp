@@ -1,4 +1,4 @@
-// For each item, the items whose columns are most like its own.
+// Finds, for each item, the items with the most similar columns.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace sptile::reorder {
 
-/// Two items, x < y, and how alike they are.
+/// Two items, x < y, and their similarity.
 struct Pair {
   float likeness;
   std::int32_t x, y;
@@ -19,12 +19,12 @@ struct Pair {
 
 struct PartnerOptions {
   int partners = 4;                   ///< kept per item
-  int longest_list = 64;              ///< items that one column brings
-  std::int64_t item_lookups = 16384;  ///< items that one item is compared through, whatever its size
+  int longest_list = 64;              ///< items visited per column
+  std::int64_t item_lookups = 16384;  ///< maximum items visited per item, regardless of its size
   Progress* progress = nullptr;
 };
 
-/// What counts when items are compared. A column that d items hold weighs d^-1/2: rare ones say more.
+/// Weights for comparing items. A column in d items has weight d^-1/2: rare columns are more significant.
 struct Weights {
   formats::Buffer<float> of_column;
   formats::Buffer<float> of_item;  ///< sum over its columns
@@ -32,11 +32,11 @@ struct Weights {
 
 Weights weigh(const ColumnSets& sets, const ColumnLists& lists);
 
-/// Pairs every item with its `partners` most alike ones by weighted Jaccard index of their column sets, most
-/// alike first; no pair twice. Items with used[item] != 0 (an empty span: none) stay out. Of
-/// a long list only the part around the item itself is looked at: neighbours in the order of the items,
-/// which is local by the time lists are long. At most max(item_lookups, 4 x size) steps per item, parallel,
-/// the same for any number of threads. Stops early when cancelled.
+/// Returns pairs of each item and its `partners` most similar items by weighted Jaccard index of their column
+/// sets, most similar first, without duplicates. Items with used[item] != 0 are excluded (empty span: none).
+/// Of a long list only the part around the item is visited: neighbors in the order of the items, which is
+/// local by the time lists are long. At most max(item_lookups, 4 x size) steps per item, parallel, the same
+/// for any number of threads. Stops early when cancelled.
 std::vector<Pair> alike_pairs(const ColumnSets& sets, const ColumnLists& lists, const Weights& weights,
                               std::span<const std::uint8_t> used, const PartnerOptions& options);
 

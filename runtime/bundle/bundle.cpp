@@ -19,7 +19,7 @@ constexpr std::size_t kMemoryAlignment = 64;
 
 Status bad(std::string message) { return fail(Errc::bad_input, std::move(message) + "; convert again"); }
 
-/// Verifies that an array is there, has one of the types, and has `size` elements.
+/// Checks that an array exists, has one of the types, and has `size` elements.
 Status check_array(std::string_view path, const ArrayView& array, std::initializer_list<DType> types,
                    std::int64_t size) {
   if (!array.present()) return bad(std::string(path) + " is missing");
@@ -32,7 +32,7 @@ Status check_array(std::string_view path, const ArrayView& array, std::initializ
   return {};
 }
 
-/// Verifies that the one value of a pattern is 1: the formats of a pattern multiply with ones.
+/// Checks that the single stored value of a pattern is 1, because kernels multiply patterns by ones.
 Status check_iso_value(const ArrayView& array) {
   const double value = array.dtype == DType::f32 ? array.as<float>().front() : array.as<double>().front();
   if (value == 1) return {};
@@ -42,7 +42,7 @@ Status check_iso_value(const ArrayView& array) {
 
 constexpr std::int64_t kLongestKey = 4096;
 
-/// True for lines of ASCII, which may be shown to anybody.
+/// Returns whether the text is printable ASCII with newlines.
 bool is_printable(std::span<const std::uint8_t> text) {
   return std::all_of(text.begin(), text.end(),
                      [](std::uint8_t c) { return c == '\n' || (c >= ' ' && c < 0x7f); });
@@ -102,8 +102,8 @@ Status Bundle::read_shape() {
   if (stored->rank != 1 || stored->array.size != std::ssize(shape) || stored->array.dtype != DType::i64)
     return bad(path + " must be i64[3]: rows, columns, entries");
   std::ranges::copy(stored->array.as<std::int64_t>(), shape.begin());
-  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-  if (shape[0] < 0 || shape[0] > kMost || shape[1] < 0 || shape[1] > kMost || shape[2] < 0)
+  constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
+  if (shape[0] < 0 || shape[0] > kMax || shape[1] < 0 || shape[1] > kMax || shape[2] < 0)
     return bad(path + " is " + to_string(shape[0]) + " x " + to_string(shape[1]) + " with " +
                to_string(shape[2]) + " entries; expected 0 to 2^31 - 1 rows and columns");
   rows_ = shape[0], cols_ = shape[1], nnz_ = shape[2];
@@ -112,7 +112,7 @@ Status Bundle::read_shape() {
 }
 
 Status Bundle::read_symmetry() {
-  if (!root_.empty()) return {};  // the header speaks of the first matrix
+  if (!root_.empty()) return {};  // the header describes the first matrix only
   const std::uint64_t flags = file_->header().may_ignore;
   const bool yes = (flags & formats::kBundleSymmetric) != 0, no = (flags & formats::kBundleNotSymmetric) != 0;
   if (yes && no) return bad("the header declares the matrix both symmetric and not symmetric");
@@ -125,7 +125,7 @@ Status Bundle::read_symmetry() {
 
 Status Bundle::relate() {
   if (Status s = check_row_order(Side::matrix); !s) return s;
-  const std::int64_t values = pattern_ ? 1 : nnz_;  // a pattern stores the one iso value 1
+  const std::int64_t values = pattern_ ? 1 : nnz_;  // a pattern stores a single value of 1
   const ArrayView source = find(formats::kCsrValuesPath);
   Status s = check_array(formats::kCsrValuesPath, source, {DType::f32, DType::f64}, values);
   if (s && pattern_) s = check_iso_value(source);
@@ -152,7 +152,7 @@ Status Bundle::check_row_order(Side side) const {
                          : Status();
 }
 
-/// Verifies that A^T, which is A, has nothing of its own but where refreshed values come from.
+/// Checks that a symmetric A^T has no arrays except value_source.
 Status Bundle::check_shared() const {
   const auto own = [](const std::string& path) {
     return bad(path + " exists, but the header declares the matrix symmetric");
@@ -204,7 +204,7 @@ void Bundle::add_plans() {
   }
 }
 
-/// Verifies that the group of a format holds its arrays and nothing else, with lengths that agree.
+/// Checks that the group of a format contains exactly its arrays, with consistent lengths.
 Status Bundle::add_format(const FormatLayout& layout, Side side) {
   const bool turned = side == Side::transpose, is_source = &layout == &formats::kCsrLayout && !turned;
   FormatView view{&layout, turned ? cols_ : rows_, turned ? rows_ : cols_, nnz_, {}};

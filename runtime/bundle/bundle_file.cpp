@@ -48,7 +48,7 @@ std::span<const std::uint32_t> BundleFile::group(const std::string& path) const 
     return arrays_[position].path < bound;
   };
   const auto first = std::lower_bound(by_path_.begin(), by_path_.end(), path + "/", before);
-  const auto last = std::lower_bound(first, by_path_.end(), path + '0', before);  // '/' + 1
+  const auto last = std::lower_bound(first, by_path_.end(), path + '0', before);  // the character after '/'
   return {first, last};
 }
 

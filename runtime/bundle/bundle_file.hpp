@@ -1,4 +1,4 @@
-// The file of a bundle: its table, and its arrays in memory, whatever matrices they are of.
+// The file of a bundle: its table and its arrays in memory, for all matrices.
 #pragma once
 
 #include <cstdint>
@@ -23,23 +23,23 @@ struct BundleArray {
   std::uint32_t rank = 1;
 };
 
-/// A file that was opened once. All matrices of a bundle borrow from one of these. Immutable and thread-safe.
+/// A bundle file, opened once. All matrices of the bundle borrow from it. Immutable and thread-safe.
 class BundleFile {
  public:
-  /// Validates header and table (see read_bundle_table), and maps the file or, with `copy`, reads its arrays.
+  /// Validates header and table (see read_bundle_table) and maps the file or, with `copy`, reads its arrays.
   /// Errors do not name the file.
   static Result<std::shared_ptr<const BundleFile>> open(FileBytes bytes, bool copy);
 
   [[nodiscard]] std::uint64_t size() const { return bytes_.size(); }
   [[nodiscard]] int descriptor() const { return bytes_.descriptor(); }
   [[nodiscard]] const formats::BundleHeader& header() const { return header_; }
-  /// Every array, by offset.
+  /// Returns all arrays, by offset.
   [[nodiscard]] const std::vector<BundleArray>& arrays() const { return arrays_; }
-  /// The array of a path; nullptr where there is none.
+  /// Returns the array of a path; nullptr if there is none.
   [[nodiscard]] const BundleArray* find(std::string_view path) const;
-  /// Positions of the arrays in a group, by path.
+  /// Returns the indices of the arrays in a group, by path.
   [[nodiscard]] std::span<const std::uint32_t> group(const std::string& path) const;
-  /// Positions of all arrays, by path.
+  /// Returns the indices of all arrays, by path.
   [[nodiscard]] std::span<const std::uint32_t> by_path() const { return by_path_; }
 
  private:

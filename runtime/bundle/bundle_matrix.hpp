@@ -1,4 +1,4 @@
-// From a bundle to something that can be planned.
+// Matrices of a bundle for planning.
 #pragma once
 
 #include <memory>
@@ -10,17 +10,17 @@
 
 namespace sptile::runtime {
 
-/// Verifies that a bundle holds A, which each does, or A^T: Errc::usage says how to make one that does.
+/// Checks that a bundle contains A (always true) or A^T. Errc::usage with the command that adds it.
 Status check_side(const Bundle& bundle, Side side);
 
-/// Takes one format of a bundle, of A or of A^T (which is A where that is symmetric), with its row order and
-/// value positions; the bundle stays alive as long as the result. Errc::usage when the bundle does not hold
-/// the format, naming those it holds, or no A^T.
+/// Returns one format of A or A^T (which is A if it is symmetric), with its row order and value positions.
+/// The result keeps the bundle alive. Errc::usage if the bundle does not contain the format (the message
+/// lists those that it contains) or A^T.
 Result<PlanMatrix> matrix_of(const std::shared_ptr<const Bundle>& bundle, std::string_view format,
                              Side side = Side::matrix);
 
-/// Takes several formats, to choose from: names with commas; "auto" or nothing: all that the bundle holds.
-/// Errc::usage as matrix_of.
+/// Returns several candidate formats: comma-separated names; "auto" or empty: all stored formats. Errc::usage
+/// as for matrix_of.
 Result<std::vector<PlanMatrix>> matrices_of(const std::shared_ptr<const Bundle>& bundle,
                                             std::string_view formats, Side side = Side::matrix);
 

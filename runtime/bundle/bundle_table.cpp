@@ -19,7 +19,7 @@ using std::to_string;
 constexpr std::string_view kHdf5Signature{"\x89HDF\r\n\x1a\n", 8};
 constexpr std::uint64_t kSmallestBlock = formats::kBundleAlignment;
 
-/// What else a file may be when it does not start with the magic of a bundle.
+/// Start of another kind of file, and the message for it.
 struct Lookalike {
   std::string_view start, message;
 };
@@ -51,7 +51,7 @@ Status read_to(const FileBytes& file, std::uint64_t offset, void* to, std::size_
   return file.read(offset, {static_cast<std::byte*>(to), bytes});
 }
 
-/// Explains a file that is not a bundle at all.
+/// Returns the error for a file that is not a bundle.
 Status not_a_bundle(const FileBytes& file) {
   if (file.size() == 0) return bad("is empty; create a bundle with `sptile convert`");
   std::array<char, 16> start{};
@@ -68,7 +68,7 @@ Status not_a_bundle(const FileBytes& file) {
   return bad("is not a sptile bundle; create one with `sptile convert`");
 }
 
-/// Checks what decides how much is read next.
+/// Checks the sizes that bound the next reads.
 Status check_sizes(const BundleHeader& h) {
   if (h.version > formats::kBundleVersion)
     return fail(Errc::unsupported, "needs layout version " + to_string(h.version) + "; this sptile reads " +
@@ -90,16 +90,18 @@ Status check_sizes(const BundleHeader& h) {
   return {};
 }
 
-/// True when HDF5's superblock is the one that was there when the bundle was written.
+/// Returns whether the HDF5 superblock is the one that was written with the bundle.
 Result<bool> superblock_is_intact(const FileBytes& file, const BundleHeader& h) {
   std::array<std::byte, formats::kSuperblockBytes> superblock{};
-  if (file.size() < h.user_block + superblock.size()) return true;  // not there, so nobody rewrote it
+  // beyond the end: truncated, not rewritten
+  if (file.size() < h.user_block + superblock.size()) return true;
   if (Status s = file.read(h.user_block, superblock); !s) return tl::unexpected(s.error());
   return std::memcmp(superblock.data(), kHdf5Signature.data(), kHdf5Signature.size()) == 0 &&
          formats::bundle_hash(superblock.data(), superblock.size()) == h.superblock_hash;
 }
 
-/// The superblock holds the size of the file, so it tells a rewritten file from one that was cut or extended.
+/// Checks the file size. The superblock contains it, so a rewritten file is distinguished from a truncated or
+/// extended one.
 Status check_container(const FileBytes& file, const BundleHeader& h) {
   const Result<bool> intact = superblock_is_intact(file, h);
   if (!intact) return tl::unexpected(intact.error());
@@ -152,7 +154,7 @@ Status check_extent(const BundleEntry& e) {
   return {};
 }
 
-/// Checks the place of an array; `end` is where the one before it ends (or HDF5's superblock).
+/// Checks the position of an array; `end` is the end of the previous one, or of HDF5's superblock.
 Status check_place(const BundleEntry& e, std::uint64_t end, std::uint64_t file_size) {
   if (e.bytes == 0) {
     if (e.offset != 0) return bad("is empty, so its offset must be 0, not " + to_string(e.offset));

@@ -1,4 +1,4 @@
-// Reads and validates the user block of a bundle: the header and the table of arrays.
+// Reader of the user block of a bundle: the header and the table of arrays.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,19 @@ namespace sptile::runtime {
 
 struct BundleTable {
   formats::BundleHeader header{};
-  std::vector<formats::BundleEntry> entries;  ///< ascending offsets, empty arrays first
+  std::vector<formats::BundleEntry> entries;  ///< by ascending offset, empty arrays first
 };
 
-/// Reads the table and proves: magic, version, sizes, header and superblock hashes; then of every entry: path
-/// (absolute, printable, unique), known dtype and rank, dims that multiply to `bytes`, a page-aligned place
-/// inside the file behind the superblock, no overlap. Reads at most 64 + 128 * 4096 bytes of a file of any
-/// size. Errors name the field, not the file.
+/// Reads and validates the table: magic, version, sizes, hashes of header and superblock, and for each entry
+/// the path (absolute, printable, unique), dtype, rank, dims whose product matches `bytes`, and a
+/// page-aligned position within the file and after the superblock, without overlaps. Reads at most 64 + 128 *
+/// 4096 bytes. Errors name the field, not the file.
 Result<BundleTable> read_bundle_table(const FileBytes& file);
 
-/// The path of an entry that read_bundle_table accepted.
+/// Returns the path of a validated entry.
 std::string_view path_of(const formats::BundleEntry& entry);
 
-/// Number of elements of an entry that read_bundle_table accepted.
+/// Returns the number of elements of a validated entry.
 std::int64_t elements_of(const formats::BundleEntry& entry);
 
 }  // namespace sptile::runtime

@@ -15,7 +15,7 @@ namespace {
 
 std::string because() { return ": " + std::string(std::strerror(errno)); }
 
-/// Reads exactly `bytes`; a file that ends before was shortened since it was opened.
+/// Reads exactly `bytes` bytes. Fails if the file was truncated after it was opened.
 Status read_exactly(int fd, std::uint64_t offset, std::byte* to, std::uint64_t bytes) {
   while (bytes > 0) {
     const ssize_t got = ::pread(fd, to, static_cast<std::size_t>(std::min<std::uint64_t>(bytes, 1u << 30)),
@@ -33,7 +33,7 @@ Status read_exactly(int fd, std::uint64_t offset, std::byte* to, std::uint64_t b
 }  // namespace
 
 Result<FileBytes> FileBytes::open(const std::string& path) {
-  // Without O_NONBLOCK a named pipe would block here for ever.
+  // Without O_NONBLOCK, opening a named pipe would block forever.
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return fail(Errc::io, "cannot be opened" + because());
   return take(fd);
@@ -106,7 +106,7 @@ Status FileBytes::reserve(int protection, int flags, int fd) {
 }
 
 Status FileBytes::map() {
-  if (fd_ < 0) return {};  // memory is there already
+  if (fd_ < 0) return {};  // borrowed memory
   if (Status s = reserve(PROT_READ, MAP_SHARED, fd_); !s) return s;
   done_with_file();
   return {};
@@ -116,10 +116,10 @@ Status FileBytes::load(std::span<const ByteRange> pieces) {
   if (fd_ < 0) return {};
   if (Status s = reserve(PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1); !s) return s;
   auto* memory = const_cast<std::byte*>(data_);
-  ::madvise(memory, size_, MADV_HUGEPAGE);  // fewer page faults; advice only
+  ::madvise(memory, size_, MADV_HUGEPAGE);  // reduces page faults; failure is harmless
   for (const ByteRange& piece : pieces)
     if (Status s = read_exactly(fd_, piece.offset, memory + piece.offset, piece.bytes); !s) return s;
-  ::mprotect(memory, size_, PROT_READ);  // views are const: a stray write should show itself
+  ::mprotect(memory, size_, PROT_READ);  // views are const: a stray write should fault
   done_with_file();
   return {};
 }

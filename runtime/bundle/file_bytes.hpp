@@ -1,4 +1,4 @@
-// Where the bytes of a bundle come from: a file that is mapped or read, or memory.
+// Bytes of a bundle: a mapped or read file, or borrowed memory.
 #pragma once
 
 #include <cstddef>
@@ -10,19 +10,18 @@
 
 namespace sptile::runtime {
 
-/// A piece of a file.
+/// A range of a file.
 struct ByteRange {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
 };
 
-/// A regular file, open for reading, or borrowed memory that stands for one. Errors are Errc::io unless
-/// stated.
+/// A regular file, open for reading, or borrowed memory. Errors are Errc::io unless stated otherwise.
 class FileBytes {
  public:
-  /// Opens a file. Errc::bad_input for anything that is not a regular file.
+  /// Opens a file. Errc::bad_input if it is not a regular file.
   static Result<FileBytes> open(const std::string& path);
-  /// Takes a file that is open for reading as `fd`, which it closes; errors as open.
+  /// Takes a descriptor that is open for reading and closes it. Errors as for open.
   static Result<FileBytes> take(int fd);
   /// Borrows memory, which must outlive the object.
   static FileBytes borrow(std::span<const std::byte> memory);
@@ -32,21 +31,21 @@ class FileBytes {
   ~FileBytes();
 
   [[nodiscard]] std::uint64_t size() const { return size_; }
-  /// The open file; -1 once it is closed.
+  /// Returns the descriptor of the file; -1 after it was closed.
   [[nodiscard]] int descriptor() const { return fd_; }
-  /// map and load do not close the file.
+  /// Prevents map and load from closing the file.
   void keep_open() { keep_open_ = true; }
 
-  /// Copies the bytes from `offset` on; fails when the file ends before.
+  /// Copies bytes starting at `offset`. Fails if the file is shorter.
   [[nodiscard]] Status read(std::uint64_t offset, std::span<std::byte> to) const;
 
-  /// Maps the whole file read-only, shared with the page cache; closes it. Costs the same for any size.
+  /// Maps the entire file read-only, shared with the page cache, and closes it. O(1).
   Status map();
-  /// Reads the given pieces (inside the file) into private memory; closes the file. data() has the same
-  /// layout as with map, and zeros outside the pieces.
+  /// Reads the given ranges into private memory and closes the file. data() has the same layout as after map,
+  /// with zeros outside the ranges.
   Status load(std::span<const ByteRange> pieces);
 
-  /// Start of the file in memory, after map or load; page-aligned unless borrowed.
+  /// Returns the start of the file in memory, after map or load; page-aligned unless borrowed.
   [[nodiscard]] const std::byte* data() const { return data_; }
 
  private:

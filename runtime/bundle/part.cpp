@@ -15,7 +15,7 @@ Status bad(const std::string& message) {
   return fail(Errc::bad_input, message + "; partition the matrix again");
 }
 
-/// Takes an array of the group; `size` < 0: of any length.
+/// Reads an array of the group; any length if `size` < 0.
 template <class T>
 Status take(const Bundle& bundle, const char* name, std::int64_t size, std::span<const T>& to) {
   const ArrayView array = bundle.array(path_in_part(name));
@@ -34,10 +34,10 @@ Status check_numbers(const formats::PartNumbers& n) {
   if (n.version != formats::kPartLayoutVersion)
     return fail(Errc::unsupported, "has part layout version " + to_string(n.version) +
                                        "; this sptile reads " + to_string(formats::kPartLayoutVersion));
-  constexpr std::int64_t kMost = std::int64_t{1} << 31;
-  if (n.parts < 1 || n.parts >= kMost || n.rank < 0 || n.rank >= n.parts)
+  constexpr std::int64_t kMax = std::int64_t{1} << 31;
+  if (n.parts < 1 || n.parts >= kMax || n.rank < 0 || n.rank >= n.parts)
     return bad("declares itself part " + to_string(n.rank) + " of " + to_string(n.parts));
-  if (n.rows < 0 || n.rows >= kMost || n.entries < 0 || (n.symmetric != 0 && n.symmetric != 1))
+  if (n.rows < 0 || n.rows >= kMax || n.entries < 0 || (n.symmetric != 0 && n.symmetric != 1))
     return bad("declares that the matrix has " + to_string(n.rows) + " rows and " + to_string(n.entries) +
                " entries, symmetric " + to_string(n.symmetric));
   return {};

@@ -1,4 +1,4 @@
-// One part of a partition, as `sptile partition` writes it: two matrices and the lists of an exchange.
+// One part of a partition, as written by `sptile partition`: two matrices and the exchange lists.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace sptile::runtime {
 
-/// A part whose lists are sound: a product gathers send_rows of its operand, exchanges them, and multiplies
-/// C = local B, then C += halo R with what arrived, ordered by sender. Borrows from the bundles, which it
-/// keeps.
+/// A part with validated lists. A product gathers send_rows of its operand, exchanges them, and computes C =
+/// local B, then C += halo R, where R contains the received rows ordered by sender. Borrows from the bundles,
+/// which it keeps alive.
 struct Part {
   std::shared_ptr<const Bundle> local, halo;
-  std::uint64_t id = 0;  ///< of the partition
+  std::uint64_t id = 0;  ///< id of the partition
   formats::PartNumbers numbers;
   std::span<const std::int32_t> old_ids, halo_ids;
   std::span<const std::int64_t> send_offset, receive_offset;
@@ -35,9 +35,9 @@ struct Part {
   }
 };
 
-/// Opens a part, once for both its matrices, and proves its lists, which are small beside its matrices:
-/// lengths, ranges, offsets that never fall, rows that ascend, nothing for itself. The matrices are as
-/// Bundle::open leaves them. Errors as Bundle::open; Errc::bad_input also for a bundle that is no part.
+/// Opens a part, once for both matrices, and validates its lists, which are small compared with the matrices:
+/// lengths, ranges, non-decreasing offsets, ascending rows, no rows for itself. Matrices are validated as by
+/// Bundle::open. Errors as for Bundle::open; Errc::bad_input also if the bundle is not a part.
 Result<Part> open_part(const std::string& path, const BundleOpenOptions& options = {});
 
 }  // namespace sptile::runtime

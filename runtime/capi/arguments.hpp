@@ -1,4 +1,4 @@
-// Arguments of the C interface, checked and turned into ours: structs of any version, types, precisions.
+// Checks and conversion of the C interface's arguments: structs of any version, types, precisions.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 
 #include "formats/core/dtype.hpp"
 #include "formats/core/error.hpp"
+#include "runtime/core/attributes.hpp"
 #include "runtime/core/options.hpp"
 #include "runtime/handle/plan.hpp"
 #include "runtime/include/sptile.h"
@@ -16,11 +17,11 @@
 
 namespace sptile::runtime {
 
-/// Bytes of a struct that every caller has: up to and with this field.
+/// Returns the minimum size of a struct in all versions: up to and including this field.
 #define SPTILE_SIZE_WITH(type, field) (offsetof(type, field) + sizeof(type::field))
 
-/// Takes a struct of any version: fields that the caller does not know keep their defaults, fields that this
-/// library does not know must be zero. `first_size` is what the first version had.
+/// Reads a struct of any version: fields that the caller's version lacks keep their defaults, and fields that
+/// this version lacks must be zero. `first_size` is the size in the first version.
 template <class T>
 Result<T> read_struct(const T* from, std::size_t first_size, const T& defaults, const char* what) {
   if (from->size < first_size)
@@ -36,7 +37,7 @@ Result<T> read_struct(const T* from, std::size_t first_size, const T& defaults, 
   return copy;
 }
 
-/// Fills in as much of a struct as the caller knows; the rest of a longer one with zeros.
+/// Writes the fields that the caller's struct has, and zeros to the rest of a longer one.
 template <class T>
 Status write_struct(T* to, T value, std::size_t first_size, const char* what) {
   const std::size_t size = to->size;
@@ -48,30 +49,52 @@ Status write_struct(T* to, T value, std::size_t first_size, const char* what) {
   return {};
 }
 
-/// Finds the value type with this code; `what` names the argument in the message.
+/// Returns the value type of a code; messages call the argument `what`.
 Result<DType> value_type(std::int64_t code, const char* what);
 
-/// Finds the type of the values of a matrix in memory, none for SPTILE_NONE; verifies that values are given
-/// where the type and nnz ask for them, and only there. `call` names the function in messages.
+/// Finds the type of the values of a matrix in memory, none for SPTILE_DTYPE_NONE; verifies that values are
+/// given where the type and nnz ask for them, and only there. `call` names the function in messages.
 Result<DType> matrix_value_type(const char* call, const void* values, std::int64_t code, std::int64_t nnz);
 
-/// Finds the operation of this name.
+/// Returns the operation of this name.
 Result<const Operation*> operation_named(const char* call, const char* name);
 
 /// Both directions of the precisions of the C interface, which count from 1 in the order of ours.
-constexpr Precision precision_of(int code) { return static_cast<Precision>(code - SPTILE_FP32); }
+constexpr Precision precision_of(int code) { return static_cast<Precision>(code - SPTILE_PRECISION_FP32); }
 constexpr sptile_precision code_of(Precision precision) {
-  return static_cast<sptile_precision>(static_cast<int>(precision) + SPTILE_FP32);
+  return static_cast<sptile_precision>(static_cast<int>(precision) + SPTILE_PRECISION_FP32);
 }
-static_assert(precision_of(SPTILE_TF32) == Precision::tf32 && precision_of(SPTILE_FP16) == Precision::fp16);
+static_assert(precision_of(SPTILE_PRECISION_TF32) == Precision::tf32 &&
+              precision_of(SPTILE_PRECISION_FP16) == Precision::fp16);
 static_assert(precision_of(SPTILE_PRECISION_BF16) == Precision::bf16 &&
-              code_of(Precision::fp64) == SPTILE_FP64);
+              code_of(Precision::fp64) == SPTILE_PRECISION_FP64);
 
-/// A code of a device.
+/// Conversion of device codes.
 Result<Device> device_of(std::int64_t code, const char* what);
-constexpr sptile_device code_of(Device device) { return device == Device::cpu ? SPTILE_CPU : SPTILE_CUDA; }
+constexpr sptile_device code_of(Device device) {
+  return device == Device::cpu ? SPTILE_DEVICE_CPU : SPTILE_DEVICE_CUDA;
+}
 
-/// What a plan is asked for. Strings are borrowed.
+/// Sets the attributes of PlanOptions or Operands. `what` names the struct in messages: "options".
+template <class Owner>
+Status set_attributes(Owner& owner, const sptile_attribute* attributes, std::int32_t count,
+                      const char* what) {
+  if (count < 0 || (attributes == nullptr && count > 0))
+    return fail(Errc::usage, std::string(what) + ".attribute_count = " + std::to_string(count) +
+                                 "; pass the number of elements of attributes");
+  std::uint64_t given = 0;
+  for (std::int32_t i = 0; i < count; ++i) {
+    const auto& [name, value] = attributes[i];
+    const Status s =
+        name == nullptr ? fail(Errc::usage, "name is NULL") : set_attribute(owner, name, value, given);
+    if (!s)
+      return fail(s.error().code,
+                  std::string(what) + ".attributes[" + std::to_string(i) + "]: " + s.error().message);
+  }
+  return {};
+}
+
+/// Options of a plan, and the matrix that it is for. Strings are borrowed.
 struct PlanArguments {
   PlanOptions options;
   MatrixChoice choice;

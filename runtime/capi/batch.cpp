@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kCall = "sptile_matrix_create_batch";
 
-/// Errc::usage for a matrix that is not where, or as, the first one is.
+/// Errc::usage for a matrix whose memory, types or disorder differ from the first one.
 Status check_alike(const ArraysArgument& first, const ArraysArgument& one) {
   const sptile_arrays &a = first.arrays, &b = one.arrays;
   if (one.device != first.device || (one.device == Device::cuda && a.ordinal != b.ordinal))
@@ -26,7 +26,7 @@ Status check_alike(const ArraysArgument& first, const ArraysArgument& one) {
   return {};
 }
 
-/// Errc::usage for the size of a struct that cannot stand behind others.
+/// Errc::usage for a struct size that is invalid as an array element.
 Status check_size(std::size_t size, std::size_t first) {
   constexpr std::size_t kStep = alignof(sptile_arrays);
   if (size == first && size % kStep == 0) return {};
@@ -35,7 +35,7 @@ Status check_size(std::size_t size, std::size_t first) {
                                std::to_string(kStep));
 }
 
-/// The matrices of a batch, which stand one behind the other as structs of one size.
+/// Returns the matrices of a batch, an array of structs of equal size.
 Result<std::vector<ArraysArgument>> members_of(const sptile_arrays* parts, std::int64_t count) {
   std::vector<ArraysArgument> members;
   const auto* next = reinterpret_cast<const std::byte*>(parts);
@@ -51,7 +51,7 @@ Result<std::vector<ArraysArgument>> members_of(const sptile_arrays* parts, std::
   return members;
 }
 
-/// What all members become by `turn`; an error names the member.
+/// Applies `turn` to all members; errors name the member.
 template <class T>
 Result<std::vector<T>> turned(const std::vector<ArraysArgument>& members,
                               Result<T> (*turn)(const ArraysArgument&)) {
@@ -71,7 +71,7 @@ Result<std::shared_ptr<Matrix>> batch_on_host(const std::vector<ArraysArgument>&
   if (!parts) return tl::unexpected(parts.error());
   auto joined = join_on_host(*parts, arrangement, options.trusted);
   if (!joined) return tl::unexpected(joined.error());
-  options.trusted = true;  // it was checked where that is wanted
+  options.trusted = true;  // already checked if requested
   return Matrix::from_host(std::move(*joined), options);
 }
 
@@ -86,7 +86,7 @@ Result<std::shared_ptr<Matrix>> batch_on_device(const std::vector<ArraysArgument
   return Matrix::from_device(std::move(*joined), options);
 }
 
-/// Refuses sizes of the whole before an array is looked at.
+/// Checks the sizes of the result before arrays are read.
 Status check_sizes(const std::vector<ArraysArgument>& members, Arrangement arrangement) {
   std::vector<BatchMember> sizes;
   for (const ArraysArgument& one : members)
@@ -100,15 +100,16 @@ Status create_batch(const sptile_arrays* parts, std::int64_t count, std::int32_t
   if (out == nullptr) return null_argument(kCall, "matrix");
   *out = nullptr;
   if (parts == nullptr && count > 0) return null_argument(kCall, "parts");
-  if (code != SPTILE_BLOCK_DIAGONAL && code != SPTILE_STACKED)
-    return fail(Errc::usage,
-                "arrangement = " + std::to_string(code) + "; use SPTILE_BLOCK_DIAGONAL or SPTILE_STACKED");
+  if (code != SPTILE_ARRANGEMENT_BLOCK_DIAGONAL && code != SPTILE_ARRANGEMENT_STACKED)
+    return fail(Errc::usage, "arrangement = " + std::to_string(code) +
+                                 "; use SPTILE_ARRANGEMENT_BLOCK_DIAGONAL or SPTILE_ARRANGEMENT_STACKED");
   const auto arguments = matrix_arguments(options);
   if (!arguments) return tl::unexpected(arguments.error());
   if (!arguments->matrix.empty()) return names_a_bundles_matrix();
   const auto members = members_of(parts, count);
   if (!members) return tl::unexpected(members.error());
-  const Arrangement arrangement = code == SPTILE_STACKED ? Arrangement::stacked : Arrangement::block_diagonal;
+  const Arrangement arrangement =
+      code == SPTILE_ARRANGEMENT_STACKED ? Arrangement::stacked : Arrangement::block_diagonal;
   if (Status s = check_sizes(*members, arrangement); !s) return s;
   auto matrix = members->front().device == Device::cpu
                     ? batch_on_host(*members, arrangement, arguments->options, stream)

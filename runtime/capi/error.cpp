@@ -13,14 +13,13 @@ namespace {
 
 constexpr std::size_t kMessageSize = 1024;
 
-/// One buffer per thread that ever failed, freed with the thread. Not thread_local: in a shared library that
-/// would make the dynamic loader a dependency of its own, or take static TLS space that programs run short
-/// of.
+/// One buffer per thread that has had an error, freed with the thread. Not thread_local, which in a shared
+/// library requires the dynamic loader or static TLS space, of which programs run short.
 class Messages {
  public:
   Messages() : usable_(::pthread_key_create(&key_, std::free) == 0) {}
 
-  /// The thread's buffer, made when missing; null when there is no memory.
+  /// Returns the thread's buffer, allocated if missing; null if memory is insufficient.
   char* write() const {
     if (!usable_) return nullptr;
     if (void* buffer = ::pthread_getspecific(key_)) return static_cast<char*>(buffer);
@@ -42,7 +41,7 @@ class Messages {
   bool usable_;
 };
 
-/// A message that is put into a buffer of kMessageSize bytes, cut between characters.
+/// Writes a message to a buffer of kMessageSize bytes, truncated between characters.
 class Line {
  public:
   explicit Line(char* buffer) : buffer_(buffer) { *buffer_ = '\0'; }

@@ -1,4 +1,5 @@
-// How the C interface reports: no exception crosses it, messages wait in a buffer of the thread.
+// Error reporting of the C interface: exceptions are caught, and messages are stored in a buffer of the
+// thread.
 #pragma once
 
 #include <new>
@@ -9,19 +10,19 @@
 
 namespace sptile::runtime {
 
-/// Stores the message and what follows it for sptile_last_error, as printable() shows them (cut after some
-/// 1000 bytes); returns the code. Allocates nothing but the thread's buffer.
+/// Stores the message and `rest` for sptile_last_error, converted by printable() and truncated after about
+/// 1000 bytes. Returns the code. Allocates nothing except the thread's buffer.
 sptile_status report(Errc code, std::string_view message, std::string_view rest = {}) noexcept;
 
-/// The same for an error, with its place in front.
+/// Stores an error's message, prefixed with its place.
 sptile_status report(const Error& error) noexcept;
 
-/// Calls f, which returns Status; reports its error or whatever it throws.
+/// Calls f, which returns Status, and reports its error or exception.
 template <class F>
 sptile_status guarded(F f) noexcept {
   try {
     const Status status = f();
-    return status ? SPTILE_OK : report(status.error());
+    return status ? SPTILE_STATUS_OK : report(status.error());
   } catch (const std::bad_alloc&) {
     return report(Errc::io, "out of memory");
   } catch (...) {
@@ -29,7 +30,7 @@ sptile_status guarded(F f) noexcept {
   }
 }
 
-/// Makes the error for a pointer that must not be null.
+/// Returns the error for a pointer that must not be null.
 inline auto null_argument(const char* function, const char* argument) {
   return fail(Errc::usage, std::string(function) + ": " + argument + " is NULL");
 }

@@ -1,4 +1,4 @@
-// What the handles of the C interface hold.
+// Handle types of the C interface.
 #pragma once
 
 #include <memory>

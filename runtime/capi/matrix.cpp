@@ -24,7 +24,7 @@ Status open_matrix(const char* path, const sptile_matrix_options* options, sptil
   return {};
 }
 
-/// Arrays that were copied.
+/// Copied arrays.
 struct OwnedArrays {
   std::vector<std::int64_t> row_ptr;
   std::vector<std::int32_t> col_idx;
@@ -94,7 +94,7 @@ Status share_matrix(const sptile_matrix* handle, const sptile_matrix_options* op
   return {};
 }
 
-/// The order in which entries were given; nothing where it is that of CSR.
+/// Returns the order in which entries were given; null arrays for CSR order.
 sptile_given given_of(const Matrix& matrix) {
   sptile_given given = {};
   given.count = matrix.nnz();
@@ -103,7 +103,7 @@ sptile_given given_of(const Matrix& matrix) {
   given.count = entries->position.size;
   given.position = static_cast<const std::int64_t*>(entries->position.data);
   given.first = static_cast<const std::int64_t*>(entries->first.data);
-  given.device = SPTILE_CUDA;
+  given.device = SPTILE_DEVICE_CUDA;
   given.ordinal = entries->csr.ordinal;
   return given;
 }
@@ -147,14 +147,14 @@ Status name_format(const sptile_matrix* handle, int index, const char** name) {
   return {};
 }
 
-/// The arrays of a matrix in device memory.
+/// Returns the arrays of a matrix in device memory.
 sptile_arrays device_arrays(const cuda::DeviceCsr& csr) {
   sptile_arrays a = SPTILE_ARRAYS_INIT;
   a.nnz = csr.nnz;
   a.row = csr.row_ptr;
   a.col = csr.col_idx;
   a.values = csr.value_dtype == DType::none ? nullptr : csr.values;
-  a.device = SPTILE_CUDA;
+  a.device = SPTILE_DEVICE_CUDA;
   a.ordinal = csr.ordinal;
   return a;
 }
@@ -183,9 +183,9 @@ Status give_arrays(const sptile_matrix* handle, sptile_arrays* arrays) {
   given.rows = matrix.rows();
   given.cols = matrix.cols();
   given.value_dtype = static_cast<std::int32_t>(matrix.dtype());
-  given.layout = SPTILE_CSR;
-  given.row_dtype = SPTILE_I64;
-  given.col_dtype = SPTILE_I32;
+  given.layout = SPTILE_LAYOUT_CSR;
+  given.row_dtype = SPTILE_DTYPE_I64;
+  given.col_dtype = SPTILE_DTYPE_I32;
   return write_struct(arrays, given, SPTILE_SIZE_WITH(sptile_arrays, reserved), "arrays");
 }
 

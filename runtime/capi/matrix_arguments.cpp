@@ -25,31 +25,33 @@ Status check_shape(const char* call, const sptile_arrays& a) {
 }
 
 Status check_host_kind(const sptile_arrays& a) {
-  const bool plain = a.layout == SPTILE_CSR && (a.row_dtype == 0 || a.row_dtype == SPTILE_I64) &&
-                     (a.col_dtype == 0 || a.col_dtype == SPTILE_I32) && a.disorder == SPTILE_REFUSE;
+  const bool plain = a.layout == SPTILE_LAYOUT_CSR && (a.row_dtype == 0 || a.row_dtype == SPTILE_DTYPE_I64) &&
+                     (a.col_dtype == 0 || a.col_dtype == SPTILE_DTYPE_I32) &&
+                     a.disorder == SPTILE_DISORDER_REFUSE;
   if (plain) return {};
   return fail(Errc::unsupported,
-              "arrays: host memory supports only SPTILE_CSR with SPTILE_I64 row pointers, SPTILE_I32 columns "
-              "and SPTILE_REFUSE; CUDA device memory supports all");
+              "arrays: host memory supports only SPTILE_LAYOUT_CSR with SPTILE_DTYPE_I64 row pointers, "
+              "SPTILE_DTYPE_I32 columns "
+              "and SPTILE_DISORDER_REFUSE; CUDA device memory supports all");
 }
 
 Status check_device_kind(const sptile_arrays& a) {
-  if (a.layout != SPTILE_CSR && a.layout != SPTILE_COO)
-    return fail(Errc::usage,
-                "arrays.layout = " + std::to_string(a.layout) + "; use SPTILE_CSR or SPTILE_COO");
-  if (a.disorder < SPTILE_REFUSE || a.disorder > SPTILE_SUM)
+  if (a.layout != SPTILE_LAYOUT_CSR && a.layout != SPTILE_LAYOUT_COO)
+    return fail(Errc::usage, "arrays.layout = " + std::to_string(a.layout) +
+                                 "; use SPTILE_LAYOUT_CSR or SPTILE_LAYOUT_COO");
+  if (a.disorder < SPTILE_DISORDER_REFUSE || a.disorder > SPTILE_DISORDER_SUM)
     return fail(Errc::usage, "arrays.disorder = " + std::to_string(a.disorder) +
-                                 "; use SPTILE_REFUSE, SPTILE_SORT or SPTILE_SUM");
+                                 "; use SPTILE_DISORDER_REFUSE, SPTILE_DISORDER_SORT or SPTILE_DISORDER_SUM");
   return {};
 }
 
-/// A type of ids, or what 0 stands for.
+/// Returns the index type of a code; 0 is the default type.
 Result<DType> id_type(std::int32_t code, DType usual, const char* what) {
   if (code == 0) return usual;
-  if (code == SPTILE_I32) return DType::i32;
-  if (code == SPTILE_I64) return DType::i64;
-  return fail(Errc::usage,
-              std::string(what) + " = " + std::to_string(code) + "; use SPTILE_I32 or SPTILE_I64");
+  if (code == SPTILE_DTYPE_I32) return DType::i32;
+  if (code == SPTILE_DTYPE_I64) return DType::i64;
+  return fail(Errc::usage, std::string(what) + " = " + std::to_string(code) +
+                               "; use SPTILE_DTYPE_I32 or SPTILE_DTYPE_I64");
 }
 
 }  // namespace
@@ -111,10 +113,10 @@ Result<formats::CsrView> host_view(const ArraysArgument& argument) {
 }
 
 Result<cuda::DeviceEntries> device_entries(const ArraysArgument& argument) {
-  static_assert(static_cast<int>(cuda::Disorder::sum) == SPTILE_SUM);
+  static_assert(static_cast<int>(cuda::Disorder::sum) == SPTILE_DISORDER_SUM);
   const sptile_arrays& a = argument.arrays;
   if (Status s = check_device_kind(a); !s) return tl::unexpected(s.error());
-  const bool pointers = a.layout == SPTILE_CSR;
+  const bool pointers = a.layout == SPTILE_LAYOUT_CSR;
   const auto row = id_type(a.row_dtype, pointers ? DType::i64 : DType::i32, "arrays.row_dtype");
   if (!row) return tl::unexpected(row.error());
   const auto col = id_type(a.col_dtype, DType::i32, "arrays.col_dtype");

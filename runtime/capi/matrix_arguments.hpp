@@ -1,4 +1,4 @@
-// Arguments of the functions that make matrices, checked and turned into ours.
+// Checks and conversion of the arguments of functions that create matrices.
 #pragma once
 
 #include <string>
@@ -10,37 +10,37 @@
 
 namespace sptile::runtime {
 
-/// Everything about a matrix that is not in its arrays.
+/// Options of a matrix except its arrays.
 struct MatrixArguments {
   MatrixOptions options;
   bool copy = false;
-  std::string matrix = {};  ///< which of a bundle; empty: the first
+  std::string matrix = {};  ///< name in a bundle; empty: the first matrix
 };
 Result<MatrixArguments> matrix_arguments(const sptile_matrix_options* from);
 
-/// Errc::usage for MatrixArguments::matrix where there is no bundle.
+/// Returns Errc::usage for MatrixArguments::matrix without a bundle.
 tl::unexpected<Error> names_a_bundles_matrix();
 
-/// Errc::usage for options of a file where the data are there already. `call` names the function.
+/// Errc::usage for file options if the data is already open. Messages start with `call`.
 Status check_shared(const char* call, const MatrixArguments& arguments);
 
-/// Arrays with sizes and codes that make sense; no element was read.
+/// Arrays with valid sizes and codes; no element was read.
 struct ArraysArgument {
   sptile_arrays arrays;
   Device device;
-  DType dtype;  ///< of the values; none: a pattern
+  DType dtype;  ///< value type; DType::none: a pattern
 
-  /// In device memory.
+  /// Returns the disorder, for arrays in device memory.
   [[nodiscard]] cuda::Disorder disorder() const { return static_cast<cuda::Disorder>(arrays.disorder); }
 };
-/// `call` names the function in messages. `from` is not null.
+/// Converts arrays. Messages start with `call`. `from` must not be null.
 Result<ArraysArgument> arrays_argument(const char* call, const sptile_arrays* from);
 
-/// The matrix that arrays in host memory are, of which the last row pointer alone was read. Errc::unsupported
-/// for what is served in device memory only.
+/// Returns the matrix of arrays in host memory. Reads only the last row offset. Errc::unsupported for arrays
+/// that are supported only in device memory.
 Result<formats::CsrView> host_view(const ArraysArgument& argument);
 
-/// Arrays in device memory.
+/// Returns the entries of arrays in device memory.
 Result<cuda::DeviceEntries> device_entries(const ArraysArgument& argument);
 
 }  // namespace sptile::runtime

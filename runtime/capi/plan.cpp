@@ -57,7 +57,7 @@ Status describe_plan(const sptile_plan* handle, sptile_plan_info* info) {
 
 sptile_prediction prediction_of(const Candidate& candidate) {
   sptile_prediction p = {};
-  p.format = candidate.format.data();  // literals of the tables of formats and kernels
+  p.format = candidate.format.data();  // literals of the format and kernel tables
   p.kernel = candidate.kernel == nullptr ? nullptr : candidate.kernel->name.data();
   p.microseconds = candidate.predicted_us.value_or(-1);
   p.precision = candidate.refused.empty() ? code_of(candidate.precision) : SPTILE_PRECISION_DEFAULT;
@@ -66,7 +66,7 @@ sptile_prediction prediction_of(const Candidate& candidate) {
   return p;
 }
 
-/// The caller's list of predictions.
+/// The caller's array of predictions.
 struct PredictionList {
   void* data;
   std::size_t element_size;
@@ -95,15 +95,15 @@ Status predict(const sptile_matrix* handle, const char* operation, const sptile_
   for (std::size_t i = 0; i < std::min(list->size(), static_cast<std::size_t>(out.capacity)); ++i) {
     const sptile_prediction p = prediction_of((*list)[i]);
     std::byte* const element = static_cast<std::byte*>(out.data) + i * out.element_size;
-    std::memset(element, 0, out.element_size);  // fields of a newer caller
+    std::memset(element, 0, out.element_size);  // zeroes the fields of a newer caller
     std::memcpy(element, &p, sizeof p);
   }
   return {};
 }
 
-/// Operands of a run; leading dimensions of 0 are their columns.
-Operands operands_of(const sptile_operands& given, const sptile_workspace* workspace,
-                     const ProductPlan& plan) {
+/// Returns the operands of a run. Leading dimensions of 0 are the number of columns.
+Result<Operands> operands_of(const sptile_operands& given, const sptile_workspace* workspace,
+                             const ProductPlan& plan) {
   static_assert(kMaxOperands == SPTILE_MAX_OPERANDS);
   const std::int64_t n = given.n != 0 ? given.n : plan.options.n;
   const OperandSizes sizes = sizes_of(plan, n);
@@ -114,12 +114,12 @@ Operands operands_of(const sptile_operands& given, const sptile_workspace* works
     operands.dense[i] = {one.data, one.ld != 0 ? one.ld : shape_of(plan.op->operands[i], sizes).width,
                          one.batch};
   }
-  operands.slope = given.slope;
-  operands.values = given.values;
-  operands.values_batch = given.values_batch;
+  operands.values = given.values.data;
+  operands.values_batch = given.values.batch;
   operands.alpha = given.alpha;
   operands.beta = given.beta;
-  operands.scaled = given.scaled != 0;
+  if (Status s = set_attributes(operands, given.attributes, given.attribute_count, "operands"); !s)
+    return tl::unexpected(s.error());
   if (workspace != nullptr) {
     operands.workspace = workspace->data;
     operands.workspace_size = workspace->bytes;
@@ -131,12 +131,14 @@ Status run_plan(const sptile_plan* handle, const sptile_operands* from, void* st
                 const sptile_workspace* workspace) {
   if (handle == nullptr) return null_argument("sptile_run", "plan");
   if (from == nullptr) return null_argument("sptile_run", "operands");
-  const auto given = read_struct<sptile_operands>(from, SPTILE_SIZE_WITH(sptile_operands, dense),
+  const auto given = read_struct<sptile_operands>(from, SPTILE_SIZE_WITH(sptile_operands, reserved),
                                                   SPTILE_OPERANDS_INIT, "operands");
   if (!given) return tl::unexpected(given.error());
   if (given->reserved != 0) return fail(Errc::usage, "operands.reserved is not 0");
   const ProductPlan& plan = *handle->plan;
-  return run(plan, *plan.op, operands_of(*given, workspace, plan), stream);
+  const auto operands = operands_of(*given, workspace, plan);
+  if (!operands) return tl::unexpected(operands.error());
+  return run(plan, *plan.op, *operands, stream);
 }
 
 }  // namespace
@@ -144,7 +146,7 @@ Status run_plan(const sptile_plan* handle, const sptile_operands* from, void* st
 
 using namespace sptile::runtime;
 
-int sptile_abi_version(void) { return 2; }
+int sptile_abi_version(void) { return 3; }
 
 const char* sptile_version(void) { return SPTILE_VERSION; }
 

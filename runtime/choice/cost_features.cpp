@@ -5,12 +5,12 @@
 namespace sptile::runtime {
 namespace {
 
-// Rows of B return to a multiprocessor within few fetches or not at all, to the memory after a whole plane of
-// a grid.
+// Sample sizes: a multiprocessor reuses rows of B within few loads or not at all; memory traffic of a grid
+// repeats after an entire plane.
 constexpr std::int64_t kNearSample = std::int64_t{1} << 17;
 constexpr std::int64_t kFarSample = std::int64_t{1} << 21;
 
-/// Share of fetches that a cache of this many bytes does not have.
+/// Returns the fraction of loads that miss a cache of this size.
 double share_past(const FormatCounts& counts, double cache_bytes, double row_bytes, std::int64_t sample,
                   Misses misses) {
   if (row_bytes == 0) return 0;  // the operation reads no rows of B
@@ -18,7 +18,7 @@ double share_past(const FormatCounts& counts, double cache_bytes, double row_byt
   return miss_share(counts.lists, static_cast<std::int64_t>(std::max(cache_bytes / row_bytes, 1.0)), sample);
 }
 
-/// Bytes of a row of all operands that have one for each column of A and are read.
+/// Returns the bytes of a row of all input operands with one row per column of A.
 double fetched_bytes(const Operation& op, const RunSizes& sizes, const DenseTypes& types) {
   double bytes = 0;
   for (const OperandSpec& spec : op.operands)
@@ -50,11 +50,11 @@ CostFeatures cost_features(const Operation& op, const formats::FormatView& a, co
   // A near cache holds one slice of a row at a time.
   const double near_row = std::min(row_bytes, static_cast<double>(kSliceBytes));
   const double far = gathered * share_past(counts, caches.near_bytes, near_row, kNearSample, misses);
-  // What fits into the far cache together with everything else is still there from the run before.
+  // Data that fits into the far cache together with everything else is still there from the previous run.
   const double rows_of_b = static_cast<double>(std::min(a.cols, counts.fetches));
   const double footprint = static_cast<double>(counts.bytes) + work.streamed + rows_of_b * row_bytes;
   const double cold = footprint > caches.far_bytes ? 1 - caches.far_bytes / footprint : 0;
-  // Each time that the format is decoded, a part of a row of B is read.
+  // Each decoding of the format reads a part of the row of B.
   const double part = row_bytes / std::max(work.decodings, 1.0);
   const double missed =
       cold > 0 ? gathered * share_past(counts, caches.far_bytes, part, kFarSample, misses) : 0;

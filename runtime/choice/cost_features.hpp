@@ -1,4 +1,4 @@
-// What a predicted time is made of: a few counts, each multiplied by a constant of the kernel and device.
+// Features of predicted times: counts that are multiplied by constants of the kernel and device.
 #pragma once
 
 #include <array>
@@ -12,15 +12,14 @@ namespace sptile::runtime {
 
 /// One term of the model.
 struct FeatureInfo {
-  std::string_view name;  ///< in profiles
-  std::string_view what;  ///< for people
+  std::string_view name;  ///< name in profiles
+  std::string_view what;  ///< description
 };
 
-/// Products are bound by how rows of B (of Y, for SDDMM) come to the multiprocessors, so most terms are
-/// bytes: all fetches, those that a near cache (L1, shared memory) does not have, those that come from
-/// memory, and what goes by once, which is also how many short rows there are. The others are work that does
-/// not depend on N, for SpMM repeated for every slice of columns, and what one unit takes that cannot be
-/// shared out.
+/// Products are bound by loading rows of B (of Y, for SDDMM), so most terms are bytes: all loads, misses of a
+/// near cache (L1, shared memory), loads from memory, and data that is accessed once, which also represents
+/// the number of short rows. The others are work that does not depend on N, repeated per slice of columns for
+/// SpMM, and the serial time of one unit.
 inline constexpr std::array<FeatureInfo, 10> kFeatures = {{
     {"launch", "kernel launch"},
     {"gather_mb", "loads of rows of B or Y"},
@@ -34,21 +33,21 @@ inline constexpr std::array<FeatureInfo, 10> kFeatures = {{
     {"partial_mb", "partial sums of split rows or windows"},
 }};
 
-/// Megabytes, millions and thousands, in the order of kFeatures.
+/// Values in megabytes, millions and thousands, in the order of kFeatures.
 using CostFeatures = std::array<double, kFeatures.size()>;
 
-/// The caches that rows of B pass.
+/// Caches between memory and the multiprocessors or cores.
 struct Caches {
-  double near_bytes = 128e3;  ///< of one multiprocessor or core
-  double far_bytes = 50e6;    ///< shared by all: L2 of a device, last level of a CPU
+  double near_bytes = 128e3;  ///< per multiprocessor or core
+  double far_bytes = 50e6;    ///< shared: L2 of a device, last-level cache of a CPU
 };
 
-/// Fetches that miss a cache: of a sample of the column lists (see miss_share for its cost), or bounds of it,
-/// which cost O(units).
+/// Loads that miss a cache: estimated from a sample of the column lists (see miss_share for its cost), or
+/// bounds, which cost O(units).
 enum class Misses { sampled, none, all };
 
-/// Returns the features of a product. None decreases from Misses::none to sampled to all.
-/// Kernels work on slices of kSliceBytes of the rows of B; what else they do, Operation::work says.
+/// Returns the features of a product. No feature decreases from Misses::none to sampled to all. Kernels
+/// process slices of kSliceBytes of the rows of B; Operation::work defines the remaining work.
 CostFeatures cost_features(const Operation& op, const formats::FormatView& a, const RunSizes& sizes,
                            const DenseTypes& types, const Caches& caches, Misses misses = Misses::sampled);
 

@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::string_view kMagic = "sptile-profile";
 constexpr int kVersion = 1;
-constexpr std::size_t kMostBytes = std::size_t{1} << 20;
-constexpr std::size_t kMostNumbers = 4096;
+constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
+constexpr std::size_t kMaxNumbers = 4096;
 constexpr std::string_view kBlank = " \t\r";
 
 struct KindName {
@@ -26,7 +26,7 @@ struct KindName {
 };
 constexpr KindName kKinds[] = {{"cpu", Device::cpu}, {"cuda", Device::cuda}};
 
-/// Takes the next word off a line; empty at its end.
+/// Removes and returns the next word of a line; empty at its end.
 std::string_view take_word(std::string_view& line) {
   line.remove_prefix(std::min(line.find_first_not_of(kBlank), line.size()));
   const std::string_view word = line.substr(0, line.find_first_of(kBlank));
@@ -47,7 +47,7 @@ std::optional<T> parse_number(std::string_view word) {
   return value;
 }
 
-/// A word of the file, fit to be shown.
+/// Returns a word of the file, quoted and printable.
 std::string quoted(std::string_view word) {
   std::string text = "'";
   for (const char c : word.substr(0, 40)) text += c >= 0x20 && c < 0x7f ? c : '?';
@@ -101,14 +101,14 @@ Status read_number(std::string_view line, std::vector<ProfileNumber>& numbers) {
     if (known.kernel == kernel && known.precision == precision && known.name == name)
       return fail(Errc::bad_input, std::string(name) + " of " + std::string(kernel) + ", " +
                                        std::string(precision) + " occurs twice");
-  if (numbers.size() == kMostNumbers)
-    return fail(Errc::bad_input, "more than " + std::to_string(kMostNumbers) +
+  if (numbers.size() == kMaxNumbers)
+    return fail(Errc::bad_input, "more than " + std::to_string(kMaxNumbers) +
                                      " numbers; expected a profile written by 'sptile calibrate'");
   numbers.push_back({std::string(kernel), std::string(precision), std::string(name), *number});
   return {};
 }
 
-/// Reads one line after the first.
+/// Parses one line after the first.
 Status read_line(std::string_view line, DeviceProfile& profile) {
   const std::string_view key = take_word(line);
   if (key.empty() || key.front() == '#') return {};
@@ -140,7 +140,7 @@ std::string shortest(double value) {
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-/// Opens a regular file; anything else could keep the reader waiting for ever.
+/// Opens a regular file; reading another kind of file could block forever.
 Result<File> open_regular(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   File file(fd < 0 ? nullptr : ::fdopen(fd, "rb"), std::fclose);
@@ -225,10 +225,10 @@ std::string format_profile(const DeviceProfile& profile, std::span<const std::st
 Result<DeviceProfile> read_profile(const std::string& path) {
   const Result<File> file = open_regular(path);
   if (!file) return tl::unexpected(file.error());
-  std::string text(kMostBytes + 1, '\0');
+  std::string text(kMaxBytes + 1, '\0');
   text.resize(std::fread(text.data(), 1, text.size(), file->get()));
   if (std::ferror(file->get()) != 0) return fail(Errc::io, "the profile cannot be read", path);
-  if (text.size() > kMostBytes)
+  if (text.size() > kMaxBytes)
     return fail(Errc::bad_input, "larger than 1 MiB; expected a profile written by 'sptile calibrate'", path);
   return parse_profile(text, path);
 }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr char kBetween = '_';
 
-/// N of a number's name; 0 when it is of something else.
+/// Returns N from the name of a number; 0 if it is not a fitted parameter.
 std::int64_t columns_of(std::string_view name, std::string_view parameter) {
   if (!name.starts_with(parameter) || !name.substr(parameter.size()).starts_with(kBetween)) return 0;
   name.remove_prefix(parameter.size() + 1);
@@ -21,12 +21,12 @@ std::int64_t columns_of(std::string_view name, std::string_view parameter) {
   return code == std::errc() && end == name.data() + name.size() && n > 0 ? n : 0;
 }
 
-/// The larger over the smaller.
+/// Returns the ratio of the larger to the smaller.
 double ratio(std::int64_t a, std::int64_t b) {
   return static_cast<double>(std::max(a, b)) / static_cast<double>(std::min(a, b));
 }
 
-/// True when the first number is the better one for n.
+/// Returns whether `a` is preferred over `b` for n columns.
 bool nearer(std::int64_t a, std::int64_t b, std::int64_t n) {
   const double of_a = ratio(a, n), of_b = ratio(b, n);
   return of_a < of_b || (of_a == of_b && a < b);
@@ -43,7 +43,7 @@ const ProfileNumber* nearest(const DeviceProfile& profile, const SplitProduct& p
   return best;
 }
 
-/// Reads the number, which the format must take.
+/// Checks that the number is a valid parameter of the format.
 Result<std::optional<FittedParameter>> checked(const DeviceProfile& profile, const ProfileNumber& number,
                                                const formats::FormatParameter& parameter) {
   const double value = number.value;

@@ -11,21 +11,21 @@ namespace {
 
 using formats::FormatView;
 
-/// Offsets of a damaged matrix may be anything.
+/// Unsigned, because offsets of a damaged matrix may overflow.
 std::int64_t distance(std::int64_t from, std::int64_t to) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from));
 }
 
-/// Of units of one kind.
+/// Counts of units of one kind.
 struct UnitCounts {
   std::int64_t longest = 0, pieces = 0;
 };
 
-/// Looks at units that have `fetches` for each step of their offsets, and `steps` of them in all.
+/// Counts units with `fetches` loads per step of their offsets, and `all` loads in total.
 template <class T>
 UnitCounts count_units(std::span<const T> offsets, std::int64_t fetches, std::int64_t all) {
   UnitCounts counts;
-  const std::int64_t steps = std::clamp(all / kItems, kLeastPiece / fetches, kMostPiece / fetches);
+  const std::int64_t steps = std::clamp(all / kItems, kMinPiece / fetches, kMaxPiece / fetches);
   std::int64_t longest = 0;
   for (std::size_t i = 1; i < offsets.size(); ++i) {
     const std::int64_t length = std::clamp(distance(offsets[i - 1], offsets[i]), std::int64_t{0}, all);
@@ -38,25 +38,25 @@ UnitCounts count_units(std::span<const T> offsets, std::int64_t fetches, std::in
 
 /// Multiplier of Fibonacci hashing (Knuth, The Art of Computer Programming, volume 3, section 6.4).
 constexpr std::uint64_t kHash = 0x9E3779B97F4A7C15;
-/// Rows that a simulated cache has at most: larger caches are simulated for a share of the columns only,
-/// whose fetches see a cache of that share (Waldspurger et al., SHARDS, FAST 2015).
-constexpr std::int64_t kMostRows = 1 << 14;
-/// Enough slots that few columns want the same one.
-constexpr std::uint64_t kSlotsPerRow = 32, kLeastSlots = 4096;
+/// Maximum rows of a simulated cache. Larger caches are simulated for a fraction of the columns, with a cache
+/// of the same fraction (Waldspurger et al., SHARDS, FAST 2015).
+constexpr std::int64_t kMaxRows = 1 << 14;
+/// Hash table slots per row, enough to make collisions rare.
+constexpr std::uint64_t kSlotsPerRow = 32, kMinSlots = 4096;
 
-/// Two generations of rows of B, of which the older one is forgotten when the younger one is full.
+/// Two generations of rows of B. When the younger one is full, the older one is discarded.
 class TwoGenerations {
  public:
   explicit TwoGenerations(std::int64_t room) {
-    while (room >> skip_ > kMostRows) ++skip_;
+    while (room >> skip_ > kMaxRows) ++skip_;
     half_ = std::max<std::int64_t>((room >> skip_) / 2, 1);
-    slots_.resize(std::bit_ceil(std::max(kSlotsPerRow * static_cast<std::uint64_t>(half_), kLeastSlots)));
+    slots_.resize(std::bit_ceil(std::max(kSlotsPerRow * static_cast<std::uint64_t>(half_), kMinSlots)));
   }
 
-  /// True for columns that are looked at.
+  /// Returns whether a column is in the sample.
   [[nodiscard]] bool samples(std::int32_t column) const { return (hash(column) & ((1u << skip_) - 1)) == 0; }
 
-  /// Fetches a row; true when it was there.
+  /// Loads a row. Returns whether it was a hit.
   bool fetch(std::int32_t column) {
     Slot& slot = slots_[hash(column) >> 24 & (slots_.size() - 1)];
     const bool same = slot.column == column;
@@ -84,7 +84,7 @@ class TwoGenerations {
   std::vector<Slot> slots_;
   std::int64_t half_, held_ = 0;
   std::int32_t now_ = 2;
-  int skip_ = 0;  ///< one column of 2^skip is looked at
+  int skip_ = 0;  ///< one in 2^skip columns is sampled
 };
 
 struct Misses {

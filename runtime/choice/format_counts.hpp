@@ -1,4 +1,4 @@
-// What a product with one format of a matrix moves and does, counted in units that do not depend on N.
+// Work and data of a product with one format of a matrix, in units that do not depend on N.
 #pragma once
 
 #include <array>
@@ -9,35 +9,35 @@
 
 namespace sptile::runtime {
 
-/// The columns of tiles and those of entries in rows, in the order in which a kernel fetches rows of B; most
-/// formats have one of them.
+/// Columns of tiles and of entries in rows, in the order in which a kernel loads rows of B. Most formats have
+/// one of them.
 using FetchLists = std::array<std::span<const std::int32_t>, 2>;
 
-inline constexpr std::int64_t kItems = 20'000, kLeastPiece = 128, kMostPiece = 512, kLongPieces = 3;
+inline constexpr std::int64_t kItems = 20'000, kMinPiece = 128, kMaxPiece = 512, kLongPieces = 3;
 
 /// Counts of one format.
 struct FormatCounts {
-  std::int64_t fetches = 0;  ///< rows of B that are asked for: csr nnz, tiles 8 a tile, tall 8 a group
-  std::int64_t tiles = 0;    ///< that tensor cores multiply; 0 for csr
-  std::int64_t entries = 0;  ///< of the matrix
-  std::int64_t units = 0;    ///< windows, or rows where there are none
-  std::int64_t longest = 0;  ///< fetches of the longest unit: of the tiles of a window, or of a row
-  std::int64_t pieces = 0;   ///< that long units are cut into, so that all multiprocessors have work
-  std::int64_t bytes = 0;    ///< of all arrays
+  std::int64_t fetches = 0;  ///< loads of rows of B: nnz for csr, 8 per tile, 8 per group for tall
+  std::int64_t tiles = 0;    ///< tiles for tensor cores; 0 for csr
+  std::int64_t entries = 0;  ///< entries of the matrix
+  std::int64_t units = 0;    ///< windows, or rows in formats without windows
+  std::int64_t longest = 0;  ///< loads of the longest unit: the tiles of a window, or a row
+  /// segments into which long units are split, so that all multiprocessors have work
+  std::int64_t pieces = 0;
+  std::int64_t bytes = 0;  ///< bytes of all arrays
   FetchLists lists = {};
 };
 
-/// Counts in O(1) from the lengths of the arrays, and O(units) for the longest one and the pieces. Kernels
-/// cut units in their own ways; here a piece has 1/kItems of all fetches, but kLeastPiece to kMostPiece of
-/// them, and units of more than kLongPieces are cut. The lengths must agree (check_lengths); contents may be
-/// anything: counts of a damaged matrix mean nothing, but reading them is safe.
+/// Counts in O(1) from the lengths of the arrays, and in O(units) for the longest unit and the segments.
+/// Kernels split units differently; here a segment has 1/kItems of all loads, between kMinPiece and
+/// kMaxPiece, and units of more than kLongPieces are split. The lengths must agree (check_lengths). Contents
+/// may be invalid: counts of a damaged matrix are meaningless, but safe to compute.
 FormatCounts count_format(const formats::FormatView& a);
 
-/// Estimates the share of fetches, 0 to 1, that a cache with room for `room` rows of B must bring from
-/// further away. Keeps two generations of rows, each of half the room, and calls a row of either a hit: least
-/// recently used, to within half the room. Looks at all of a short list and at two runs of `sample` fetches
-/// of a long one, of which only the second halves are counted, when the cache is warm. O(min(fetches, 2
-/// sample)), and at most a few megabytes.
+/// Estimates the fraction of loads, 0 to 1, that miss a cache of `room` rows of B. Keeps two generations of
+/// rows, each of half the size, and counts a row of either as a hit, which approximates LRU to within half
+/// the size. Evaluates all of a short list and two runs of `sample` loads of a long one, of which only the
+/// second halves are counted, when the cache is warm. O(min(loads, 2 sample)), and at most a few megabytes.
 double miss_share(const FetchLists& lists, std::int64_t room, std::int64_t sample);
 
 }  // namespace sptile::runtime

@@ -1,4 +1,4 @@
-// Numbers of a profile by which kernels divide their work.
+// Constants of a profile by which kernels divide their work.
 #pragma once
 
 #include <vector>
@@ -9,12 +9,12 @@
 
 namespace sptile::runtime {
 
-/// Those that the kernel wants and the profile has, of the precision or else of any.
+/// Returns the constants that the kernel uses and the profile has, for the precision, otherwise for any.
 std::vector<cuda::KernelCost> kernel_costs(const DeviceProfile& profile, const Kernel& kernel,
                                            Precision precision);
 
-/// The same of the profile in use for a device; none for a kernel that wants none, and where there is no
-/// profile. Errors as find_profile.
+/// Returns the constants from the profile in use for a device; empty if the kernel uses none or there is no
+/// profile. Errors as for find_profile.
 Result<std::vector<cuda::KernelCost>> find_kernel_costs(const cuda::DeviceInfo& device, const Kernel& kernel,
                                                         Precision precision);
 

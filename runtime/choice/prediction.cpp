@@ -10,9 +10,9 @@
 namespace sptile::runtime {
 namespace {
 
-/// Of one core: the second level, as common processors have it.
+/// Typical L2 size of one core.
 constexpr double kCpuNearBytes = 1e6;
-constexpr double kCpuFarBytes = 32e6;  ///< where the system does not tell
+constexpr double kCpuFarBytes = 32e6;  ///< fallback if the system does not report it
 
 Caches caches_of(Device kind, const cuda::DeviceInfo& device) {
   if (kind == Device::cuda) return {Caches{}.near_bytes, static_cast<double>(device.l2_bytes)};
@@ -20,7 +20,7 @@ Caches caches_of(Device kind, const cuda::DeviceInfo& device) {
   return {kCpuNearBytes, last_level > 0 ? static_cast<double>(last_level) : kCpuFarBytes};
 }
 
-/// What all candidates of one call share.
+/// Input shared by all candidates of one call.
 struct Question {
   const Operation& op;
   const PlanOptions& options;
@@ -29,7 +29,7 @@ struct Question {
   std::optional<DeviceProfile> profile;
 };
 
-/// Says how products would be formed, or why the kernel cannot run.
+/// Sets the precision of a candidate, or the reason why its kernel cannot run.
 Status resolve(const Question& question, const PlanMatrix& a, Candidate& candidate) {
   const PlanOptions& options = question.options;
   if (options.device == Device::cpu) {
@@ -38,16 +38,16 @@ Status resolve(const Question& question, const PlanMatrix& a, Candidate& candida
     candidate.precision = cpu_precision(options.dense);
     return {};
   }
-  const Multiplicand wanted = multiplicand_of(question.op, a.format);
-  const cuda::DeviceKernel* const row = find_instance(*candidate.kernel, wanted, options, question.device);
+  const Multiplicand requested = multiplicand_of(question.op, a.format);
+  const cuda::DeviceKernel* const row = find_instance(*candidate.kernel, requested, options, question.device);
   if (row == nullptr)
-    return fail(Errc::unsupported, no_instance(*candidate.kernel, wanted, options, question.device));
+    return fail(Errc::unsupported, no_instance(*candidate.kernel, requested, options, question.device));
   candidate.precision = row->precision;
   return {};
 }
 
-/// On the CPU there is one kernel a format that counts: the one for the widest instructions, or that asked
-/// for.
+/// On the CPU, only one kernel per format is offered: the one for the widest instructions, or the requested
+/// one.
 bool is_offered(const Kernel& kernel, const PlanMatrix& a, const Operation& op, const PlanOptions& options) {
   if (kernel.op != &op || kernel.format != a.format.layout->name || kernel.device != options.device)
     return false;
@@ -61,8 +61,8 @@ CostFeatures features_of(const Question& question, const Operation& op, const Pl
                        caches_of(options.device, question.device), misses);
 }
 
-/// What a kernel with one before it takes: what that one does, for each head, and what it does itself,
-/// counted.
+/// Predicts the time of a kernel with a first step: that of the first step, for each head, and its own
+/// operation counts.
 std::optional<double> predict_steps(const Question& question, const PlanMatrix& a, const Kernel& kernel,
                                     Misses misses) {
   const PlanOptions& options = question.options;
@@ -83,7 +83,7 @@ std::optional<double> predict_steps(const Question& question, const PlanMatrix& 
                                 .result_bytes = static_cast<double>(size_of(types_of(options).result))});
 }
 
-/// By the kernel's own constants, or by those of what it is made of, or like.
+/// Predicts by the kernel's constants, or by those of its steps or of the kernel `like`.
 std::optional<double> predict(const Question& question, const Candidate& candidate, Misses misses) {
   if (!question.profile) return std::nullopt;
   const Kernel& kernel = *candidate.kernel;
@@ -125,7 +125,7 @@ Candidates usable(std::vector<Candidate>& list) {
   return some;
 }
 
-/// Candidates of one format, which follow each other, share their features.
+/// Predicts all candidates. Candidates of one format are consecutive and share their features.
 void count_and_predict(const Question& question, const Candidates& list, Misses misses = Misses::sampled) {
   const Candidate* counted = nullptr;
   for (Candidate* const candidate : list) {
@@ -139,8 +139,8 @@ void count_and_predict(const Question& question, const Candidates& list, Misses 
   }
 }
 
-/// Those that may be the fastest; none where no model knows one of two or more. Costs are not negative, so a
-/// prediction lies between those without misses and with misses alone.
+/// Returns the candidates that may be the fastest; none if one of two or more has no model. Costs are
+/// nonnegative, so a prediction is between those with no misses and with only misses.
 Candidates contenders(const Question& question, Candidates list) {
   if (list.size() < 2) return list;
   std::optional<double> enough;
@@ -153,7 +153,7 @@ Candidates contenders(const Question& question, Candidates list) {
   return list;
 }
 
-/// True when the first should be chosen over the second.
+/// Returns whether the first candidate is preferred.
 bool better(const Candidate& a, const Candidate& b) {
   if (a.predicted_us.has_value() != b.predicted_us.has_value()) return a.predicted_us.has_value();
   if (a.predicted_us) return *a.predicted_us < *b.predicted_us;
@@ -169,7 +169,7 @@ void choose(const Candidates& list) {
 
 void choose_the_fastest(const Question& question, const Candidates& all) {
   const Candidates some = contenders(question, all);
-  for (Candidate* const candidate : all) {  // bounds are not predictions
+  for (Candidate* const candidate : all) {  // removes bounds, which are not predictions
     candidate->features = {};
     candidate->predicted_us.reset();
   }

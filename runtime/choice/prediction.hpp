@@ -1,4 +1,4 @@
-// Predicts what each format and kernel would take, and says which is the fastest.
+// Predicted times of all formats and kernels, and the choice of the fastest.
 #pragma once
 
 #include <memory>
@@ -14,39 +14,38 @@
 
 namespace sptile::runtime {
 
-/// One way to do a product: a format and a kernel for it.
+/// A format and a kernel for it.
 struct Candidate {
-  std::size_t matrix = 0;          ///< position in the list that was given
-  std::string_view format;         ///< of that matrix
-  const Kernel* kernel = nullptr;  ///< null: the device has none for the format
+  std::size_t matrix = 0;          ///< index in the list of matrices
+  std::string_view format;         ///< format of that matrix
+  const Kernel* kernel = nullptr;  ///< null: the device has no kernel for the format
   Precision precision = Precision::fp32;
-  std::optional<double> predicted_us;  ///< not there without a model of the kernel
-  std::optional<double> measured_us;   ///< where it was run, see plan/choice.hpp
-  std::string refused;                 ///< why it cannot run; empty when it can
+  std::optional<double> predicted_us;  ///< nullopt: the profile has no model of the kernel
+  std::optional<double> measured_us;   ///< set if it was run, see plan/choice.hpp
+  std::string refused;                 ///< the reason why it cannot run; empty if it can
   CostFeatures features = {};
   bool chosen = false;
 };
 
-/// How much of the candidates is worked out.
+/// Extent of the predictions.
 enum class Detail {
-  choice,       ///< which is the fastest: others may lack a prediction
-  predictions,  ///< of every candidate that the profile has a model of
-  features,     ///< those of candidates without a model, too
+  choice,       ///< the fastest; others may lack a prediction
+  predictions,  ///< all candidates with a model
+  features,     ///< features of candidates without a model, too
 };
 
-/// Lists the candidates of several formats of one matrix for an operation of kernels(): every kernel of the
-/// device for each format, those that cannot run with the reason. The chosen one is the fastest predicted;
-/// without any prediction, csr, and the first that can run where that is not there. options.kernel leaves
-/// only kernels of that name; options.precision only those that satisfy it. Checks lengths, not contents.
-/// Detail::choice reads what miss_share reads of the column lists only for candidates that may be the fastest
-/// by bounds of their features, in O(units); the others read it for every format. Errc::usage for bad options
-/// or an empty list, Errc::device as plan_spmm, Errc::bad_input for lengths that disagree or a profile that
-/// is none.
+/// Returns the candidates of several formats of one matrix for an operation: every kernel of the device for
+/// each format, with the reason for those that cannot run. The chosen one has the lowest predicted time;
+/// without predictions it is csr, or else the first usable one. options.kernel restricts candidates by name,
+/// options.precision by precision. Checks lengths, not contents. With Detail::choice, miss_share samples only
+/// formats that may be the fastest by bounds of their features, in O(units); otherwise it samples every
+/// format. Errc::usage for invalid options or an empty list, Errc::device as for plan_product,
+/// Errc::bad_input for inconsistent lengths or an invalid profile.
 Result<std::vector<Candidate>> predict_product(const Operation& op, std::span<const PlanMatrix> matrices,
                                                const PlanOptions& options,
                                                Detail detail = Detail::predictions);
 
-/// The chosen one of a list; null when none can run.
+/// Returns the chosen candidate; null if none can run.
 const Candidate* chosen_of(std::span<const Candidate> list);
 
 }  // namespace sptile::runtime

@@ -1,4 +1,4 @@
-// Which profile goes with a device: the file that SPTILE_PROFILE names, the user's own, or a built-in one.
+// Selection of the profile of a device: the file in SPTILE_PROFILE, a user profile, or a built-in one.
 #pragma once
 
 #include <optional>
@@ -9,21 +9,21 @@
 
 namespace sptile::runtime {
 
-/// Describes what plans run on; `device` is read for Device::cuda alone.
+/// Returns the device that plans run on; `device` is read for Device::cuda only.
 ProfileDevice profile_device(Device kind, const cuda::DeviceInfo& device);
 
-/// Finds the profile for a device. In this order: the file named by the environment variable SPTILE_PROFILE,
-/// when it is for the same kind of device; a file of profile_folder() or a built-in profile that has the
-/// device's name, the user's first; the one of the nearest compute capability, the user's first. Nothing when
-/// there is none for this kind. Errc::bad_input for a file that is no profile, Errc::io when it cannot be
-/// read.
+/// Returns the profile for a device, in this order: the file in the environment variable SPTILE_PROFILE, if
+/// it is for the same kind of device; a file of profile_folder() or a built-in profile with the device's
+/// name, the user's first; the one with the nearest compute capability, the user's first. Nullopt if there is
+/// none for this kind. Errc::bad_input for an invalid profile, Errc::io if it cannot be read.
 Result<std::optional<DeviceProfile>> find_profile(const ProfileDevice& device);
 
-/// The folder of the user's profiles: $XDG_CONFIG_HOME/sptile/profiles, or ~/.config/sptile/profiles. Empty
-/// when neither variable is set.
+/// Returns the directory of the user's profiles: $XDG_CONFIG_HOME/sptile/profiles or
+/// ~/.config/sptile/profiles. Empty if neither variable is set.
 std::string profile_folder();
 
-/// Name that `sptile calibrate` gives a profile in that folder: the device's, in letters that suit a file.
+/// Returns the file name of a profile in that directory, in which `sptile calibrate` writes it: the device's
+/// name with characters replaced that do not suit file names.
 std::string profile_file_name(const ProfileDevice& device);
 
 }  // namespace sptile::runtime

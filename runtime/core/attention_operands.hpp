@@ -1,4 +1,4 @@
-// Places of the operands of softmax and attention, and which of them belong to the row of a plan.
+// Operand indices of the softmax and attention operations, and the operands that belong to a row of the plan.
 #pragma once
 
 namespace sptile::runtime {
@@ -6,29 +6,29 @@ namespace sptile::runtime {
 inline constexpr int kSoftmaxS = 0, kSoftmaxP = 1;
 inline constexpr int kSoftmaxGradientP = 0, kSoftmaxGradientDP = 1, kSoftmaxGradientDS = 2;
 
-/// Of all operations of attention.
+/// Operand indices shared by all attention operations.
 inline constexpr int kAttentionX = 0, kAttentionY = 1, kAttentionV = 2, kAttentionBias = 3,
                      kAttentionStatistics = 4;
 inline constexpr int kAttentionOut = 5;
 
-/// Statistics of a row: the largest weighed score, and 1 / (sum of exp(score - that)). Both are 0 where
-/// nothing weighs: then exp(score - 0) * 0 is 0 for every masked entry.
+/// Statistics of a row: the maximum scaled score, and 1 / sum(exp(score - maximum)). Both are 0 in a row
+/// without weights: exp(score - 0) * 0 is 0 for every masked entry.
 inline constexpr int kMaximum = 0, kInverseSum = 1;
 
-/// Exponentials of powers of two are the cheapest: log2(e) and its inverse.
+/// Factors log2(e) and 1 / log2(e): kernels use exp2, the cheapest exponential.
 inline constexpr float kLog2E = 1.4426950408889634F, kLn2 = 0.6931471805599453F;
 
-/// The gradient with respect to rows (of a plan of A) or to columns (of a plan of its transpose) is made in
-/// the same way: a row of the plan has two dense rows of its own, each entry brings two others. p and
-/// dp = own_values . other_values follow from both, and so do sums over the entries.
+/// Operands of a gradient with respect to rows (plan of A) or columns (plan of A^T). The computation is the
+/// same: a row of the plan has two dense rows (`own`, `own_values`), and each entry refers to two others. p
+/// and dp = own_values . other_values follow from both, and so do the sums over the entries.
 struct AttentionSide {
   int own, own_values, other, other_values;
   int delta;
-  int own_gradient;  ///< of `own`: the last operand
-  int out = -1;      ///< delta is made from it; -1: delta is there
+  int own_gradient;  ///< result of the row, in the shape of `own`; the last operand
+  int out = -1;      ///< operand from which delta is computed; -1: delta is an operand
   int dbias = -1;    ///< optional
   int values_gradient = -1;
-  bool of_columns = false;  ///< statistics and delta are those of the other row
+  bool of_columns = false;  ///< statistics and delta belong to the other row (the column of A)
 };
 inline constexpr AttentionSide kRowsSide = {.own = kAttentionX,
                                             .own_values = 6,

@@ -8,9 +8,9 @@
 namespace sptile::runtime {
 namespace {
 
-constexpr std::int64_t kMostEntries = std::int64_t{1} << 60;
+constexpr std::int64_t kMaxEntries = std::int64_t{1} << 60;
 
-/// What of a matrix does not go with the first one.
+/// Checks that a matrix has the value type and, if stacked, the columns of the first one.
 Status check_alike(const BatchMember& first, const BatchMember& one, Arrangement arrangement) {
   if (one.values != first.values)
     return fail(Errc::usage, "values of type " + std::string(name_of(one.values)) + ", but the first has " +
@@ -21,11 +21,11 @@ Status check_alike(const BatchMember& first, const BatchMember& one, Arrangement
   return {};
 }
 
-/// Adds a size to those before it, without overflow.
-Status add(std::int64_t& sum, std::int64_t size, std::int64_t most, const char* what) {
-  if (size > most - sum)
+/// Adds `size` to `sum`; Errc::unsupported if the sum exceeds the limit.
+Status add(std::int64_t& sum, std::int64_t size, std::int64_t max, const char* what) {
+  if (size > max - sum)
     return fail(Errc::unsupported, std::to_string(size) + " " + what + " after " + std::to_string(sum) +
-                                       "; a batch has at most " + std::to_string(most));
+                                       "; a batch has at most " + std::to_string(max));
   sum += size;
   return {};
 }
@@ -34,7 +34,7 @@ Status add(BatchMember& whole, const BatchMember& one, Arrangement arrangement) 
   Status s = add(whole.rows, one.rows, formats::kMaxId, "rows");
   if (s && arrangement == Arrangement::block_diagonal)
     s = add(whole.cols, one.cols, formats::kMaxId, "columns");
-  if (s) s = add(whole.nnz, one.nnz, kMostEntries, "entries");
+  if (s) s = add(whole.nnz, one.nnz, kMaxEntries, "entries");
   return s;
 }
 

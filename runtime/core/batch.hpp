@@ -1,4 +1,4 @@
-// Where matrices stand in the one that they become.
+// Positions of the matrices of a batch in the joined matrix.
 #pragma once
 
 #include <cstddef>
@@ -12,32 +12,32 @@
 namespace sptile::runtime {
 
 enum class Arrangement {
-  block_diagonal,  ///< rows and columns of each matrix follow those of the one before
-  stacked          ///< rows follow, and all matrices have the same columns
+  block_diagonal,  ///< rows and columns are concatenated
+  stacked          ///< rows are concatenated; all matrices have the same columns
 };
 
-/// A matrix of a batch; nothing is negative.
+/// Sizes of one matrix of a batch, all nonnegative.
 struct BatchMember {
   std::int64_t rows = 0, cols = 0, nnz = 0;
-  DType values = DType::none;  ///< none: a pattern
+  DType values = DType::none;  ///< DType::none: a pattern
 };
 
-/// Numbers of rows, columns and entries.
+/// Offsets of rows, columns and entries.
 struct BatchPlace {
   std::int64_t row = 0, col = 0, entry = 0;
 };
 
 struct BatchLayout {
   BatchMember whole;
-  std::vector<BatchPlace> begin;  ///< of each matrix, in the whole
+  std::vector<BatchPlace> begin;  ///< offsets of each matrix in the joined matrix
 };
 
-/// Lays out matrices one behind the other. Errc::usage for none, for values of several types, and for stacked
-/// matrices of several widths; Errc::unsupported where rows or columns of the whole exceed 2^31 - 1, or
-/// entries 2^60. Errors name the matrix. O(matrices).
+/// Computes the offsets of the matrices in the joined matrix. Errc::usage if there are no matrices, if value
+/// types differ, or if stacked matrices differ in columns; Errc::unsupported if the result has more than 2^31
+/// - 1 rows or columns, or 2^60 entries. Errors name the matrix. O(matrices).
 Result<BatchLayout> arrange(std::span<const BatchMember> members, Arrangement arrangement);
 
-/// An error of one matrix, which then says which.
+/// Returns the error with the index of the matrix prepended.
 [[nodiscard]] tl::unexpected<Error> in_batch(std::size_t member, const Error& error);
 
 }  // namespace sptile::runtime

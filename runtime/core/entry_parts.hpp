@@ -1,4 +1,4 @@
-// Rows of a matrix shared out among threads.
+// Division of the rows of a matrix among threads.
 #pragma once
 
 #include <algorithm>
@@ -10,14 +10,16 @@
 
 namespace sptile::runtime {
 
-/// Parts worth having where each costs `lines` numbers: few enough that these stay small beside the entries.
+/// Returns the number of parts if each part needs `lines` counters: at most the number of threads, and few
+/// enough that the counters are small compared with the entries.
 inline int parts_for(std::int64_t entries, std::int64_t lines) {
-  constexpr std::int64_t kFewest = 1 << 14;  // entries that are worth a thread
-  const std::int64_t affordable = entries / std::max(4 * lines, kFewest);
+  constexpr std::int64_t kMin = 1 << 14;  // minimum number of entries per thread
+  const std::int64_t affordable = entries / std::max(4 * lines, kMin);
   return static_cast<int>(std::clamp<std::int64_t>(affordable, 1, most_threads()));
 }
 
-/// Cuts the rows into runs of about as many entries each: the first row of each, and the end.
+/// Splits the rows into `parts` ranges with about the same number of entries. Returns the first row of each
+/// range and the end.
 inline std::vector<std::int64_t> part_rows(const formats::CsrView& a, int parts) {
   std::vector<std::int64_t> first(static_cast<std::size_t>(parts) + 1, 0);
   for (int part = 1; part < parts; ++part) {

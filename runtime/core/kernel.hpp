@@ -1,4 +1,4 @@
-// A row of the table of kernels.
+// Description of a kernel: one row of the kernel table.
 #pragma once
 
 #include <span>
@@ -15,32 +15,34 @@ namespace cuda {
 struct DeviceKernel;
 }
 
-/// What a plan does before its kernel runs: another operation, with the best kernel that the format has for
-/// it.
+/// Operation that a plan runs before its kernel, with the best kernel that the format has for it.
 struct FirstStep {
   const Operation* op;
-  /// Which operand of the kernel's own operation each of its operands is. The last is written: to the
-  /// workspace where it is not given.
+  /// Operand of the kernel's operation for each operand of `op`. The last one is the result. It is written to
+  /// the workspace if the run does not provide it.
   std::span<const int> operands;
   double (*then_us)(
-      const ProductSizes&);  ///< what the kernel itself takes, counted, where no profile knows both
+      /// estimate for the second step from operation counts, if the profile has no times of both steps
+      const ProductSizes&);
 };
 
-/// One row, as `sptile list kernels` shows it.
+/// A kernel, as `sptile list kernels` prints it.
 struct Kernel {
-  std::string_view name;  ///< "cpu.csr.avx2"
+  std::string_view name;  ///< for example "cpu.csr.avx2"
   const Operation* op = nullptr;
-  std::string_view format;  ///< "bittcf"
+  std::string_view format;  ///< for example "bittcf"
   Device device = Device::cpu;
-  std::string_view isa;  ///< row of isas(): "avx2", "neon"; on CUDA the least compute capability: "sm_80"
-  bool deterministic = true;  ///< same bits on every run and for any number of threads
+  /// a name of isas(), such as "avx2" or "neon"; on CUDA the minimum compute capability, such as "sm_80"
+  std::string_view isa;
+  /// the bits of the result depend neither on the run nor on the number of threads
+  bool deterministic = true;
   std::string_view summary;
-  bool by_name = false;                          ///< never chosen: it runs for those who name it
-  int stores = 1;                                ///< of a row of C, at most: each rounds to the dense type
-  std::span<const std::string_view> costs = {};  ///< numbers of the device's profile that divide its work
-  const FirstStep* first = nullptr;              ///< null: the kernel does it all
-  std::string_view like = {};  ///< the kernel whose costs stand in for its own while a profile has none
-  /// Of a kernel for CUDA; null where it is not linked in: see instances_of.
+  bool by_name = false;  ///< runs only if requested by name; never chosen
+  int stores = 1;        ///< maximum number of stores per row of C; each rounds to the dense type
+  std::span<const std::string_view> costs = {};  ///< names of the profile's constants that split its work
+  const FirstStep* first = nullptr;              ///< first of two steps; null: there is one step
+  std::string_view like = {};  ///< kernel whose costs replace its own if the profile does not have them
+  /// Instances of a CUDA kernel; null if they are not linked in, see instances_of.
   std::span<const cuda::DeviceKernel> (*instances)() = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// The matrix of a plan.
+// Matrix of a plan.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@
 
 namespace sptile::runtime {
 
-/// What is multiplied: one format of a matrix, where its rows go, and (for refresh) where its values come
-/// from. Borrowed arrays must outlive the plan; `owner` keeps them alive (a Bundle, for example) and may be
-/// null.
+/// The matrix of a plan: one format, its row order and, for refresh, the source positions of its values.
+/// Borrowed arrays must outlive the plan; `owner` keeps them alive (a Bundle, for example) and may be null.
 struct PlanMatrix {
   formats::FormatView format;
-  std::span<const std::int32_t> row_order;  ///< new_to_old over the format's rows; empty: as they stand
-  ArrayView value_source;                   ///< i64 positions; may be absent
+  std::span<const std::int32_t> row_order;  ///< new_to_old over the format's rows; empty: original order
+  ArrayView value_source;                   ///< i64 source position of each value; optional
   std::shared_ptr<const void> owner;
-  bool transposed = false;     ///< of A^T: without value_source nobody knows where its values come from
-  bool own_transpose = false;  ///< arrays are those of A^T, not of an A that equals it
-  std::span<const StoredPlan> stored = {};  ///< plans for this matrix, of all its formats; `owner` keeps them
+  bool transposed = false;     ///< the format contains A^T; refresh then requires value_source
+  bool own_transpose = false;  ///< the arrays were built from A^T, not from an A that equals its transpose
+  /// stored plans of all formats of the matrix; `owner` keeps them alive
+  std::span<const StoredPlan> stored = {};
 };
 
 }  // namespace sptile::runtime

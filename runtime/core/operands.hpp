@@ -1,4 +1,4 @@
-// The dense operands of a run: as any operation takes them, and by name for those of SpMM and SDDMM.
+// Dense operands of a run, by index for any operation and by name for SpMM and SDDMM.
 #pragma once
 
 #include <cstddef>
@@ -11,36 +11,36 @@ namespace sptile::runtime {
 
 inline constexpr int kMaxOperands = 10;
 
-/// Types of the operands that are read and of the result, which may be wider. One type stands for both.
+/// Types of the input operands and of the result, which may be wider. A single type sets both.
 struct DenseTypes {
   DType operands = DType::f32;
   DType result = DType::f32;
 
   constexpr DenseTypes() = default;
   constexpr DenseTypes(DType both) : operands(both), result(both) {}  // NOLINT(google-explicit-constructor)
-  /// DType::none: the result has the type of the operands.
+  /// Takes DType::none as result type for the type of the operands.
   constexpr DenseTypes(DType of_operands, DType of_result)
       : operands(of_operands), result(of_result == DType::none ? of_operands : of_result) {}
 
   friend constexpr bool operator==(const DenseTypes&, const DenseTypes&) = default;
 };
 
-/// What is done to sums before they are written.
+/// Function that is applied to sums before they are written.
 enum class Activation { none, relu };
-inline constexpr std::string_view kActivationNames[] = {"none", "relu"};  ///< in that order
+inline constexpr std::string_view kActivationNames[] = {"none", "relu"};  ///< in the order of Activation
 
-/// How much row i of A attends to column j, from row i of X and row j of Y.
+/// Attention score of row i of X and row j of Y.
 enum class Score {
   dot,      ///< x . y (transformers)
   cosine,   ///< x . y / (|x| |y|) (AGNN)
-  additive  ///< leaky_relu(x + y) of one number each (GAT)
+  additive  ///< leaky_relu(x + y) of one number each, n = 1 (GAT)
 };
-inline constexpr std::string_view kScoreNames[] = {"dot", "cosine", "additive"};  ///< in that order
+inline constexpr std::string_view kScoreNames[] = {"dot", "cosine", "additive"};  ///< in the order of Score
 
-/// What is decided when planning beside n; operations read what concerns them.
+/// Attributes of a plan except n. Each operation reads the ones that it supports.
 struct Variant {
   std::int64_t m = 0;      ///< columns of operands with Width::m; 0: n of the plan
-  std::int64_t heads = 1;  ///< products of one run, each with operands of its own
+  std::int64_t heads = 1;  ///< products per run, each with its own operands
   Activation activation = Activation::none;
   Score score = Score::dot;
   bool transposed_weights = false;  ///< W is given as m x n
@@ -54,26 +54,26 @@ struct RunSizes {
 /// One operand, row-major. Only results are written.
 struct Operand {
   void* data = nullptr;
-  std::int64_t ld = 0;     ///< elements between rows; not read of a list of numbers
-  std::int64_t batch = 0;  ///< elements between heads; 0: they follow each other without gaps
+  std::int64_t ld = 0;     ///< elements between rows; ignored for lists
+  std::int64_t batch = 0;  ///< elements between heads; 0: contiguous
 };
 
-/// Everything a run is given, operands in the order of Operation::operands. Plain data: files that are
+/// Arguments of a run; operands are in the order of Operation::operands. Trivial type, because files that are
 /// compiled for an instruction set read it.
 struct Operands {
   Operand dense[kMaxOperands] = {};
   double alpha = 1;
-  double beta = 0;      ///< 0: the result is only written, its old contents (NaN too) do not matter
-  bool scaled = false;  ///< of operations that may multiply by the values of A
-  double slope = 0.2;   ///< of Score::additive below 0
-  /// Values of A for this run, packed as the format of the plan stores them, of its type, for each head or
-  /// for all; null: those of the matrix.
+  double beta = 0;      ///< 0: the previous contents of the result are not read
+  bool scaled = false;  ///< multiply by the values of A, for operations that support it
+  double slope = 0.2;   ///< slope of Score::additive for negative arguments
+  /// Values that replace those of A in this run, packed as the format of the plan stores them, with its type.
+  /// Null: the values of the matrix.
   const void* values = nullptr;
-  std::int64_t values_batch = 0;  ///< elements between those of heads; 0: the same for all
-  /// Device scratch of workspace_bytes(plan) zeroed bytes, for a run beside others of the same plan on other
+  std::int64_t values_batch = 0;  ///< elements between the values of heads; 0: shared by all heads
+  /// Zero-initialized device memory of workspace_bytes(plan), for concurrent runs of one plan on several
   /// streams; null: the plan's own.
   void* workspace = nullptr;
-  std::size_t workspace_size = SIZE_MAX;  ///< its bytes; the default: enough, the caller knows
+  std::size_t workspace_size = SIZE_MAX;  ///< bytes of `workspace`; the default skips the size check
   std::int64_t n = 0;  ///< columns of this run, at most those of the plan; 0: those of the plan
 };
 
@@ -81,7 +81,7 @@ struct Operands {
 struct SpmmOperands {
   const void* b = nullptr;  ///< cols x n
   std::int64_t ldb = 0;     ///< elements between rows of B, >= n
-  void* c = nullptr;        ///< rows x n, in the original row order
+  void* c = nullptr;        ///< rows x n, in original row order
   std::int64_t ldc = 0;
   double alpha = 1;
   double beta = 0;
@@ -89,23 +89,23 @@ struct SpmmOperands {
   std::size_t workspace_size = SIZE_MAX;
   std::int64_t n = 0;  ///< as in Operands
 };
-/// Places of its operands.
+/// Operand indices of SpMM.
 inline constexpr int kSpmmB = 0, kSpmmC = 1;
 
 /// out = alpha * (X Y^T) at the entries of A + beta * out.
 struct SddmmOperands {
-  const void* x = nullptr;  ///< rows x n, in the original row order
+  const void* x = nullptr;  ///< rows x n, in original row order
   std::int64_t ldx = 0;     ///< elements between rows of X, >= n
   const void* y = nullptr;  ///< cols x n
   std::int64_t ldy = 0;
-  /// One number per entry of A, in the order in which the planned format stores its values (its value arrays
-  /// one after the other), so that they are the values of a matrix of the same format: refresh_packed gives
-  /// them to an SpMM plan. Must not overlap X or Y.
+  /// One number per entry of A, in packed order: the order in which the planned format stores its values (its
+  /// value arrays concatenated). refresh_packed accepts it as new values of a matrix with the same format.
+  /// Must not overlap X or Y.
   void* out = nullptr;
   double alpha = 1;
   double beta = 0;
-  bool scaled = false;  ///< each dot product is multiplied by the value of its entry, too
-  std::int64_t n = 0;   ///< features of this run, as in Operands
+  bool scaled = false;  ///< multiply each dot product by the value of its entry
+  std::int64_t n = 0;   ///< columns of X and Y in this run, as in Operands
 };
 inline constexpr int kSddmmX = 0, kSddmmY = 1, kSddmmOut = 2;
 

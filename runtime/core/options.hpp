@@ -1,4 +1,4 @@
-// What a plan is asked for: device, types, precision, and how to choose.
+// Options of a plan: device, types, precision and choice of the kernel.
 #pragma once
 
 #include <cstdint>
@@ -10,49 +10,46 @@
 namespace sptile::runtime {
 
 enum class Device { cpu, cuda };
-/// How products are formed; sums are always f32 or wider. fp64 is what f64 operands get, whatever is asked
-/// for.
+/// Types in which products are computed; sums are f32 or wider. f64 operands always use fp64.
 enum class Precision { fp32, tf32, fp16, bf16, fp64 };
 inline constexpr std::string_view kPrecisionNames[] = {"fp32", "tf32", "fp16", "bf16",
-                                                       "fp64"};  ///< in that order
+                                                       "fp64"};  ///< in the order of Precision
 constexpr std::string_view name_of(Precision precision) {
   return kPrecisionNames[static_cast<int>(precision)];
 }
 enum class NonFinite { fast, strict };
-/// How one of several formats and kernels is chosen: by the cost model, or by running each.
-/// Order of the numbers of a result with one for each entry: as the format of the plan stores its values, or
-/// as they stand in the CSR matrix, row after row.
+/// Order of a result with one number per entry: packed as the format of the plan stores its values, or CSR
+/// order (by row, then by column).
 enum class EntryOrder { packed, csr };
-
+/// Selection among several formats and kernels: by the cost model, or by running each candidate.
 enum class Choice { predicted, measured };
 
 struct PlanOptions {
   std::int64_t n = 0;        ///< columns of the dense operands, >= 1
   DType dense = DType::f32;  ///< type of the dense operands
-  /// Type of the result, which is added to in it, too: f32 where `dense` has 16 bits, or none: that of
-  /// `dense`.
+  /// Type of the result, in which beta * C is added, too: f32 if `dense` has 16 bits, or DType::none for the
+  /// type of `dense`.
   DType result = DType::none;
   Device device = Device::cpu;
   std::string_view kernel =
-      {};           ///< row of kernels() to force, for example "cpu.csr.avx2"; empty: best for this machine
-  int threads = 0;  ///< 0: all that OpenMP gives
+      {};           ///< name of a kernel to force, for example "cpu.csr.avx2"; empty: best for this machine
+  int threads = 0;  ///< maximum number of threads of a run; 0: default_threads()
   bool trusted = false;      ///< skip the one-pass check of the arrays
-  bool refreshable = false;  ///< keep an own copy of the values so that refresh_values works
+  bool refreshable = false;  ///< copy the values so that refresh_values works
   NonFinite nonfinite = NonFinite::fast;
   Variant variant = {};
-  /// Least exact products that f32 operands may get; not set: the kernel's own (tf32 on tensor cores). A
-  /// kernel that has no such products forms more exact ones: see precision_of.
+  /// Minimum precision of the products of f32 operands; unset: the kernel's default (tf32 on tensor cores). A
+  /// kernel without this precision uses the next higher one, see precision_of.
   std::optional<Precision> precision = {};
-  int device_ordinal = 0;                 ///< which CUDA device
-  EntryOrder order = EntryOrder::packed;  ///< not read for operations without such a result
-  Choice choice = Choice::predicted;      ///< read where there is something to choose, see plan/choice.hpp
-  bool stored =
-      true;  ///< take a stored plan of the matrix that is exactly the one to be made, if there is one
+  int device_ordinal = 0;                 ///< CUDA device number
+  EntryOrder order = EntryOrder::packed;  ///< ignored for operations without a result per entry
+  Choice choice = Choice::predicted;      ///< ignored if there is one candidate, see plan/choice.hpp
+  bool stored = true;                     ///< use a stored plan of the matrix if its key matches
 };
 
 constexpr DenseTypes types_of(const PlanOptions& options) { return {options.dense, options.result}; }
 
-/// Sizes of a run of n columns; 0: as many as planned.
+/// Returns the sizes of a run of n columns; 0: the planned n.
 constexpr RunSizes sizes_of(const PlanOptions& options, std::int64_t n = 0) {
   const Variant& variant = options.variant;
   return {n != 0 ? n : options.n, variant.m != 0 ? variant.m : options.n, variant.heads};

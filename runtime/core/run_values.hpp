@@ -1,4 +1,4 @@
-// Values that a run has in place of those of the matrix.
+// Values of a run that replace those of the matrix.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace sptile::runtime {
 
-/// A format with the values of a run, packed: they stand in its value arrays one after the other. Null: with
-/// its own.
+/// Returns the format with its value arrays pointing to `values`, which contains them concatenated in packed
+/// order. Null: the format's own values.
 inline formats::FormatView with_values(const formats::FormatView& format, const void* values) {
   formats::FormatView same = format;
   if (values == nullptr) return same;

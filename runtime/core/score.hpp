@@ -1,4 +1,4 @@
-// The scores of attention, and their derivatives.
+// Attention scores and their derivatives.
 #pragma once
 
 #include <cmath>
@@ -7,19 +7,20 @@
 
 namespace sptile::runtime {
 
-/// What a score is made of: a row of its own, and another. Scores are symmetric.
+/// Sums over columns from which a score is computed. Scores are symmetric in both rows.
 struct ScoreSums {
-  double both = 0;            ///< own . other; of Score::additive own + other
-  double own = 0, other = 0;  ///< of Score::cosine own . own and other . other
+  double both = 0;            ///< own . other; for Score::additive own + other
+  double own = 0, other = 0;  ///< own . own and other . other, for Score::cosine only
   double slope = 0;
 };
 
-/// d score / d own = by_other * other + by_own * own; of Score::additive by_other alone.
+/// Score and its derivative: d score / d own = by_other * other + by_own * own; for Score::additive by_other
+/// alone.
 struct ScoreParts {
   double score = 0, by_other = 0, by_own = 0;
 };
 
-/// Lengths below this count as this, so that rows of zeros have a cosine.
+/// Lower bound of row lengths, so that the cosine of a zero row is defined.
 inline constexpr double kLeastLength = 1e-12;
 
 inline ScoreParts dot_score(const ScoreSums& sums) { return {sums.both, 1, 0}; }

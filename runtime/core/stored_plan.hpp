@@ -1,4 +1,4 @@
-// A plan as a bundle keeps it.
+// Plans stored in a bundle.
 #pragma once
 
 #include <algorithm>
@@ -9,22 +9,23 @@
 
 namespace sptile::runtime {
 
-/// What dividing the work of a kernel gave: some numbers, and the bytes that its launches read. As they come
-/// out of a bundle they may be anything.
+/// Schedule of a kernel: header numbers, and the bytes that its launches read. Contents from a bundle are
+/// unverified.
 struct StoredSchedule {
   std::span<const std::int64_t> numbers;
-  std::span<const std::byte> bytes;  ///< from a multiple of 64 on
+  std::span<const std::byte> bytes;  ///< aligned to 64 bytes
 };
 
-/// Borrows from the bundle.
+/// A stored plan. Views point into the bundle.
 struct StoredPlan {
-  std::string_view name;  ///< its group: "/plans/0001"
-  /// All that a plan must agree in to be this one: lines "name value", see plan/plan_key.hpp. Printable.
+  std::string_view name;  ///< its group, for example "/plans/0001"
+  /// Properties that must match for the plan to be used, as printable lines "name value"; see
+  /// plan/plan_key.hpp.
   std::string_view key;
   StoredSchedule schedule;
-  std::uint64_t numbers_hash = 0, bytes_hash = 0;  ///< XXH3-64, as the table of the bundle has them
+  std::uint64_t numbers_hash = 0, bytes_hash = 0;  ///< XXH3-64, from the table of the bundle
 
-  /// The value of a line of the key; empty when there is none.
+  /// Returns the value of a line of the key; empty if there is none.
   [[nodiscard]] std::string_view field(std::string_view line) const {
     for (std::string_view rest = key; !rest.empty();) {
       const std::string_view next = rest.substr(0, rest.find('\n'));

@@ -9,7 +9,7 @@
 namespace sptile::runtime {
 namespace {
 
-/// For each row, its first entry that is not left of a column.
+/// Returns, for each row, the first entry at or after `column`.
 std::vector<std::int64_t> entries_from(const formats::CsrView& a, std::int64_t column) {
   std::vector<std::int64_t> entries(static_cast<std::size_t>(a.rows));
   for (std::size_t row = 0; row < entries.size(); ++row)
@@ -19,8 +19,9 @@ std::vector<std::int64_t> entries_from(const formats::CsrView& a, std::int64_t c
   return entries;
 }
 
-/// True when each entry of a row has its like on the other side of the diagonal. As rows come in order, so do
-/// these in each of their rows: `next` is the one that has its turn.
+/// Returns whether each entry of a row has a mirrored entry with the same value. Rows are visited in
+/// ascending order, so the mirrored entries of each row are found in order, too: `next` is the next one of
+/// each row.
 template <class Word>
 bool mirrored(const formats::CsrView& a, std::int64_t row, std::vector<std::int64_t>& next) {
   const auto* const values = static_cast<const Word*>(a.values.data);
@@ -38,7 +39,8 @@ template <class Word>
 bool equals_transpose(const formats::CsrView& a) {
   const int parts = parts_for(a.nnz(), a.rows);
   const std::vector<std::int64_t> first = part_rows(a, parts);
-  std::vector<std::vector<std::int64_t>> next;  // here, because a parallel loop must not throw
+  // allocated here, because an exception must not leave a parallel loop
+  std::vector<std::vector<std::int64_t>> next;
   for (int part = 0; part < parts; ++part)
     next.push_back(entries_from(a, first[static_cast<std::size_t>(part)]));
   std::atomic<bool> equal = true;
@@ -55,7 +57,7 @@ bool equals_transpose(const formats::CsrView& a) {
 
 bool is_symmetric(const formats::CsrView& a) {
   if (a.rows != a.cols) return false;
-  const std::size_t width = size_of(a.values.dtype);  // 0 of a pattern, whose values are not looked at
+  const std::size_t width = size_of(a.values.dtype);  // 0 for a pattern, whose values are not compared
   if (width == 2) return equals_transpose<std::uint16_t>(a);
   if (width == 4) return equals_transpose<std::uint32_t>(a);
   return equals_transpose<std::uint64_t>(a);

@@ -9,7 +9,7 @@
 namespace sptile::runtime {
 namespace {
 
-/// Visits the entries of some rows, in order: f(column, row, position).
+/// Calls f(column, row, position) for each entry of a range of rows, in order.
 template <class F>
 void for_each_entry(const formats::CsrView& a, std::int64_t begin, std::int64_t end, F f) {
   for (std::int64_t row = begin; row < end; ++row) {
@@ -19,8 +19,8 @@ void for_each_entry(const formats::CsrView& a, std::int64_t begin, std::int64_t 
   }
 }
 
-/// Turns counts of columns, those of each part behind those of the part before, into the places where the
-/// entries of a part go: ordered by column, then by part. Fills in where the columns start.
+/// Converts counts per part and column into output positions: ordered by column, then by part. Writes the
+/// first position of each column to `starts`.
 void counts_to_places(std::vector<std::int64_t>& counts, int parts, std::int64_t cols, std::int64_t* starts) {
   std::int64_t place = 0;
   for (std::int64_t column = 0; column < cols; ++column) {

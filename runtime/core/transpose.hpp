@@ -1,4 +1,4 @@
-// The transpose of a matrix in host memory, made where there are no offline packages.
+// Transpose of a matrix in host memory, for packages that were not converted offline.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,14 @@
 
 namespace sptile::runtime {
 
-/// Owns A^T, and knows where each of its values stands in A: values of A that are replaced replace those of
-/// A^T.
+/// Owns A^T and the position in A of each of its values, so that new values of A also replace those of A^T.
 struct TransposedCsr {
-  std::int64_t rows = 0, cols = 0, nnz = 0;  ///< of A^T
-  DType dtype = DType::none;                 ///< of the values; none: a pattern
+  std::int64_t rows = 0, cols = 0, nnz = 0;  ///< dimensions of A^T
+  DType dtype = DType::none;                 ///< type of the values; DType::none: a pattern
   std::unique_ptr<std::int64_t[]> row_ptr;
   std::unique_ptr<std::int32_t[]> col_idx;
   std::unique_ptr<std::byte[]> values;        ///< null for a pattern
-  std::unique_ptr<std::int64_t[]> positions;  ///< of each entry among those of A
+  std::unique_ptr<std::int64_t[]> positions;  ///< index in A of each entry
 
   [[nodiscard]] formats::CsrView view() const;
   [[nodiscard]] std::span<const std::int64_t> source() const {
@@ -26,8 +25,8 @@ struct TransposedCsr {
   }
 };
 
-/// Transposes; rows of the result are sorted. `a` must be a valid CSR matrix, see formats::check_csr. The
-/// same result for any number of threads. O(nnz + rows + cols).
+/// Transposes a matrix. Rows of the result are sorted. `a` must be a valid CSR matrix, see
+/// formats::check_csr. The result does not depend on the number of threads. O(nnz + rows + cols).
 TransposedCsr transpose(const formats::CsrView& a);
 
 }  // namespace sptile::runtime

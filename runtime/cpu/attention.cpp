@@ -1,5 +1,5 @@
-// Attention over the rows of csr, and its gradients. Scores are made for some entries at a time; where a row
-// has more, they are made again for each pass over it, as there is no memory for them.
+// Attention over the rows of csr, and its gradients. Scores are computed in batches of entries. For longer
+// rows they are recomputed in each pass, because no memory is allocated for them.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -13,9 +13,9 @@
 namespace sptile::runtime {
 namespace {
 
-constexpr int kBatch = 512;  ///< entries whose scores are there at a time
+constexpr int kBatch = 512;  ///< entries per batch of scores
 
-/// A row and its part of the work.
+/// One row of a plan and its operands.
 class RowOfTask {
  public:
   RowOfTask(const Task& task, const RowMath& math, const CsrRow& row) : task_(task), math_(math), row_(row) {}
@@ -48,7 +48,7 @@ class RowOfTask {
             std::min<std::int64_t>(row_.count - from, kBatch)};
   }
 
-  /// Makes the scores of a batch: what is exponentiated, and the parts of the derivatives.
+  /// Computes the scores of a batch: the arguments of exp, and the parts of the derivatives.
   void score(int own, int other, std::int64_t from) {
     const RowList rows = batch(other, from);
     const std::int64_t n = task_.sizes.n;
@@ -85,7 +85,7 @@ class RowOfTask {
   }
 };
 
-/// Columns of a result that are summed together.
+/// Columns of a result that are summed in one pass.
 struct Slice {
   std::int64_t first;
   int count;
@@ -122,7 +122,7 @@ class Forward : RowOfTask {
  private:
   static constexpr double kNone = -std::numeric_limits<double>::infinity();
 
-  /// The maximum is rounded as it is stored, so that the gradient takes the same from its scores.
+  /// Rounds the maximum to its stored type, so that the gradient recomputes the same exponentials.
   void find_statistics() {
     double maximum = kNone, sum = 0;
     for (std::int64_t from = 0; from < row_.count; from += kBatch) {
@@ -180,7 +180,7 @@ class Gradient : RowOfTask {
   }
 
  private:
-  static constexpr int kOnes = -1;  ///< rows of one number, 1
+  static constexpr int kOnes = -1;  ///< operand index for rows that consist of a single 1
 
   void make_delta() {
     constexpr std::int32_t kThis = 0;
@@ -191,7 +191,7 @@ class Gradient : RowOfTask {
     delta_ = delta;
   }
 
-  /// Makes p, and ds by the derivative of the score, for a batch.
+  /// Computes p and ds, the gradient with respect to the score, for a batch.
   void weigh(std::int64_t from) {
     score(side_.own, side_.other, from);
     double dp[kBatch];
@@ -211,7 +211,7 @@ class Gradient : RowOfTask {
     }
   }
 
-  /// Adds the columns of a slice of all entries' rows, by weight; gives the factor of the row's own.
+  /// Adds the weighted rows of all entries in the columns of a slice. Returns the factor of the row itself.
   double sum_rows(int of, const double* weights, const Slice& slice) {
     sums_.clear();
     for (std::int64_t from = 0; from < row_.count; from += kBatch) {

@@ -1,4 +1,4 @@
-// The loops over columns of softmax and attention, for pairs of types. Compiled once per instruction set.
+// Column loops of softmax and attention for pairs of types. Compiled once per instruction set.
 #pragma once
 
 #include "runtime/cpu/dot_kernel.hpp"
@@ -91,7 +91,7 @@ inline constexpr RowMath kRowMath = {read_number<D>, write_number<R>,  dot_list<
                                      add_list<D>,    store_sums<D, R>, &kOne<D>,    sizeof(D),
                                      sizeof(R),      sizeof(D) == 8};
 
-/// The kernel of an operation for operands of type D and results of type R.
+/// Kernel of an operation for operands of type D and results of type R.
 template <void (*kRows)(const Task&, const Chunk&, const RowMath&) noexcept, class D, class R = D>
 void row_math_chunk(const Task& task, const Chunk& chunk) noexcept {
   kRows(task, chunk, kRowMath<D, R>);

@@ -1,4 +1,4 @@
-// Windows of bittcf. Compiled once per instruction set.
+// Decoder of bittcf windows. Compiled once per instruction set.
 #pragma once
 
 #include "formats/layout/bittcf.hpp"

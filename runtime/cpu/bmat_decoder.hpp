@@ -1,5 +1,5 @@
-// Windows of bmat: a row's bits and values come from two 8x4 words, the left and the right half of the tile.
-// Compiled once per instruction set.
+// Decoder of bmat windows. The bits and values of a row come from two 8x4 words, the left and right half of
+// the tile. Compiled once per instruction set.
 #pragma once
 
 #include "formats/layout/bmat.hpp"
@@ -29,8 +29,8 @@ class BmatDecoder {
   [[nodiscard]] std::int64_t row_id(int r) const { return first_row_ + r; }
   [[nodiscard]] int groups() const { return tiles_.groups(); }
 
-  /// Sets the two cursors of each tile. The left one starts at word 0 and, after eight rows, stands at word
-  /// 1; the right one starts at word 2 and then stands at word 3: rows in order need no second look.
+  /// Sets the two cursors of each tile. The left one reads words 0 and 1, eight rows each, and the right one
+  /// words 2 and 3, so rows in ascending order need no search.
   [[gnu::noinline]] void prepare(int g) {
     if (g == 0) next_value_ = first_value_;
     range_ = tiles_.group(g);

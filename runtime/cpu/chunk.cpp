@@ -6,11 +6,12 @@ namespace sptile::runtime {
 namespace {
 
 constexpr std::int64_t kChunksPerThread = 16;
-constexpr std::int64_t kMinProducts = 1 << 16;  ///< multiplications that pay for taking a chunk: some 5 us
-constexpr std::int64_t kEntryProducts = 7;      ///< multiplications that take as long as reading an entry
-constexpr std::int64_t kColumnStep = 64;        ///< columns are cut at multiples of this
+/// minimum multiplications per chunk, about 5 us, so that scheduling is cheap in comparison
+constexpr std::int64_t kMinProducts = 1 << 16;
+constexpr std::int64_t kEntryProducts = 7;  ///< multiplications that take as long as reading an entry
+constexpr std::int64_t kColumnStep = 64;    ///< columns are split at multiples of this
 
-/// Finds the first unit in (first, last] whose cost reaches `goal`.
+/// Returns the first unit in (first, last] whose cumulative cost reaches `goal`.
 std::int64_t unit_reaching(std::int64_t first, std::int64_t last, const CostBefore& cost_before,
                            std::int64_t goal) {
   std::int64_t low = first + 1, high = last;
@@ -38,9 +39,9 @@ void append_by_columns(std::vector<Chunk>& chunks, std::int64_t first, std::int6
 }
 
 std::int64_t most_chunks(int threads) {
-  // total / target is below 2 * threads * kChunksPerThread: the division that gives the target rounds down. A
-  // run of units either reaches the target, precedes a unit that does, or is the last one; cutting columns
-  // adds at most total / target chunks.
+  // total / target is below 2 * threads * kChunksPerThread, because the division that computes the target
+  // rounds down. A range of units reaches the target, precedes a unit that does, or is the last one.
+  // Splitting columns adds at most total / target chunks.
   constexpr std::int64_t kShares = 3, kKinds = 3;
   return kShares * 2 * kChunksPerThread * threads + kKinds;
 }
@@ -56,7 +57,7 @@ void append_chunks(std::vector<Chunk>& chunks, std::int64_t first, std::int64_t 
     const std::int64_t start = cost_before(first);
     const std::int64_t next = unit_reaching(first, last, cost_before, start + target);
     const std::int64_t cost = cost_before(next) - start;
-    // The last unit of the run may be a giant: the run before it and the giant are better apart.
+    // The last unit of the range may be very large. It then becomes a separate chunk.
     if (next - first > 1 && cost > 2 * target) {
       append_by_columns(chunks, first, next - 1, n, 1);
       first = next - 1;

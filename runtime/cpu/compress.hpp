@@ -1,4 +1,4 @@
-// Packs the elements of 8 that a mask selects. Compiled once per instruction set.
+// Compression of 8 elements by a mask. Compiled once per instruction set.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace sptile::runtime::SPTILE_ISA {
 
-/// Writes ids[i] for every set bit i of `mask` (8 bits), in order, to `to`. Writes 8 elements: the ones past
-/// the count are arbitrary.
+/// Writes ids[i] for every set bit i of `mask` (8 bits), in order, to `to`. Always writes 8 elements; those
+/// after the count are unspecified.
 #if defined(__AVX512VL__)
 [[gnu::always_inline]] inline void compress8(const std::int32_t* ids, unsigned mask, std::int32_t* to) {
   const __m256i all = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(ids));
@@ -18,7 +18,7 @@ namespace sptile::runtime::SPTILE_ISA {
                       _mm256_maskz_compress_epi32(static_cast<__mmask8>(mask), all));
 }
 #elif defined(__AVX2__)
-/// For each mask the positions of its set bits, one byte each.
+/// Positions of the set bits of each mask, one byte each.
 struct CompressTable {
   std::uint64_t positions[256] = {};
   constexpr CompressTable() {

@@ -1,6 +1,6 @@
-// The CPU kernels of one instruction set: the build compiles this file once for each, with SPTILE_ISA as the
-// namespace and the matching machine flags. SPTILE_TILES is defined for the baseline, which alone has kernels
-// for tile formats.
+// CPU kernels of one instruction set. The build compiles this file once per set, with SPTILE_ISA as the
+// namespace and the matching machine flags. SPTILE_TILES is defined for the baseline only, which contains the
+// kernels of tile formats.
 #include "runtime/cpu/cpu_kernels.hpp"
 
 #include "runtime/cpu/attention.hpp"
@@ -29,7 +29,7 @@
 namespace sptile::runtime::SPTILE_ISA {
 namespace {
 
-/// What the kernels of an operation do, for csr and for the others.
+/// Summaries of the kernels of an operation, for csr and for the other formats.
 struct Summaries {
   const char *rows, *tiles;
 
@@ -43,14 +43,14 @@ constexpr Summaries kSpmmSummaries = {"row-wise, sums of a block of columns in r
 constexpr Summaries kSddmmSummaries = {"four dot products at a time over csr rows",
                                        "tile rows decoded to columns and positions, then as csr"};
 
-/// The kernel of a format for values of type V, a B of type D and a C of type R.
+/// Kernel of a format for values of type V, a B of type D and a C of type R.
 template <class F, class V, class D, class R = D>
 constexpr ChunkFn kProduct = run_chunk<F, V, D, R>;
 template <class V, class D, class R>
 constexpr ChunkFn kProduct<CsrKernel, V, D, R> = run_csr<V, D, R>;
 
-/// Pairs of types that SpMM takes, for every format: dense operands of the matrix's own type, f32 with the
-/// half types, anything with a pattern. Results of the half types may be f32.
+/// Type combinations of SpMM for every format: dense operands of the matrix's type, f32 with 16-bit values,
+/// any type with a pattern. Results of 16-bit types may be f32.
 template <class F>
 constexpr CpuFunction kMultiply[] = {
     {DType::f32, DType::f32, kProduct<F, float, float>},
@@ -69,7 +69,7 @@ constexpr CpuFunction kMultiply[] = {
     {DType::none, DType::bf16, kProduct<F, Ones, BFloat16, float>, DType::f32},
 };
 
-/// SDDMM takes every type of dense operands, whatever the values are.
+/// SDDMM supports all dense types with any value type.
 template <class F>
 constexpr CpuFunction kSample[] = {
     {DType::none, DType::f32, sample_chunk<F, float>},
@@ -80,7 +80,7 @@ constexpr CpuFunction kSample[] = {
     {DType::none, DType::bf16, sample_chunk<F, BFloat16, float>, DType::f32},
 };
 
-/// What walks rows of csr alone, whatever the values are.
+/// Functions of kernels that iterate over rows of csr, for any value type.
 template <void (*kRows)(const Task&, const Chunk&, const RowMath&) noexcept>
 constexpr CpuFunction kOverRows[] = {
     {DType::none, DType::f32, row_math_chunk<kRows, float>},
@@ -114,7 +114,7 @@ constexpr CpuFunction kGradient[] = {
 
 constexpr int kRowsPerFormat = 2;
 
-/// What csr alone has, which is always stored.
+/// Kernels for csr only, which is always stored.
 constexpr CpuKernel kCsrRows[] = {
     {&kSpmmUpdate, "csr", "fused: each row of A B is multiplied by the weights while in cache", true, kUpdate,
      std::size(kUpdate)},
@@ -128,7 +128,7 @@ constexpr CpuKernel kCsrRows[] = {
               kOverRows<attend_gradient_t>),
 };
 
-/// A format and the kernel that serves it; one kernel may serve several.
+/// A format and its kernel; several formats may share a kernel.
 template <class F>
 struct Serves {
   const char* format;

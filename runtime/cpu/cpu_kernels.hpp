@@ -1,4 +1,4 @@
-// The kernels that the CPU files, compiled once per instruction set, hand to the planner.
+// Interface between the kernel files, compiled once per instruction set, and the planner.
 #pragma once
 
 #include <string_view>
@@ -12,41 +12,40 @@
 
 namespace sptile::runtime {
 
-/// Everything one run needs. It is only plain data: the files compiled for an instruction set must not
-/// instantiate inline functions that other files share, or the linker might keep the copy that this machine
-/// cannot run.
+/// Arguments of one run. A trivial type: files compiled for an instruction set must not instantiate inline
+/// functions that other files share, or the linker might keep a copy that this machine cannot run.
 struct Task {
   formats::FormatView format;
-  const std::int32_t* row_order = nullptr;   ///< new_to_old; null: rows go where they stand
+  const std::int32_t* row_order = nullptr;   ///< new_to_old; null: original order
   const std::int32_t* empty_rows = nullptr;  ///< rows that no unit of the format covers (rs_tile)
-  DType values = DType::none;                ///< of A
-  std::int64_t planned_n = 0;                ///< columns that chunks were cut for
-  std::int64_t n = 0;                        ///< columns of the dense operands, at most as many
-  RunSizes sizes;                            ///< n again, and m
-  Operands operands;                         ///< of one head
-  /// Where the numbers of a list go, by their place in the packed order; null: they stay there.
+  DType values = DType::none;                ///< type of the values of A
+  std::int64_t planned_n = 0;                ///< number of columns that the chunks divide
+  std::int64_t n = 0;                        ///< columns of the dense operands, at most planned_n
+  RunSizes sizes;                            ///< n, m and heads
+  Operands operands;                         ///< operands of one head
+  /// Output position of each number of a list, by position in packed order; null: packed order.
   const std::int64_t* list_order = nullptr;
   Variant variant;
-  RowSteps steps;  ///< of csr
+  RowSteps steps;  ///< for csr
 };
 
-/// Computes the part of the result that the chunk names.
+/// Computes the chunk's part of the result.
 using ChunkFn = void (*)(const Task&, const Chunk&) noexcept;
 
-/// What runs a combination of types; DType::none as value type is a pattern.
+/// Function for a combination of types; DType::none as value type means a pattern.
 struct CpuFunction {
   DType values;
   DType dense;
   ChunkFn run;
-  DType result = DType::none;  ///< none: as `dense`
+  DType result = DType::none;  ///< none: equal to `dense`
 };
 
-/// One row per operation and format.
+/// Kernel of one operation and format.
 struct CpuKernel {
   const Operation* op;
   std::string_view format;
   std::string_view summary;
-  bool any_values;  ///< functions serve every type of values, whatever they say
+  bool any_values;  ///< functions accept any value type and ignore CpuFunction::values
   const CpuFunction* functions;
   int count;
 };

@@ -1,4 +1,4 @@
-// Rows of csr, and the residual rows of rs_tile: a run of column ids and values, used where they are or
+// Decoder of csr rows and of the residual rows of rs_tile: contiguous column ids and values, used in place or
 // widened piece by piece. Compiled once per instruction set.
 #pragma once
 
@@ -10,14 +10,14 @@
 
 namespace sptile::runtime::SPTILE_ISA {
 
-/// Yields a run of entries in pieces of kPiece, with widened values; the whole run at once where the values
-/// need no widening.
+/// Yields the entries of a row in pieces of kPiece with widened values, or all at once if the values need no
+/// widening.
 template <class V, class A>
 class EntryRun {
  public:
   EntryRun() { fill_constant<V>(values_); }
 
-  /// Starts a run of `count` entries whose columns start at `col` and whose values at position `first`.
+  /// Starts a row of `count` entries with columns at `col` and values from position `first`.
   void open(const std::int32_t* col, const ValueArray<V>& source, std::int64_t first, std::int64_t count) {
     col_ = col;
     source_ = source;

@@ -1,5 +1,5 @@
-// The product of csr: by kernels for few columns, for values, B and C of the sums' type, or for any others.
-// Compiled once per instruction set.
+// SpMM of csr: selects the kernel for few columns, for values, B and C of the accumulator type, or for any
+// other types. Compiled once per instruction set.
 #pragma once
 
 #include <type_traits>
@@ -10,7 +10,7 @@
 
 namespace sptile::runtime::SPTILE_ISA {
 
-/// The kernel of `csr` for values of type V, a B of type D and a C of type R.
+/// Kernel of `csr` for values of type V, a B of type D and a C of type R.
 template <class V, class D, class R = D>
 void run_csr(const Task& task, const Chunk& chunk) noexcept {
   using Stored = std::conditional_t<std::is_same_v<V, Ones>, D, V>;

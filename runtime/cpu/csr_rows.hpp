@@ -1,4 +1,4 @@
-// Rows of csr, for code that is compiled once, not for each instruction set.
+// Iteration over csr rows for code that is compiled once, not per instruction set.
 #pragma once
 
 #include "formats/layout/csr.hpp"
@@ -6,15 +6,14 @@
 
 namespace sptile::runtime {
 
-/// The entries of a row of csr.
+/// The entries of a csr row.
 struct CsrRow {
-  std::int64_t row;  ///< in the caller's order
+  std::int64_t row;  ///< in original order
   std::int64_t first, count;
-  const std::int32_t* columns;  ///< from `first` on
+  const std::int32_t* columns;  ///< starting at entry `first`
 };
 
-/// Calls f(row) for the rows of a chunk. One thread has a row, whatever its length: the one that has its
-/// first column.
+/// Calls f(row) for the rows of a chunk. A row is not split: it belongs to the chunk with its first column.
 template <class F>
 void for_each_row(const Task& task, const Chunk& chunk, const F& f) {
   if (chunk.first_col != 0) return;
@@ -26,7 +25,7 @@ void for_each_row(const Task& task, const Chunk& chunk, const F& f) {
   }
 }
 
-/// Where the number of entry k of a list stands.
+/// Returns the output position of entry k of a list.
 inline std::int64_t place_of(const Task& task, std::int64_t k) {
   return task.list_order != nullptr ? task.list_order[k] : k;
 }

@@ -1,5 +1,5 @@
-// Dot products of a row of X with several rows of Y: each number of X is loaded once for all of them, each
-// sum is formed in the same order however many there are. Compiled once per instruction set.
+// Dot products of a row of X with several rows of Y. Each element of X is loaded once for all of them. The
+// order of the additions does not depend on the number of rows. Compiled once per instruction set.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace sptile::runtime::SPTILE_ISA {
 
-/// Rows of Y that are taken at a time: enough sums to hide the latency of an addition.
+/// Rows of Y per step: enough independent sums to hide the latency of an addition.
 inline constexpr int kDots = 4;
 
-/// Adds the upper half of a vector of L to the lower one.
+/// Adds the upper half of a vector of L elements to the lower half.
 template <class Acc, int L, int... I>
 [[gnu::always_inline]] inline Vector<Acc, L / 2> fold(Vector<Acc, L> v, std::integer_sequence<int, I...>) {
   if constexpr (L == 2)
@@ -21,8 +21,8 @@ template <class Acc, int L, int... I>
     return __builtin_shufflevector(v, v, I...) + __builtin_shufflevector(v, v, (L / 2 + I)...);
 }
 
-/// Folds the sums down to one number each. On the way the `rest` < L last products, from element `at` on, are
-/// added by vectors that are as wide as fits.
+/// Reduces the sums to one number each. Adds the last `rest` < L products, from element `at`, with the widest
+/// vectors that fit.
 template <class D, int J, int L>
 [[gnu::always_inline]] inline void finish(const D* x, const D* const* y, std::int64_t at, std::int64_t rest,
                                           const Vector<Accumulator<D>, L>* sum, Accumulator<D>* dots) {
@@ -46,7 +46,7 @@ template <class D, int J, int L>
   }
 }
 
-/// Forms J dot products over n elements.
+/// Computes J dot products over n elements.
 template <class D, int J>
 void dot_rows(const D* x, const D* const* y, std::int64_t n, Accumulator<D>* dots) {
   using Acc = Accumulator<D>;
@@ -61,7 +61,7 @@ void dot_rows(const D* x, const D* const* y, std::int64_t n, Accumulator<D>* dot
   finish<D, J, kStep>(x, y, k, n - k, sum, dots);
 }
 
-/// Forms `count` <= kDots dot products.
+/// Computes `count` <= kDots dot products.
 template <class D>
 [[gnu::always_inline]] inline void dot_rows(const D* x, const D* const* y, int count, std::int64_t n,
                                             Accumulator<D>* dots) {

@@ -1,5 +1,5 @@
-// Windows of hc_window: they look like those of libra with 16 rows, and have one of the two parts. Compiled
-// once per instruction set.
+// Decoder of hc_window, whose windows have the layout of libra with 16 rows and contain one of the two parts.
+// Compiled once per instruction set.
 #pragma once
 
 #include "formats/layout/hc_window.hpp"
@@ -7,7 +7,7 @@
 
 namespace sptile::runtime::SPTILE_ISA {
 
-/// The arrays by the names that those of libra have.
+/// Returns the arrays under the names of libra.
 inline formats::LibraView two_parts(const formats::HcWindowView& a) {
   return {a.rows,   a.cols,   a.nnz,    a.row_window_offset, a.tc_offset,  a.bitmap,
           a.col_id, a.values, a.row_id, a.row_offset,        a.row_col_id, a.row_values};

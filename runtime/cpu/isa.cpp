@@ -11,7 +11,7 @@ namespace {
 bool always() { return true; }
 
 #if defined(__x86_64__)
-/// F16C came before AVX2 in every processor that has AVX2, and clang 14 cannot ask for it.
+/// Every processor with AVX2 has F16C, which clang 14 cannot query.
 bool has_avx2() {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
          __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
@@ -22,8 +22,8 @@ bool has_avx512() {
          __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
 }
 #elif defined(SPTILE_SVE)
-/// The kernels are compiled for vectors of exactly 32 bytes. The length may be lower in this process than in
-/// the processor.
+/// The kernels are compiled for vectors of exactly 32 bytes. The vector length of the process may be lower
+/// than that of the processor.
 bool has_sve() {
   if ((getauxval(AT_HWCAP) & HWCAP_SVE) == 0) return false;
   const int length = prctl(PR_SVE_GET_VL);
@@ -37,7 +37,7 @@ constexpr Isa kIsas[] = {
     {"avx2", has_avx2, avx2::cpu_kernels},
     {"avx512", has_avx512, avx512::cpu_kernels},
 #elif defined(__aarch64__)
-    {"neon", always, generic::cpu_kernels},  // part of the architecture: the generic code uses it
+    {"neon", always, generic::cpu_kernels},  // part of the architecture, and used by the generic code
 #endif
 #if defined(SPTILE_SVE)
     {"sve", has_sve, sve::cpu_kernels},

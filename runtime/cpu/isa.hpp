@@ -1,4 +1,4 @@
-// The instruction sets that the CPU kernels are compiled for, from the one that always works to the best.
+// Instruction sets that the CPU kernels are compiled for, from the baseline to the best.
 #pragma once
 
 #include <span>
@@ -11,16 +11,16 @@ namespace sptile::runtime {
 
 struct Isa {
   std::string_view name;
-  bool (*available)();  ///< this machine runs it
+  bool (*available)();  ///< returns whether this machine supports it
   CpuKernels (*kernels)();
 };
 
 std::span<const Isa> isas();
 
-/// Finds a row by name; nullptr when this build has none.
+/// Returns a row by name; nullptr if this build does not have it.
 const Isa* find_isa(std::string_view name);
 
-/// Finds the instance of a kernel for the CPU for these types; null when it has none.
+/// Returns the function of a CPU kernel for these types; null if there is none.
 ChunkFn find_function(const Kernel& kernel, DType values, const DenseTypes& dense);
 
 }  // namespace sptile::runtime

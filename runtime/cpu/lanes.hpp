@@ -1,5 +1,5 @@
-// Short vectors of the accumulator type and how dense elements are loaded into and stored from them.
-// Compiled once per instruction set, in the namespace SPTILE_ISA that the build passes.
+// Short vectors of the accumulator type, with loads from and stores to dense elements. Compiled once per
+// instruction set, in the namespace SPTILE_ISA that the build defines.
 #pragma once
 
 #include <cstdint>
@@ -29,13 +29,13 @@ struct VectorOf {
 };
 template <class T>
 struct VectorOf<T, 1> {
-  using type = T;  // a vector of one element would live in memory
+  using type = T;  // compilers keep a vector of one element in memory
 };
-/// L elements of T.
+/// Vector of L elements of T.
 template <class T, int L>
 using Vector = typename VectorOf<T, L>::type;
 
-/// Type in which products of dense elements D are formed and added.
+/// Type in which products of dense elements D are computed and added.
 template <class D>
 struct AccumulatorOf {
   using type = float;
@@ -55,7 +55,7 @@ template <class To, class From>
   return to;
 }
 
-/// Picks `yes` where the comparison holds.
+/// Returns the elements of `yes` if the mask is set, else those of `no`.
 template <class M, class V>
 [[gnu::always_inline]] inline V select(M mask, V yes, V no) {
   if constexpr (std::is_same_v<M, bool>)
@@ -83,8 +83,8 @@ template <int L>
   return bits_as<F32<L>>(bits << 16);
 }
 
-/// Moves the 15 bits below the sign to where float has them; the multiplication by 2^112 corrects the
-/// exponent and normalises subnormals; what lands at 2^16 or above was infinity or NaN.
+/// Shifts the 15 bits below the sign to their position in float. The multiplication by 2^112 corrects the
+/// exponent and normalizes subnormals. Results of at least 2^16 were infinity or NaN.
 template <int L>
 [[gnu::always_inline]] inline F32<L> widen(U32<L> bits, Half) {
   const F32<L> scaled = bits_as<F32<L>>((bits & 0x7fffu) << 13) * 0x1p112f;
@@ -100,7 +100,7 @@ template <int L>
   return select((bits & 0x7fffffffu) > 0x7f800000u, (bits >> 16) | 0x40u, rounded);
 }
 
-/// Same steps as to_half in formats/core/half.hpp, branches turned into selections.
+/// Same steps as to_half in formats/core/half.hpp, with selections instead of branches.
 template <int L>
 [[gnu::always_inline]] inline U32<L> narrow(F32<L> x, Half) {
   const auto bits = bits_as<U32<L>>(x);
@@ -114,7 +114,7 @@ template <int L>
   return result | (bits >> 16 & 0x8000u);
 }
 
-/// Converts between a vector of 16-bit elements D and float, by one instruction where there is one.
+/// Converts between a vector of 16-bit elements D and float, with one instruction if available.
 template <int L, class D>
 [[gnu::always_inline]] inline F32<L> widen_bits(Vector<std::uint16_t, L> bits) {
 #if defined(__F16C__)
@@ -126,7 +126,7 @@ template <int L, class D>
     return bits_as<F32<L>>(_mm512_cvtph_ps(bits_as<__m256i>(bits)));
 #endif
 #if defined(__aarch64__)
-  // GCC 12 converts the elements of a vector of 8 bytes one by one.
+  // GCC 12 converts the elements of an 8-byte vector one at a time.
   if constexpr (std::is_same_v<D, Half> && L == 4)
     return bits_as<F32<L>>(vcvt_f32_f16(bits_as<float16x4_t>(bits)));
   else if constexpr (std::is_same_v<D, Half> && L > 4)
@@ -154,7 +154,7 @@ template <int L, class D>
   return convert<Vector<std::uint16_t, L>>(narrow<L>(x, D{}));
 }
 
-/// Loads L elements, at any alignment, widened to the accumulator type.
+/// Loads L elements, unaligned, and widens them to the accumulator type.
 template <int L, class D>
 [[gnu::always_inline]] inline Vector<Accumulator<D>, L> load(const D* from) {
   if constexpr (sizeof(D) == sizeof(std::uint16_t)) {
@@ -179,19 +179,19 @@ template <int L, class D>
   }
 }
 
-/// Whether a load or a store can leave lanes of a whole vector out.
+/// Whether the instruction set has masked loads and stores of full vectors.
 #if defined(__AVX512F__)
 inline constexpr bool kMasksLanes = true;
 #else
 inline constexpr bool kMasksLanes = false;
 #endif
 
-/// Lanes of a vector, a bit each.
+/// Mask of the lanes of a vector.
 using LaneBits = std::uint16_t;
 inline constexpr LaneBits kAllLanes = 0xffff;
 
-/// Loads a whole vector: what stands in memory in these lanes, which alone is read, and 0 in the others. All
-/// lanes where the machine cannot leave any out.
+/// Loads a full vector: the elements of set lanes, and 0 in the others, whose memory is not read. Without
+/// masks, all lanes must be set.
 template <int L, class D>
 [[gnu::always_inline]] inline Vector<D, L> load_lanes(const D* from, [[maybe_unused]] LaneBits lanes) {
 #if defined(__AVX512F__)
@@ -204,7 +204,7 @@ template <int L, class D>
 #endif
 }
 
-/// Stores these lanes of a whole vector; all where the machine cannot leave any out.
+/// Stores the set lanes of a full vector. Without masks, all lanes must be set.
 template <int L, class D>
 [[gnu::always_inline]] inline void store_lanes(D* to, [[maybe_unused]] LaneBits lanes, Vector<D, L> x) {
 #if defined(__AVX512F__)
@@ -217,11 +217,11 @@ template <int L, class D>
 #endif
 }
 
-inline constexpr std::int64_t kStreamPart = 16;  ///< bytes; the least that is written past the caches at once
-/// Where vectors may stand that are written past the caches.
+inline constexpr std::int64_t kStreamPart = 16;  ///< smallest non-temporal store, in bytes
+/// Alignment of non-temporal vector stores, in bytes.
 inline constexpr std::int64_t kStreamPlace = kMasksLanes ? kVectorBytes : kStreamPart;
 
-/// Stores those parts of a vector past the caches whose lanes are set; `to` is a multiple of kStreamPart.
+/// Stores the set lanes of a vector with non-temporal stores; `to` must be aligned to kStreamPart.
 template <int L, class D>
 [[gnu::always_inline]] inline void stream_lanes(D* to, [[maybe_unused]] LaneBits lanes, Vector<D, L> x) {
 #if defined(__SSE2__)
@@ -239,7 +239,7 @@ template <int L, class D>
   store<L>(to, x);
 }
 
-/// Stores a vector past the caches; `to` is a multiple of kStreamPlace.
+/// Stores a vector with non-temporal stores; `to` must be aligned to kStreamPlace.
 template <int L, class D>
 [[gnu::always_inline]] inline void stream(D* to, Vector<D, L> x) {
 #if defined(__AVX512F__)
@@ -251,7 +251,7 @@ template <int L, class D>
   stream_lanes<L>(to, kAllLanes, x);
 }
 
-/// To be called behind the last of them, before others read.
+/// Orders non-temporal stores before later stores. Call it after the last one, before other threads read.
 inline void end_streams() {
 #if defined(__SSE2__)
   _mm_sfence();

@@ -1,5 +1,5 @@
-// libra_spmm and libra_sddmm: the tiles of a window, then its residual rows. Compiled once per instruction
-// set.
+// Decoder of libra_spmm and libra_sddmm: the tiles of a window, then its residual rows. Compiled once per
+// instruction set.
 #pragma once
 
 #include "formats/layout/libra.hpp"
@@ -9,9 +9,8 @@
 
 namespace sptile::runtime::SPTILE_ISA {
 
-/// A unit is a window of kWords masks of 8 rows. Its groups are first those of its tiles, then the pieces of
-/// its residual rows, so each row adds its tile entries first; a window with only one of the two parts has
-/// one group as a rule.
+/// A unit is a window of kWords masks of 8 rows. Groups of tiles precede the pieces of residual rows, so each
+/// row adds its tile entries first. A window with only one of the two parts usually has one group.
 template <class V, class A, int kWords>
 class TwoPartDecoder {
  public:
@@ -62,7 +61,8 @@ class TwoPartDecoder {
     return static_cast<std::int64_t>(view_.residual_col_id.size());
   }
 
-  /// Finds the residual rows of the window. Units come in ascending order, so that they move along.
+  /// Finds the residual rows of the window, continuing from the previous unit: units are opened in ascending
+  /// order.
   void open_residual_rows() {
     const std::int32_t* const ids = view_.residual_row_id.data();
     const std::int64_t* const offset = view_.residual_row_offset.data();
@@ -73,7 +73,7 @@ class TwoPartDecoder {
       residual_[ids[next_] - first_row_] = {offset[next_], offset[next_ + 1]};
   }
 
-  /// Binary search: a chunk may start anywhere.
+  /// Binary search, because a chunk may start at any window.
   [[nodiscard]] std::int64_t first_residual_row() const {
     const std::int32_t* const ids = view_.residual_row_id.data();
     std::int64_t low = 0, high = static_cast<std::int64_t>(view_.residual_row_id.size());
@@ -92,7 +92,7 @@ class TwoPartDecoder {
               range.last - range.first);
   }
 
-  /// Pieces of the longest residual row; 0 when the window has none.
+  /// Returns the number of pieces of the longest residual row; 0 if the window has none.
   [[nodiscard]] int residual_pieces() {
     Range longest;
     for (const Range& range : residual_)
@@ -105,9 +105,9 @@ class TwoPartDecoder {
   formats::LibraView view_;
   TileRange tiles_;
   std::int64_t first_row_ = 0;
-  std::int64_t next_ = -1;  ///< position of the residual row behind those of the open window
+  std::int64_t next_ = -1;  ///< position after the residual rows of the open window
   int rows_ = 0, tile_groups_ = 0, groups_ = 0;
-  int piece_ = 0;  ///< of the residual rows; negative while tiles are decoded
+  int piece_ = 0;  ///< piece of the residual rows; negative while tiles are decoded
   TileGroup<V, A, kWords> group_;
   Range residual_[kRows];
   ValueArray<V> residual_values_;

@@ -10,7 +10,7 @@
 namespace sptile::runtime {
 namespace {
 
-constexpr std::int64_t kPiece = 1 << 13;  ///< nonzeros of a piece, at least: some 3 us
+constexpr std::int64_t kPiece = 1 << 13;  ///< minimum nonzeros of a segment, about 3 us
 constexpr std::int64_t kPiecesOfMatrix = 256;
 
 float widen(float x) { return x; }
@@ -47,12 +47,12 @@ void write(const Task& task, const std::vector<RowPiece>& pieces, const PieceSum
 std::vector<RowPiece> split_long_rows(const formats::CsrView& csr) {
   std::vector<RowPiece> pieces;
   const auto nnz = static_cast<std::int64_t>(csr.col_idx.size());
-  const std::int64_t most = std::max(kPiece, nnz / kPiecesOfMatrix);
+  const std::int64_t max = std::max(kPiece, nnz / kPiecesOfMatrix);
   for (std::int64_t row = 0; row < csr.rows; ++row) {
     const std::int64_t first = csr.row_ptr[static_cast<std::size_t>(row)],
                        count = csr.row_ptr[static_cast<std::size_t>(row) + 1] - first;
-    if (count < 2 * most) continue;
-    const std::int64_t parts = count / most;
+    if (count < 2 * max) continue;
+    const std::int64_t parts = count / max;
     for (std::int64_t i = 0; i < parts; ++i)
       pieces.push_back({row, {first + count * i / parts, first + count * (i + 1) / parts}});
   }

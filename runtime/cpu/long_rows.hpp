@@ -1,6 +1,6 @@
-// Rows of csr that are too long for one thread. Products of few columns split them into pieces, which are
-// summed as rows of their own; a column of the result is then the sum of the pieces, in their order. The
-// split depends on the matrix alone, so bits depend neither on threads nor on the division of work.
+// Rows of csr that are too long for one thread. Products of few columns split them into segments, which are
+// summed separately and then added in order. The split depends on the matrix alone, so the bits of the result
+// depend neither on the number of threads nor on the division of work.
 #pragma once
 
 #include <cstdint>
@@ -12,35 +12,35 @@
 
 namespace sptile::runtime {
 
-/// Products of more columns are divided by columns.
-inline constexpr std::int64_t kMostSplitColumns = 16;
-/// A matrix has fewer pieces.
-inline constexpr std::int64_t kMostPieces = 400;
+/// Maximum columns for which long rows are split; wider products are divided by columns.
+inline constexpr std::int64_t kMaxSplitColumns = 16;
+/// Upper bound of the number of segments of a matrix.
+inline constexpr std::int64_t kMaxPieces = 400;
 
-/// Type of the sums of a product with dense operands of this type.
+/// Returns the accumulator type of a product with dense operands of this type.
 constexpr DType sum_type(DType operands) { return operands == DType::f64 ? DType::f64 : DType::f32; }
 
-/// A piece of a row: nonzeros [entries[0], entries[1]).
+/// A segment of a row: nonzeros [entries[0], entries[1]).
 struct RowPiece {
   std::int64_t row = 0;  ///< in the order of the format
   std::int64_t entries[2] = {0, 0};
 };
 
-/// Returns the pieces of all long rows, in order. O(rows).
+/// Returns the segments of all long rows, in order. O(rows).
 std::vector<RowPiece> split_long_rows(const formats::CsrView& csr);
 
-/// Takes the rows that have pieces out of the chunks.
+/// Removes the rows with segments from the chunks.
 std::vector<Chunk> without_rows(const std::vector<Chunk>& chunks, const std::vector<RowPiece>& pieces);
 
-/// Sums of all pieces, piece by piece.
+/// Partial sums of all segments, in order.
 struct alignas(64) PieceSums {
-  double numbers[kMostPieces * kMostSplitColumns];  ///< or floats, as the kernels sum
+  double numbers[kMaxPieces * kMaxSplitColumns];  ///< or floats, depending on the accumulator type
 };
 
-/// Computes the sums of one piece; `run` is the kernel whose results have the type of the sums.
+/// Computes the sums of one segment. `run` is the kernel with results of the accumulator type.
 void sum_piece(const Task& task, ChunkFn run, const RowPiece& piece, void* sums);
 
-/// Writes the rows: alpha * sum + beta * C, for a C of this type.
+/// Writes alpha * sum + beta * C to the split rows of a C of type `result`.
 void write_long_rows(const Task& task, DType result, const std::vector<RowPiece>& pieces,
                      const PieceSums& sums);
 

@@ -1,4 +1,4 @@
-// Windows of me_tcf: the byte ids of a tile become two masks, then it looks like bittcf. Compiled once per
+// Decoder of me_tcf, which converts the byte ids of a tile to the two masks of bittcf. Compiled once per
 // instruction set.
 #pragma once
 

@@ -1,6 +1,6 @@
-// The sum of a row of csr times a B of 1, 2, 4 or 8 columns. A vector holds the products of several entries.
-// The last step of every row is masked, so that neither the lengths of short rows nor the rest of long ones
-// is a branch that the processor has to predict. Compiled once per instruction set.
+// Sum of a csr row times a B of 1, 2, 4 or 8 columns. A vector contains the products of several entries. The
+// last step of every row is masked, so that row lengths cause no branch mispredictions. Compiled once per
+// instruction set.
 #pragma once
 
 #include <cstddef>
@@ -13,21 +13,21 @@
 
 namespace sptile::runtime::SPTILE_ISA {
 
-/// Entries of a row that are multiplied at a time, at most.
-inline constexpr int kMostStep = 8;
+/// Maximum number of entries per step.
+inline constexpr int kMaxStep = 8;
 
-/// The layout of a step: kVectors vectors of kWidth sums, N for each entry.
+/// Layout of a step: kVectors vectors of kWidth sums, N per entry.
 template <class Acc, int N, int kStep>
 struct StepShape {
   static constexpr int kWhole = kStep * N;
-  /// Elements of one column are collected one by one, which takes longer for wider vectors.
-  static constexpr int kMost = N == 1 && kVectorBytes > 32 ? kLanes<Acc> * 32 / kVectorBytes : kLanes<Acc>;
-  static constexpr int kWidth = kMost < kWhole ? kMost : kWhole;
+  /// Elements of a single column are gathered one by one, which takes longer for wider vectors.
+  static constexpr int kMax = N == 1 && kVectorBytes > 32 ? kLanes<Acc> * 32 / kVectorBytes : kLanes<Acc>;
+  static constexpr int kWidth = kMax < kWhole ? kMax : kWhole;
   static constexpr int kVectors = kWhole / kWidth;
-  static constexpr int kEntries = kWidth / N;  ///< of one vector, and rows that are finished at once
+  static constexpr int kEntries = kWidth / N;  ///< entries per vector, and rows that are reduced together
 };
 
-/// One vector after the other.
+/// Concatenates two vectors.
 template <class T, int L, int... I>
 [[gnu::always_inline]] inline Vector<T, 2 * L> join(Vector<T, L> a, Vector<T, L> b,
                                                     std::integer_sequence<int, I...>) {
@@ -37,7 +37,7 @@ template <class T, int L, int... I>
     return __builtin_shufflevector(a, b, I...);
 }
 
-/// Elements of a B of one column, as they are in memory. Columns are read two at a time.
+/// Loads elements of a B with one column without conversion. Columns are read two at a time.
 template <class T, bool kPacked, int... I>
 [[gnu::always_inline]] inline Vector<T, sizeof...(I)> load_elements(const T* b, std::int64_t ld,
                                                                     const std::int32_t* col,
@@ -49,7 +49,7 @@ template <class T, bool kPacked, int... I>
     return b[kPacked ? column : column * static_cast<std::uint64_t>(ld)];
   };
 #if defined(__AVX__)
-  // Where they are inserted from memory, as compilers do, Zen 4 takes a tenth longer.
+  // Inserting from memory, as compilers do, takes 10% longer on Zen 4.
   if constexpr (std::is_same_v<T, float> && sizeof...(I) == 4) {
     __m128 four = _mm_set_ss(element(0));
     four = _mm_insert_ps(four, _mm_set_ss(element(1)), 0x10);
@@ -60,7 +60,7 @@ template <class T, bool kPacked, int... I>
   return Vector<T, sizeof...(I)>{element(I)...};
 }
 
-/// N elements of each of kEntries rows of B, as they are in memory. Where kPacked, `ld` is N.
+/// Loads N elements from each of kEntries rows of B without conversion. If kPacked, `ld` is N.
 template <class T, int N, int kEntries, bool kPacked>
 [[gnu::always_inline]] inline Vector<T, kEntries * N> load_rows(const T* b, std::int64_t ld,
                                                                 const std::int32_t* col) {
@@ -78,7 +78,7 @@ template <class T, int N, int kEntries, bool kPacked>
   }
 }
 
-/// The same, widened to the type of the sums.
+/// Loads as load_rows and widens to the accumulator type.
 template <class D, int N, int kEntries, bool kPacked>
 [[gnu::always_inline]] inline Vector<Accumulator<D>, kEntries * N> gather_rows(const D* b, std::int64_t ld,
                                                                                const std::int32_t* col) {
@@ -89,7 +89,7 @@ template <class D, int N, int kEntries, bool kPacked>
     return load_rows<D, N, kEntries, kPacked>(b, ld, col);
 }
 
-/// A vector in the first lanes of a wider one, whose others may have any number.
+/// Widens a vector to kWidth lanes; the additional lanes are unspecified.
 template <class Acc, int L, int kWidth>
 [[gnu::always_inline]] inline Vector<Acc, kWidth> stretch(Vector<Acc, L> v) {
   constexpr std::size_t kFrom = L * sizeof(Acc);
@@ -110,7 +110,7 @@ template <class Acc, int L, int kWidth>
     return stretch<Acc, 2 * L, kWidth>(join<Acc, L>(v, v, std::make_integer_sequence<int, 2 * L>()));
 }
 
-/// Each of the first values N times.
+/// Loads values and repeats each of them N times.
 template <class Acc, int N, class V, int... I>
 [[gnu::always_inline]] inline Vector<Acc, sizeof...(I)> load_repeated(const V* value,
                                                                       std::integer_sequence<int, I...>) {
@@ -127,7 +127,7 @@ template <class Acc, int N, class V, int... I>
   }
 }
 
-/// kLanes2 lanes of ones, then kLanes2 lanes of zeros.
+/// kLanes2 lanes of ones, followed by kLanes2 lanes of zeros.
 template <class Acc, int kLanes2>
 struct alignas(64) LaneMask {
   using Bits = std::conditional_t<sizeof(Acc) == sizeof(std::int32_t), std::int32_t, std::int64_t>;
@@ -140,7 +140,7 @@ struct alignas(64) LaneMask {
 template <class Acc, int kLanes2>
 inline constexpr LaneMask<Acc, kLanes2> kLaneMask;
 
-/// The lanes of `x` below `count`, where `x` starts at lane `first` of kAll; 0 in the others.
+/// Returns the lanes of `x` below `count` and 0 in the others, where `x` starts at lane `first` of kAll.
 template <class Acc, int kAll, int kWidth>
 [[gnu::always_inline]] inline Vector<Acc, kWidth> keep_lanes(Vector<Acc, kWidth> x, std::int64_t count,
                                                              int first) {
@@ -165,13 +165,13 @@ template <class Acc, int kAll, int kWidth>
 #endif
 }
 
-/// How entries and rows of B are read. Rows of B lie apart, or packed, that is without gaps. Where they are
-/// packed and matrices have long rows, the columns of many steps follow each other (runs), or entries come
-/// from beyond the second cache (far) and are asked for ahead.
+/// Access pattern of entries and rows of B: rows with gaps (apart) or without (packed). For packed rows and
+/// matrices with long rows, the columns of many steps are consecutive (runs), or entries exceed L2 (far) and
+/// are prefetched.
 enum class Reads { apart, packed, runs, far };
 
-/// What a kernel is compiled for: values of type V (none are stored where kPattern), a B of type D of N
-/// columns, kStep entries at a time.
+/// Parameters of a kernel: values of type V (none are stored if kPattern), a B of type D with N columns,
+/// kStep entries per step.
 template <class Value, class Dense, int kColumns, int kEntriesOfStep, bool kOnes, Reads kReading>
 struct NarrowKernel {
   using V = Value;
@@ -191,13 +191,13 @@ struct NarrowKernel {
   };
 };
 
-/// Where the values of a matrix are from entry k on. A pattern has none.
+/// Returns the values from entry k; a pattern has none.
 template <class K>
 [[gnu::always_inline]] inline const typename K::V* values_from(const typename K::V* value, std::int64_t k) {
   return K::kPattern ? value : value + k;
 }
 
-/// Adds the products of vector i of a step; with kWhole, all its entries are of one row.
+/// Adds the products of vector i of a step. If kWhole, all its entries belong to one row.
 template <class K, bool kWhole>
 [[gnu::always_inline]] inline typename K::Sums add_products(typename K::Sums sum, const typename K::V* value,
                                                             const typename K::D* b, std::int64_t ld,
@@ -214,7 +214,7 @@ template <class K, bool kWhole>
          rows * load_repeated<typename K::Acc, K::N>(value, std::make_integer_sequence<int, K::kWidth>());
 }
 
-/// Reads a step where the arrays have less than one left: the last entry is repeated.
+/// Loads a step if fewer entries remain in the arrays, repeating the last one.
 template <class K>
 [[gnu::noinline]] void read_last(const typename K::V* value, const std::int32_t* col, std::int64_t left,
                                  typename K::Step& step) {
@@ -225,10 +225,10 @@ template <class K>
   }
 }
 
-/// Entries between those that are multiplied and those that are prefetched.
+/// Prefetch distance in entries.
 inline constexpr std::int64_t kAhead = 512;
 
-/// Adds up entries [k, end) of the nnz that the arrays have.
+/// Adds the products of entries [k, end) of arrays of nnz entries.
 template <class K>
 [[gnu::always_inline]] inline typename K::Sums sum_row(const typename K::V* value, const typename K::D* b,
                                                        std::int64_t ld, const std::int32_t* col,
@@ -253,7 +253,7 @@ template <class K>
     value = last.value;
     col = last.col;
   }
-  // Products of entries after the last one do not count.
+  // Products of entries after the last one are masked.
   typename K::Sums total = {};
 #pragma GCC unroll 8
   for (int i = 0; i < K::kVectors; ++i) {

@@ -1,4 +1,4 @@
-// Rows of csr times a B of 1, 2, 4 or 8 columns; the sums of several rows are reduced at once. Compiled once
+// Rows of csr times a B of 1, 2, 4 or 8 columns. The sums of several rows are reduced together. Compiled once
 // per instruction set.
 #pragma once
 
@@ -13,15 +13,15 @@
 
 namespace sptile::runtime::SPTILE_ISA {
 
-/// Rows [first, last) of csr with values of type V, times a B of type D.
+/// Rows [first, last) of csr with values of type V, and a B of type D.
 template <class V, class D>
 struct NarrowRun {
   using Acc = Accumulator<D>;
   const std::int64_t* row_ptr = nullptr;
   const std::int32_t* col = nullptr;
-  std::int64_t nnz = 0;                 ///< of all rows, at least 1
-  const V* value = nullptr;             ///< not read for a pattern
-  const std::int32_t* order = nullptr;  ///< rows of C; null: in order
+  std::int64_t nnz = 0;                 ///< nonzeros of all rows, at least 1
+  const V* value = nullptr;             ///< ignored for a pattern
+  const std::int32_t* order = nullptr;  ///< new_to_old; null: original order
   const D* b = nullptr;
   std::int64_t b_ld = 0;
   std::byte* c = nullptr;
@@ -30,8 +30,8 @@ struct NarrowRun {
   std::int64_t first = 0, last = 0;
 };
 
-/// Adds neighbours of granules of kGranule lanes inside blocks of kBlock granules: those of `a` first, then
-/// those of `b`.
+/// Shuffle index for pairwise additions: neighbours of granules of kGranule lanes within blocks of kBlock
+/// granules, those of `a` first, then those of `b`.
 template <int kGranule, int kBlock, int kWidth>
 constexpr int neighbour(int lane, int odd) {
   constexpr int kLanesOfBlock = kGranule * kBlock, kHalf = kBlock / 2;
@@ -46,8 +46,7 @@ template <int kGranule, int kBlock, class V, int... I>
          __builtin_shufflevector(a, b, neighbour<kGranule, kBlock, kWidth>(I, 1)...);
 }
 
-/// Adds up each of kRows vectors of kRows times N lanes: row after row of N sums. First within 16 bytes,
-/// which costs less.
+/// Reduces kRows vectors of kRows times N lanes to N sums per row. Starts within 16 bytes, which is cheapest.
 template <class Acc, int N, int kRows, int kInside, int kWidth>
 [[gnu::always_inline]] inline Vector<Acc, kWidth> fold_rows(Vector<Acc, kWidth>* rows) {
   constexpr std::make_integer_sequence<int, kWidth> kLanesOfRow;
@@ -71,8 +70,8 @@ template <class Acc, int N, int kRows, int kInside, int kWidth>
   return rows[0];
 }
 
-/// Rows of C, of type R, written as alpha * sum + beta * C; with beta = 0 C is not read. It is computed for
-/// whole vectors wherever rows go, so that bits do not depend on it.
+/// Writes rows of C, of type R, as alpha * sum + beta * C. With beta = 0, C is not read. Full vectors are
+/// computed for any row order, so that the bits do not depend on it.
 template <class R, class Acc, int N, int kWidth>
 class NarrowRows {
  public:
@@ -85,7 +84,7 @@ class NarrowRows {
         beta_(run.beta),
         whole_(run.order == nullptr && run.c_ld == N) {}
 
-  /// Writes `count` rows from row r on.
+  /// Writes `count` rows starting at row r.
   [[gnu::always_inline]] void write(std::int64_t r, std::int64_t count, Vector<Acc, kWidth> sums) const {
     sums *= alpha_;
     if (!whole_ || count * N < kWidth) return write_apart(r, count, sums);
@@ -131,7 +130,7 @@ void multiply_narrow(const NarrowRun<typename K::V, typename K::D>& run) {
   std::int64_t k = ends[-1];
   std::int64_t last_ends[kRows];
   for (std::int64_t r = run.first; r < last; r += kRows, ends += kRows) {
-    if (__builtin_expect(last - r < kRows, 0)) {  // rows that are not there are empty
+    if (__builtin_expect(last - r < kRows, 0)) {  // missing rows are treated as empty
       for (int i = 0; i < kRows; ++i) last_ends[i] = ends[i < last - r ? i : last - r - 1];
       ends = last_ends;
     }
@@ -141,7 +140,7 @@ void multiply_narrow(const NarrowRun<typename K::V, typename K::D>& run) {
       k = ends[i];
     };
     if constexpr (K::kReads == Reads::packed &&
-                  std::is_same_v<typename K::V, Acc>) {  // else size counts more
+                  std::is_same_v<typename K::V, Acc>) {  // otherwise code size matters more
 #pragma GCC unroll 8
       for (int i = 0; i < kRows; ++i) sum_next(i);
     } else {
@@ -155,7 +154,7 @@ void multiply_narrow(const NarrowRun<typename K::V, typename K::D>& run) {
 template <class V, class D>
 using NarrowFn = void (*)(const NarrowRun<V, D>&);
 
-/// The kernel for N columns; null if a vector has fewer lanes.
+/// Kernel for N columns; null if a vector has fewer lanes.
 template <class V, class D, class R, int N, int kStep, Reads kReads>
 constexpr NarrowFn<V, D> narrow_of(bool pattern) {
   if constexpr (N > kLanes<Accumulator<D>>)
@@ -167,7 +166,7 @@ constexpr NarrowFn<V, D> narrow_of(bool pattern) {
     return multiply_narrow<NarrowKernel<V, D, N, kStep, false, kReads>, R>;
 }
 
-/// Picks the kernel for n columns; null where there is none.
+/// Returns the kernel for n columns; null if there is none.
 template <class V, class D, class R, Reads kReads>
 NarrowFn<V, D> find_narrow(std::int64_t n, bool small, bool pattern) {
   switch (n) {
@@ -183,7 +182,7 @@ NarrowFn<V, D> find_narrow(std::int64_t n, bool small, bool pattern) {
       return nullptr;
   }
 }
-/// Entries of at least this size are asked for: some 10 times the second cache.
+/// Size in bytes from which entries are prefetched, about 10 times the L2.
 inline constexpr std::int64_t kFarEntryBytes = 12 << 20;
 
 template <class V, class D, class R>
@@ -201,7 +200,7 @@ NarrowFn<V, D> find_narrow(const Task& task, bool pattern) {
   return find_narrow<V, D, R, Reads::packed>(task.n, steps.small, pattern);
 }
 
-/// The kernel of `csr` for few columns; false where there is none, and nothing is done.
+/// Runs the kernel of `csr` for few columns. Returns false, without effect, if there is none.
 template <class V, class D, class R>
 bool run_narrow(const Task& task, const Chunk& chunk) {
   using Acc = Accumulator<D>;
@@ -210,7 +209,7 @@ bool run_narrow(const Task& task, const Chunk& chunk) {
   if (task.format.nnz == 0) return false;
   const auto fn = find_narrow<V, D, R>(task, csr.values.data == nullptr);
   if (fn == nullptr) return false;
-  if (chunk.first_col != 0) return true;  // the chunk with the first columns has all of them
+  if (chunk.first_col != 0) return true;  // the chunk with the first column computes all of them
   fn({.row_ptr = csr.row_ptr.data(),
       .col = csr.col_idx.data(),
       .nnz = task.format.nnz,

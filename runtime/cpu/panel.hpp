@@ -1,4 +1,5 @@
-// The columns of a product, cut in blocks whose sums fit into registers. Compiled once per instruction set.
+// Division of the columns of a product into blocks whose sums fit into registers. Compiled once per
+// instruction set.
 #pragma once
 
 #include "runtime/cpu/row_kernel.hpp"
@@ -14,8 +15,8 @@ struct Panel {
   int count = 0;
 };
 
-/// Cuts columns [first, last) of the task, at most kMaxColumns, in blocks of nearly equal numbers of vectors.
-/// Vectors have all lanes unless the range is narrower than one; then the widest that is not wider serves.
+/// Divides columns [first, last) of the task, at most kMaxColumns, into blocks with nearly equal numbers of
+/// vectors. Vectors are full, except in a range that is narrower: it uses the widest vectors that fit.
 template <class D, class R, int L = kLanes<Accumulator<D>>>
 void cut_columns(const Task& task, std::int64_t first, std::int64_t last, Panel<Accumulator<D>>& panel) {
   const std::int64_t width = last - first;

@@ -1,6 +1,6 @@
-// The one place where products are formed: the entries of a row times a block of columns of B, sums in
-// registers. Every format feeds it the same entries in the same order, so every format gives the same bits.
-// Compiled once per instruction set.
+// Inner loop of all products: the entries of a row times a block of columns of B, with sums in registers.
+// Every format passes the same entries in the same order, so all formats produce the same bits. Compiled once
+// per instruction set.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace sptile::runtime::SPTILE_ISA {
 
-/// Entries of a row, or of a part of it: columns ascending, values widened.
+/// Entries of a row or a part of it, with ascending columns and widened values.
 template <class Acc>
 struct Entries {
   const std::int32_t* col = nullptr;
@@ -19,20 +19,21 @@ struct Entries {
   std::int64_t count = 0;
 };
 
-/// A block of columns, up to kBlockVectors vectors wide. Strides are in bytes so that one walk over a format
-/// serves all dense types. `last` is where the last vector starts, in elements: when the width is no
-/// multiple of the vector it overlaps the one before, which computes some columns twice and needs no masks.
+/// A block of up to kBlockVectors vectors of columns. Strides are in bytes, so that one iteration over a
+/// format supports all dense types. `last` is the element at which the last vector starts. If the width is
+/// not a multiple of the vector, the last vector overlaps the previous one, which computes some columns twice
+/// instead of masking.
 template <class Acc>
 struct ColumnBlock {
   using Fn = void (*)(const ColumnBlock&, const Entries<Acc>&, std::byte* c_row, const Acc* carry_in,
                       Acc* carry_out);
   Fn fn = nullptr;
-  const std::byte* b = nullptr;  ///< first row of B, first column of the block
-  std::int64_t row_bytes = 0;    ///< from one row of B to the next
+  const std::byte* b = nullptr;  ///< first row of B at the first column of the block
+  std::int64_t row_bytes = 0;    ///< bytes between rows of B
   std::int64_t c_offset = 0;     ///< bytes from the start of a row of C to the block
   std::int64_t last = 0;
   Acc alpha = 1, beta = 0;
-  bool wide = false;  ///< C has the type of the sums, B has 16 bits
+  bool wide = false;  ///< C has the accumulator type, B has 16 bits
 };
 
 inline constexpr int kBlockVectors = 8;
@@ -51,7 +52,7 @@ template <class R, int L, int W, class Acc>
   auto* c = reinterpret_cast<R*>(c_row + block.c_offset);
 #pragma GCC unroll 8
   for (int w = 0; w < W; ++w) sum[w] *= block.alpha;
-  if (block.beta != 0) {  // all reads come before all writes: the last vector overlaps
+  if (block.beta != 0) {  // all loads precede all stores, because the last vector overlaps
 #pragma GCC unroll 8
     for (int w = 0; w < W; ++w) sum[w] += block.beta * load<L>(c + at(w));
   }
@@ -59,8 +60,8 @@ template <class R, int L, int W, class Acc>
   for (int w = 0; w < W; ++w) store<L>(c + at(w), sum[w]);
 }
 
-/// Adds entries to the sums of W vectors of L columns each, of a B of type D. The sums start from carry_in
-/// (null: zero). They go to carry_out, or, where that is null, to C.
+/// Adds entries to the sums of W vectors of L columns each, with a B of type D. The sums start from carry_in
+/// (null: zero) and are stored to carry_out, or to C if carry_out is null.
 template <class D, int L, int W>
 void multiply_block(const ColumnBlock<Accumulator<D>>& block, const Entries<Accumulator<D>>& entries,
                     std::byte* c_row, const Accumulator<D>* carry_in, Accumulator<D>* carry_out) {
@@ -69,7 +70,7 @@ void multiply_block(const ColumnBlock<Accumulator<D>>& block, const Entries<Accu
   const std::int64_t last = block.last;
   const auto at = [last](int w) { return w == W - 1 ? last : std::int64_t{w} * L; };
 
-  // Every loop over w is unrolled completely, or the sums would live in memory.
+  // Loops over w must be unrolled completely, otherwise the sums are kept in memory.
   V sum[W];
 #pragma GCC unroll 8
   for (int w = 0; w < W; ++w) sum[w] = V{};
@@ -98,7 +99,7 @@ void multiply_block(const ColumnBlock<Accumulator<D>>& block, const Entries<Accu
   finish_block<D, L, W>(block, sum, c_row);
 }
 
-/// Picks the instance for `vectors` vectors of L columns.
+/// Returns the instance for `vectors` vectors of L columns.
 template <class D, int L>
 typename ColumnBlock<Accumulator<D>>::Fn block_of(int vectors) {
   if constexpr (L < kLanes<Accumulator<D>>) {

@@ -1,6 +1,5 @@
-// What softmax and attention on the CPU leave to code for an instruction set and for types of elements: the
-// loops over columns. Everything else is done once, in double (softmax.cpp, attention.cpp): libraries for
-// three instruction sets times six pairs of types would not be small.
+// Column loops of softmax and attention, the only part that is compiled per instruction set and element type.
+// The rest is compiled once, in double (softmax.cpp, attention.cpp), which keeps the library small.
 #pragma once
 
 #include <cstddef>
@@ -10,31 +9,31 @@
 
 namespace sptile::runtime {
 
-/// Some rows of an operand.
+/// Rows of an operand.
 struct RowList {
-  const void* data = nullptr;  ///< of row 0, at the first column that is wanted
+  const void* data = nullptr;  ///< row 0, at the first column
   std::int64_t ld = 0;
   const std::int32_t* ids = nullptr;
   std::int64_t count = 0;
 };
 
-/// Columns that are summed together; bytes of their sums, of any type.
+/// Maximum columns that are summed together, and the bytes of their sums, for any type.
 inline constexpr int kSumColumns = 256;
 inline constexpr int kSumBytes = 8 * kSumColumns;
 
-/// Functions for operands of one type and results of one.
+/// Functions for one operand type and one result type.
 struct RowMath {
-  double (*read)(const void* list, std::int64_t i);     ///< an operand
-  void (*write)(void* list, std::int64_t i, double x);  ///< a result
-  /// to[k] = x . row k over n columns.
+  double (*read)(const void* list, std::int64_t i);     ///< reads from an operand
+  void (*write)(void* list, std::int64_t i, double x);  ///< writes to a result
+  /// Computes to[k] = x . row k over n columns.
   void (*dots)(const void* x, const RowList& rows, std::int64_t n, double* to);
-  /// to[k] = row k . row k.
+  /// Computes to[k] = row k . row k.
   void (*squares)(const RowList& rows, std::int64_t n, double* to);
-  /// Adds weights[k] * row k to sums that are bytes of 0 at first.
+  /// Adds weights[k] * row k to the sums, which must be zero-initialized.
   void (*add)(const RowList& rows, const double* weights, int columns, std::byte* sums);
   /// Writes scale * sums to a row of the result.
   void (*store)(const std::byte* sums, double scale, int columns, void* row);
-  const void* one;  ///< an operand
+  const void* one;  ///< a 1 of the operand type
   int operand_bytes, result_bytes;
   bool wide;  ///< statistics are f64
 };

@@ -1,6 +1,6 @@
-// Rows of csr, one after the other, times a block of columns: what multiply_block does, for many rows in one
-// call, so that short rows cost little beside their entries. Values, B and C are of the sums' type. Rows of B
-// are asked for some entries ahead, past the ends of rows. Compiled once per instruction set.
+// Consecutive csr rows times a block of columns: multiply_block for many rows per call, which reduces the
+// overhead of short rows. Values, B and C have the accumulator type. Rows of B are prefetched across the ends
+// of rows. Compiled once per instruction set.
 #pragma once
 
 #include <cstddef>
@@ -11,44 +11,43 @@
 
 namespace sptile::runtime::SPTILE_ISA {
 
-/// Rows [first, last) of csr, and where they go.
+/// Rows [first, last) of csr, and their destination.
 template <class D>
 struct RowRun {
   const std::int64_t* row_ptr = nullptr;
   const std::int32_t* col = nullptr;
-  std::int64_t nnz = 0;  ///< of all rows
+  std::int64_t nnz = 0;  ///< nonzeros of all rows
   const D* value = nullptr;
-  std::int64_t value_step = 1;          ///< 0: one value stands for all
-  const std::int32_t* order = nullptr;  ///< rows of C; null: in order
+  std::int64_t value_step = 1;          ///< 0: all entries have the same value
+  const std::int32_t* order = nullptr;  ///< new_to_old; null: original order
   std::byte* c = nullptr;
   std::int64_t c_row_bytes = 0;
   std::int64_t first = 0, last = 0;
-  bool streamed = false;  ///< C is written past the caches
+  bool streamed = false;  ///< store C with non-temporal stores
 };
 
-/// A block of columns. Where the machine masks lanes, vectors are whole cache lines of B if rows of B
-/// are whole lines apart, and the first and the last have lanes outside. Elsewhere the last one overlaps the
-/// one before.
+/// A block of columns. With masks, vectors are aligned to the cache lines of B if its rows are, and the first
+/// and last vector are masked. Otherwise the last vector overlaps the previous one.
 template <class D>
 struct RunBlock {
   using Fn = void (*)(const RunBlock&, const RowRun<D>&);
   Fn fn = nullptr;
-  const std::byte* b = nullptr;  ///< first row of B, where the first vector starts
-  std::int64_t row_bytes = 0;    ///< from one row of B to the next
+  const std::byte* b = nullptr;  ///< first row of B at the first vector
+  std::int64_t row_bytes = 0;    ///< bytes between rows of B
   std::int64_t c_offset = 0;     ///< bytes from the start of a row of C to the first vector
-  std::int64_t last = 0;         ///< where the last vector starts, in elements
-  LaneBits first_lanes = kAllLanes, last_lanes = kAllLanes;  ///< of the first and the last vector
+  std::int64_t last = 0;         ///< element at which the last vector starts
+  LaneBits first_lanes = kAllLanes, last_lanes = kAllLanes;  ///< masks of the first and last vector
   D alpha = 1, beta = 0;
-  bool chains = false;  ///< long rows have several sums of each column
+  bool chains = false;  ///< long rows use several sums per column
 };
 
-/// Vectors of a block: the sums of f64 for 128 columns, one more for those that start inside a line.
+/// Maximum vectors of a block: the f64 sums of 128 columns, and one more for blocks that start within a line.
 inline constexpr int kRunVectors = kMasksLanes ? 17 : 8;
 inline constexpr int kCacheLine = 64;
 
-/// How rows of B are asked for: kBytes of them ahead, one line in kStep bytes. Far ones come from beyond the
-/// second cache, early and as a whole, and no further than there: it can wait for more lines than the first.
-/// Of near ones half is asked for: the asking costs as much as a load, and lines come with their neighbours.
+/// Prefetch of rows of B: kBytes ahead, one line per kStep bytes. Far rows come from beyond L2 and are
+/// prefetched completely, early, and into L2 only, which allows more outstanding misses than L1. Of near rows
+/// half of the lines are prefetched, since a prefetch costs as much as a load and lines are fetched in pairs.
 template <bool kFar>
 struct Ahead {
   static constexpr int kBytes = kFar ? 1 << 16 : 1 << 12;
@@ -62,12 +61,12 @@ struct Ahead {
   [[gnu::always_inline]] static void ask_for(const std::byte* row) {
 #pragma GCC unroll 17
     for (int at = 0; at < kRowBytes; at += kStep) __builtin_prefetch(row + at, 0, kLocality);
-    // Where vectors do not stand as lines, a row has a part of one more.
+    // If vectors are not aligned to lines, a row touches one more.
     if constexpr (kFar && !kMasksLanes) __builtin_prefetch(row + kRowBytes - 1, 0, kLocality);
   }
 };
 
-/// Where vector w of W starts, and its lanes.
+/// Start and mask of vector w of W.
 template <int W, class D>
 [[gnu::always_inline]] inline std::int64_t vector_start(const RunBlock<D>& block, int w, int lanes) {
   return w > 0 && w + 1 == W ? block.last : std::int64_t{w} * lanes;
@@ -99,7 +98,7 @@ template <class D, int L, int W>
     }
     return;
   }
-  if (block.beta != 0) {  // all reads come before all writes: the last vector may overlap
+  if (block.beta != 0) {  // all loads precede all stores, because the last vector may overlap
 #pragma GCC unroll 17
     for (int w = 0; w < W; ++w) sum[w] += block.beta * load_vector<W, L>(block, c, w);
   }
@@ -113,11 +112,11 @@ template <class D, int L, int W>
   }
 }
 
-/// Products whose rows of B have at most kMostChainBytes form kChains sums of each column for rows of at
-/// least kLongRow entries. This depends on the product, not on the block, so that bits do not depend on the
+/// Products with at most kMaxChainBytes per row of B use kChains sums per column for rows of at least
+/// kLongRow entries. This depends on the product, not on the block, so that the bits do not depend on the
 /// division.
-inline constexpr std::int64_t kMostChainBytes = 2 * kVectorBytes;
-inline constexpr int kMostVectorsWithChains = kMasksLanes ? 3 : 2, kChains = 4;
+inline constexpr std::int64_t kMaxChainBytes = 2 * kVectorBytes;
+inline constexpr int kMaxVectorsWithChains = kMasksLanes ? 3 : 2, kChains = 4;
 inline constexpr std::int64_t kLongRow = 32;
 
 /// Adds entries in groups of kChains and advances `col` and `value`; up to kChains - 1 entries remain.
@@ -148,7 +147,7 @@ void multiply_rows(const RunBlock<D>& columns, const RowRun<D>& run) {
   using V = Vector<D, L>;
   constexpr int kRowBytes = W * L * static_cast<int>(sizeof(D));
   constexpr std::int64_t kEntriesAhead = Ahead<kFar>::template kEntries<kRowBytes>;
-  const RunBlock<D> block = columns;  // in registers: C might be where the caller has it
+  const RunBlock<D> block = columns;  // in registers, since stores to C might alias the caller's copy
   const std::int64_t* const row_ptr = run.row_ptr;
   const std::int64_t last = run.last, value_step = run.value_step;
   const std::int32_t* col = run.col + row_ptr[run.first];
@@ -160,8 +159,8 @@ void multiply_rows(const RunBlock<D>& columns, const RowRun<D>& run) {
 #pragma GCC unroll 17
     for (int w = 0; w < W; ++w) sum[w] = V{};
     const std::int32_t* const col_end = run.col + row_end;
-    // A long row would wait for the addition before: some entries go to sums of their own.
-    if constexpr (W <= kMostVectorsWithChains) {
+    // The additions of a long row depend on each other, so its entries are distributed over several sums.
+    if constexpr (W <= kMaxVectorsWithChains) {
       if (block.chains && col_end - col >= kLongRow)
         add_chains<D, L, W>(block, col, col_end, value, value_step, sum);
     }
@@ -177,7 +176,7 @@ void multiply_rows(const RunBlock<D>& columns, const RowRun<D>& run) {
   }
 }
 
-/// Picks the instance for `vectors` vectors of L columns.
+/// Returns the instance for `vectors` vectors of L columns.
 template <class D, int L, bool kFar, int... kLess>
 typename RunBlock<D>::Fn rows_of(std::int64_t vectors, std::integer_sequence<int, kLess...>) {
   static constexpr typename RunBlock<D>::Fn kByVectors[] = {multiply_rows<D, L, kLess + 1, kFar>...};
@@ -185,8 +184,8 @@ typename RunBlock<D>::Fn rows_of(std::int64_t vectors, std::integer_sequence<int
 }
 template <class D, int L>
 typename RunBlock<D>::Fn rows_of(std::int64_t vectors, bool far) {
-  constexpr int kMost = L < kLanes<D> ? 2 : kRunVectors;
-  constexpr std::make_integer_sequence<int, kMost> kLess;
+  constexpr int kMax = L < kLanes<D> ? 2 : kRunVectors;
+  constexpr std::make_integer_sequence<int, kMax> kLess;
   return far ? rows_of<D, L, true>(vectors, kLess) : rows_of<D, L, false>(vectors, kLess);
 }
 

@@ -9,9 +9,9 @@ namespace {
 
 constexpr std::int64_t kSample = 1 << 16;
 constexpr std::int64_t kRunSample = 1 << 12;
-constexpr std::int64_t kRun = 8;  ///< columns
+constexpr std::int64_t kRun = 8;  ///< minimum consecutive columns
 
-/// Turns in the lengths of rows that branch predictors have been seen to remember from run to run.
+/// Changes of the step count per row that branch predictors were measured to learn from previous runs.
 constexpr double kRemembered = 20e3;
 
 /// Nanoseconds on an AMD EPYC (Zen 4); docs/design/decisions/0031-few-columns.md.
@@ -28,8 +28,8 @@ std::int64_t length(const formats::CsrView& csr, std::int64_t row) {
   return csr.row_ptr[r + 1] - csr.row_ptr[r];
 }
 
-/// Time of the rows [first, last), where each row that has another number of steps than the one before may
-/// be a mispredicted branch.
+/// Estimates the time of rows [first, last). Each row with another number of steps than the previous one may
+/// cause a branch misprediction.
 class Estimate {
  public:
   explicit Estimate(const StepCost& cost) : cost_(cost) {}
@@ -44,7 +44,7 @@ class Estimate {
   [[nodiscard]] double steps_of_row() const {
     return static_cast<double>(steps_) / static_cast<double>(rows_);
   }
-  /// For a matrix with this number of rows.
+  /// Returns the estimate for a matrix with this number of rows.
   [[nodiscard]] double time(std::int64_t rows) const {
     const auto sampled = static_cast<double>(rows_), turns = static_cast<double>(turns_);
     const bool remembered = turns * static_cast<double>(rows) / sampled < kRemembered;
@@ -57,7 +57,7 @@ class Estimate {
   std::int64_t rows_ = 0, steps_ = 0, turns_ = 0, before_ = 1;
 };
 
-/// Calls f(row) for about `sample` rows in stretches of 64, which are spread over the matrix.
+/// Calls f(row) for about `sample` rows in groups of 64 that are spread over the matrix.
 template <class F>
 void for_sample(std::int64_t rows, std::int64_t sample, const F& f) {
   constexpr std::int64_t kStretch = 64;
@@ -66,7 +66,7 @@ void for_sample(std::int64_t rows, std::int64_t sample, const F& f) {
     for (std::int64_t row = first; row < std::min(rows, first + kStretch); ++row) f(row);
 }
 
-/// Returns true if loading runs of columns at once saves more than the branch that detects them costs.
+/// Returns whether loading consecutive columns at once saves more than the branch that detects them costs.
 bool has_runs(const formats::CsrView& csr) {
   constexpr double kGain = 0.9;
   std::int64_t rows = 0, runs = 0, turns = 0;

@@ -1,4 +1,4 @@
-// rs_tile: windows of the TC part, residual rows, and the rows that neither holds. Compiled once per
+// Decoder of rs_tile: windows of the tensor-core part, residual rows, and empty rows. Compiled once per
 // instruction set.
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace sptile::runtime::SPTILE_ISA {
 
-/// A unit is a window. The pieces of a split one follow each other and so do their tiles: opened at the first
-/// piece they are one long window; the other pieces have no rows of their own.
+/// A unit is a window. The pieces of a split window and their tiles are consecutive, so the first piece is
+/// opened as one long window, and the other pieces have no rows.
 template <class V, class A>
 class RsWindowDecoder {
  public:
@@ -58,7 +58,7 @@ class RsWindowDecoder {
   TileGroup<V, A, 1> group_;
 };
 
-/// A unit is a position in residual_row_id. Entries are found by counting: all rows of class c have c.
+/// A unit is a position in residual_row_id. Entry offsets are computed: each row of class c has c entries.
 template <class V, class A>
 class RsResidualDecoder {
  public:
@@ -72,7 +72,7 @@ class RsResidualDecoder {
 
   void open(std::int64_t position) {
     const std::int32_t* classes = view_.residual_class_offset.data();
-    if (position < next_) {  // a new walk: find the class from the start
+    if (position < next_) {  // a new iteration: search the class from the start
       class_ = 0;
       begin_ = 0;
       next_ = 0;
@@ -94,9 +94,9 @@ class RsResidualDecoder {
 
  private:
   formats::RsTileView view_;
-  std::int64_t next_ = 0;  ///< position whose first entry is begin_
+  std::int64_t next_ = 0;  ///< position of the row whose first entry is begin_
   std::int64_t begin_ = 0;
-  std::int64_t class_ = 0;  ///< entries of the row
+  std::int64_t class_ = 0;  ///< entries per row
   std::int64_t row_ = 0;
   int piece_ = 0;
   ValueArray<V> values_;
@@ -123,8 +123,8 @@ class EmptyRowDecoder {
   std::int64_t row_ = 0;
 };
 
-/// Kernel of `rs_tile`; units are first the windows, then the residual rows, then the empty rows. A chunk
-/// stays inside one of the three, and pieces of a split window stay together (runtime/spmm/units.cpp).
+/// Kernel of `rs_tile`. Units are first the windows, then the residual rows, then the empty rows. A chunk
+/// contains one of the three kinds, and pieces of a split window are in one chunk (runtime/cpu/units.cpp).
 struct RsTileKernel {
   template <class V, class A, class Walker>
   static void walk_units(const Task& task, const Chunk& chunk, const Walker& walker) {

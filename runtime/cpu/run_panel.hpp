@@ -1,5 +1,5 @@
-// The product of csr where values, B and C are of the sums' type: columns in blocks whose sums fit into
-// registers, rows in runs. Compiled once per instruction set.
+// SpMM of csr if values, B and C have the accumulator type: columns in blocks whose sums fit into registers,
+// rows in ranges. Compiled once per instruction set.
 #pragma once
 
 #include "formats/layout/csr.hpp"
@@ -14,14 +14,14 @@ struct RunPanel {
   static constexpr std::int64_t kMaxColumns = std::int64_t{kMaxBlocks - 1} * kRunVectors * kLanes<D>;
   RunBlock<D> blocks[kMaxBlocks];
   int count = 0;
-  std::int64_t lead = 0;  ///< lanes of the first vector that come before the first column
+  std::int64_t lead = 0;  ///< lanes of the first vector before the first column
 };
 
-/// From so many bytes of B on its rows are far: no second cache holds them.
+/// Minimum bytes of a B whose rows are far: larger than any L2.
 inline constexpr std::int64_t kFarBytes = std::int64_t{1} << 22;
 
-/// Cuts columns [first, last) of the task, at most kMaxColumns, in blocks of nearly equal numbers of vectors.
-/// Without masks and narrower than a vector, the widest vectors serve that are not wider than the range.
+/// Divides columns [first, last) of the task, at most kMaxColumns, into blocks with nearly equal numbers of
+/// vectors. Without masks, a range narrower than a vector uses the widest vectors that fit.
 template <class D, int L = kLanes<D>>
 void cut_rows(const Task& task, std::int64_t first, std::int64_t last, RunPanel<D>& panel) {
   if constexpr (!kMasksLanes && L > 1)
@@ -44,26 +44,26 @@ void cut_rows(const Task& task, std::int64_t first, std::int64_t last, RunPanel<
     block.last = (end - begin - 1) * L;
     block.alpha = static_cast<D>(task.operands.alpha);
     block.beta = static_cast<D>(task.operands.beta);
-    block.chains = task.n * kBytes <= kMostChainBytes;
+    block.chains = task.n * kBytes <= kMaxChainBytes;
   }
   const std::int64_t outside = vectors * L - width;
   RunBlock<D>&front = panel.blocks[0], &back = panel.blocks[panel.count - 1];
   if constexpr (kMasksLanes) {
     front.first_lanes = static_cast<LaneBits>(kAllLanes << panel.lead);
     back.last_lanes = static_cast<LaneBits>((1u << (L - outside)) - 1);
-    if (back.last == 0) back.first_lanes &= back.last_lanes;  // one vector is the first and the last
+    if (back.last == 0) back.first_lanes &= back.last_lanes;  // a single vector is both first and last
   } else {
     back.last -= outside;
   }
 }
 
-/// From so many bytes of C on it is written past the caches: nothing of it is still there when it is read.
+/// Minimum bytes of a C that is stored with non-temporal stores: it would be evicted before it is read.
 inline constexpr std::int64_t kStreamedBytes = std::int64_t{1} << 25;
-/// Rows whose entries stay in the cache for the next block of columns.
+/// Rows per range, whose entries stay in the cache for the next block of columns.
 inline constexpr std::int64_t kRowsOfRun = 64;
 
-/// Whether columns [first, last) of C, cut as the panel says, can and should be written past the caches: its
-/// vectors stand where those can be that are, and no part of one is outside.
+/// Returns whether columns [first, last) of C can and should be stored with non-temporal stores: the panel's
+/// vectors are aligned for it and none is partly outside.
 template <class D>
 bool is_streamed(const Task& task, const RunPanel<D>& panel, std::int64_t first, std::int64_t last) {
   constexpr auto kBytes = static_cast<std::int64_t>(sizeof(D));
@@ -76,7 +76,7 @@ bool is_streamed(const Task& task, const RunPanel<D>& panel, std::int64_t first,
          (lead_bytes | bytes) % (kMasksLanes ? kStreamPart : kVectorBytes) == 0;
 }
 
-/// The kernel of `csr` for values of type D or ones, and B and C of type D.
+/// Kernel of `csr` for values of type D or ones, and B and C of type D.
 template <class D>
 void run_rows(const Task& task, const Chunk& chunk) noexcept {
   static constexpr D kOne = 1;
@@ -91,13 +91,13 @@ void run_rows(const Task& task, const Chunk& chunk) noexcept {
                    .c = static_cast<std::byte*>(task.operands.dense[kSpmmC].data),
                    .c_row_bytes = task.operands.dense[kSpmmC].ld * static_cast<std::int64_t>(sizeof(D))};
   const std::int64_t end = chunk.last_col < task.n ? chunk.last_col : task.n;
-  constexpr std::int64_t kMost = RunPanel<D>::kMaxColumns;
+  constexpr std::int64_t kMax = RunPanel<D>::kMaxColumns;
   for (std::int64_t col = chunk.first_col, next = 0; col < end; col = next) {
-    next = end - col < kMost ? end : col + kMost;
+    next = end - col < kMax ? end : col + kMax;
     RunPanel<D> panel;
     cut_rows(task, col, next, panel);
     run.streamed = is_streamed(task, panel, col, next);
-    // What is streamed is written row by row: half a cache line costs more than a whole one.
+    // Non-temporal stores write row by row, since half a cache line costs more than a full one.
     const std::int64_t step = panel.count == 1 ? chunk.last - chunk.first : run.streamed ? 1 : kRowsOfRun;
     for (run.first = chunk.first; run.first < chunk.last; run.first = run.last) {
       run.last = chunk.last - run.first < step ? chunk.last : run.first + step;

@@ -1,5 +1,5 @@
-// Walks the units of a chunk for SDDMM: finds out which entries a row has and where their numbers stand, and
-// forms their dot products. Compiled once per instruction set.
+// SDDMM over the units of a chunk: determines the entries of each row and their output positions, and
+// computes their dot products. Compiled once per instruction set.
 #pragma once
 
 #include "runtime/cpu/cpu_kernels.hpp"
@@ -10,15 +10,15 @@
 
 namespace sptile::runtime::SPTILE_ISA {
 
-/// Type of Positions: every position of a matrix fits.
+/// Type of Positions, which represents every position of a matrix.
 using Position = std::int64_t;
 
-/// The values of A by their position in the packed order, whatever their type and in however many arrays.
+/// Values of A by position in packed order, for any value type and number of arrays.
 template <class Acc>
 class PackedValues {
  public:
-  PackedValues(const Task& task, bool wanted) {
-    if (!wanted || task.values == DType::none) return;
+  PackedValues(const Task& task, bool requested) {
+    if (!requested || task.values == DType::none) return;
     const auto& specs = task.format.layout->arrays;
     const formats::ArraySpec* const spec = specs.data();
     const auto count = static_cast<int>(specs.size());
@@ -31,7 +31,7 @@ class PackedValues {
     read_ = reader_of(task.values);
   }
 
-  /// 1 when they are not wanted, or not there.
+  /// Returns 1 if values are not stored or not requested.
   [[nodiscard]] Acc operator[](Position position) const {
     if (read_ == nullptr) return 1;
     return position < first_size_ ? read_(first_, position) : read_(second_, position - first_size_);
@@ -64,12 +64,12 @@ class PackedValues {
   Reader read_ = nullptr;
 };
 
-/// Where the number of an entry goes.
+/// Returns the output position of an entry.
 inline Position list_place(const Task& task, Position packed) {
   return task.list_order != nullptr ? task.list_order[packed] : packed;
 }
 
-/// Writes the numbers of some entries of one row: of type R, where X and Y are of type D.
+/// Writes the results of some entries of one row, of type R for X and Y of type D.
 template <class D, class R>
 void sample_row(const Task& task, std::int64_t row, const Entries<Position>& entries) {
   using Acc = Accumulator<D>;
@@ -94,15 +94,15 @@ void sample_row(const Task& task, std::int64_t row, const Entries<Position>& ent
   }
 }
 
-/// Samples X Y^T at the entries of units, as a decoder of Positions yields them. It knows no type of X and Y,
-/// so that there is one walk over each format.
+/// Samples X Y^T at the entries of units that a decoder of Positions yields. Independent of the types of X
+/// and Y, so that each format is instantiated once.
 struct Sample {
   const Task& task;
   const Chunk& chunk;
   void (*sample_row)(const Task&, std::int64_t row, const Entries<Position>&);
 
-  /// Takes the chunk's share of the entries of each row. Every entry is worth n products, so a chunk of a
-  /// part of the columns is here the same part of the entries: no sum is ever split.
+  /// Computes the chunk's share of the entries of each row. Each entry costs n products, so a fraction of the
+  /// columns becomes the same fraction of the entries: no sum is split.
   template <class Decoder>
   void walk(std::int64_t first, std::int64_t last) const {
     Decoder decoder(task);
@@ -123,7 +123,7 @@ struct Sample {
   }
 };
 
-/// The kernel of one format for X and Y of type D and results of type R.
+/// Kernel of one format for X and Y of type D and results of type R.
 template <class F, class D, class R = D>
 void sample_chunk(const Task& task, const Chunk& chunk) noexcept {
   F::template walk_units<Positions, Position>(task, chunk, Sample{task, chunk, sample_row<D, R>});

@@ -1,5 +1,5 @@
-// A row of C = act(alpha (A B) W + bias): its sums stay in the first cache until the weights have met them.
-// Compiled once per instruction set.
+// A row of C = act(alpha (A B) W + bias). The row of A B stays in L1 until it is multiplied by W. Compiled
+// once per instruction set.
 #pragma once
 
 #include "formats/layout/csr.hpp"
@@ -9,8 +9,8 @@
 
 namespace sptile::runtime::SPTILE_ISA {
 
-/// Works through the rows of a chunk. Of a row of A B, kMostSums numbers wait for the weights; more are
-/// formed anew for each block of columns of C.
+/// Computes the rows of a chunk. At most kMaxSums elements of a row of A B are buffered. Longer rows are
+/// recomputed for each block of columns of C.
 template <class Acc>
 class UpdateRows {
  public:
@@ -19,7 +19,7 @@ class UpdateRows {
     const formats::CsrView csr = formats::as_csr(task.format);
     row_ptr_ = csr.row_ptr.data();
     columns_ = csr.col_idx.data();
-    for (std::int32_t i = 0; i < kMostSums; ++i) counted_[i] = i;
+    for (std::int32_t i = 0; i < kMaxSums; ++i) counted_[i] = i;
   }
 
   void run(std::int64_t row) {
@@ -27,9 +27,9 @@ class UpdateRows {
     for (std::int64_t first = 0; first < m; first += kBlockColumns<Acc>) {
       const std::int64_t width = smaller(m - first, kBlockColumns<Acc>);
       alignas(kVectorBytes) Acc c[kBlockColumns<Acc>] = {};
-      for (std::int64_t k = 0; k < task_.n; k += kMostSums) {
-        const std::int64_t count = smaller(task_.n - k, kMostSums);
-        if (first == 0 || task_.n > kMostSums) aggregate(row, k, count);
+      for (std::int64_t k = 0; k < task_.n; k += kMaxSums) {
+        const std::int64_t count = smaller(task_.n - k, kMaxSums);
+        if (first == 0 || task_.n > kMaxSums) aggregate(row, k, count);
         if (first == 0) keep(to, k, count);
         multiply(k, count, first, width, c);
       }
@@ -38,11 +38,11 @@ class UpdateRows {
   }
 
  private:
-  static constexpr std::int64_t kMostSums = 1024, kPiece = 256;
+  static constexpr std::int64_t kMaxSums = 1024, kPiece = 256;
 
   static std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
 
-  /// Forms numbers [first, first + count) of a row of A B.
+  /// Computes elements [first, first + count) of a row of A B.
   void aggregate(std::int64_t row, std::int64_t first, std::int64_t count) {
     const Operand& b = task_.operands.dense[kUpdateB];
     for (std::int64_t i = 0; i < count; i += kBlockColumns<Acc>) {
@@ -66,12 +66,12 @@ class UpdateRows {
     if (z.data != nullptr) dense_.write(z_, count, z, row * z.ld + first);
   }
 
-  /// Adds what `count` of the sums make of the weights.
+  /// Adds the products of `count` sums with the weights.
   void multiply(std::int64_t k, std::int64_t count, std::int64_t first, std::int64_t width, Acc* c) {
     Operand w = task_.operands.dense[kUpdateW];
     if (!task_.variant.transposed_weights) {
       const RowBlock<Acc> block = dense_.block(w, first, width);
-      // Rows of W from k on, as the entries 0, 1, ... of a row.
+      // Rows of W from k on, treated as entries 0, 1, ... of a row.
       Entries<Acc> factors = {counted_, z_, count};
       ColumnBlock<Acc> moved = block.block;
       moved.b += k * moved.row_bytes;
@@ -81,7 +81,7 @@ class UpdateRows {
     for (std::int64_t j = 0; j < width; ++j) c[j] += dot((first + j) * w.ld + k, count);
   }
 
-  /// The sums times part of a row of transposed weights.
+  /// Returns the product of the sums with part of a row of transposed weights.
   Acc dot(std::int64_t at, std::int64_t count) {
     Acc sum = 0;
     for (std::int64_t i = 0; i < count; i += kPiece) {
@@ -104,7 +104,7 @@ class UpdateRows {
     const bool relu = task_.variant.activation == Activation::relu;
     for (std::int64_t j = 0; j < width; ++j) {
       c[j] = alpha * c[j] + added[j];
-      if (relu && c[j] < 0) c[j] = 0;  // NaN stays
+      if (relu && c[j] < 0) c[j] = 0;  // NaN is kept
     }
     result_.write(c, width, to, row * to.ld + first);
   }
@@ -115,20 +115,20 @@ class UpdateRows {
   PackedValues<Acc> values_;
   const std::int64_t* row_ptr_;
   const std::int32_t* columns_;
-  std::int32_t counted_[kMostSums];
-  alignas(kVectorBytes) Acc z_[kMostSums];
+  std::int32_t counted_[kMaxSums];
+  alignas(kVectorBytes) Acc z_[kMaxSums];
   alignas(kVectorBytes) Acc factors_[kPiece];
 };
 
 template <class Acc>
 [[gnu::noinline]] void update_rows(const Task& task, const Chunk& chunk, const DenseType<Acc>& dense,
                                    const DenseType<Acc>& result) noexcept {
-  if (chunk.first_col != 0) return;  // a row is the work of one thread: all of it meets the weights
+  if (chunk.first_col != 0) return;  // a row is not split, since all of it is multiplied by W
   UpdateRows<Acc> rows(task, dense, result);
   for (std::int64_t row = chunk.first; row < chunk.last; ++row) rows.run(row);
 }
 
-/// The kernel for dense operands of type D and results of type R.
+/// Kernel for dense operands of type D and results of type R.
 template <class D, class R = D>
 void update_chunk(const Task& task, const Chunk& chunk) noexcept {
   update_rows(task, chunk, kDenseType<D>, kDenseType<R>);

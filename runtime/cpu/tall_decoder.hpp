@@ -1,5 +1,5 @@
-// Tall windows, a sub-window of 8 rows at a time: its tiles are the ones whose group has its bit. Compiled
-// once per instruction set.
+// Decoder of tall windows, one sub-window of 8 rows at a time: its tiles are those whose group has its bit
+// set. Compiled once per instruction set.
 #pragma once
 
 #include "formats/layout/tall.hpp"
@@ -18,7 +18,7 @@ class TallDecoder {
     values_.bind(view_.values);
   }
 
-  /// Unit u holds the rows from 8 u on. Units come in ascending order, so that the window moves along.
+  /// Opens unit u, the rows from 8 u on. Units are opened in ascending order, which advances the window.
   void open(std::int64_t unit) {
     first_row_ = unit * kRows;
     rows_ = window_rows(first_row_, view_.rows, kRows);
@@ -47,7 +47,7 @@ class TallDecoder {
     }
   }
 
-  /// Yields row r of all tiles; rows in ascending order, each once, because the cursors move along.
+  /// Yields row r of all tiles. Rows must be requested once, in ascending order, because the cursors advance.
   [[gnu::noinline]] Entries<A> row(int r) {
     RowWriter<V, A> writer(values_, scratch_);
     const int tiles = tiles_, shift = 8 * r;
@@ -62,7 +62,7 @@ class TallDecoder {
   }
 
  private:
-  /// Binary search: a chunk may start anywhere.
+  /// Binary search, because a chunk may start at any row.
   [[nodiscard]] std::int64_t window_of(std::int64_t row) const {
     std::int64_t low = 0, high = static_cast<std::int64_t>(view_.window_row.size()) - 1;
     while (high - low > 1) {

@@ -1,4 +1,4 @@
-// The scratch of a tile decoder: a group of tiles of one window, and one row at a time pulled out of them.
+// Scratch of tile decoders: a group of tiles of one window, from which rows are extracted one at a time.
 // Compiled once per instruction set.
 #pragma once
 
@@ -10,21 +10,21 @@
 
 namespace sptile::runtime::SPTILE_ISA {
 
-/// Tiles per group: the scratch of a row stays well inside the first cache (8 KiB for float).
+/// Tiles per group. The scratch of a row (8 KiB for float) fits in L1.
 inline constexpr int kGroupTiles = 128;
 
-/// Room for the entries of one row of a group.
+/// Buffers for the entries of one row of a group.
 template <class V, class A>
 struct RowScratch {
-  static constexpr int kRoom = 8 * kGroupTiles + 8;  ///< appends write 8 elements, whatever they keep
+  static constexpr int kRoom = 8 * kGroupTiles + 8;  ///< each append writes 8 elements
   alignas(kVectorBytes) std::int32_t col[kRoom];
   alignas(kVectorBytes) A value[kRoom];
 
   RowScratch() { fill_constant<V>(value); }
 };
 
-/// Collects one row over the tiles of a group: column ids packed by the row's bits, values read where the
-/// tile's cursor stands. Lives in registers for the time of one row.
+/// Collects one row over the tiles of a group: the column ids selected by the row's bits, and the values at
+/// the tile's cursor. Kept in registers during one row.
 template <class V, class A>
 class RowWriter {
  public:
@@ -36,7 +36,7 @@ class RowWriter {
     compress8(ids, bits, col_ + count_);
   }
 
-  /// Appends `count` values from position `from`; call after the columns that they belong to.
+  /// Appends `count` values from position `from`. Call it after the columns that they belong to.
   [[gnu::always_inline]] void append_values(std::int64_t from, int count) {
     values_.copy_few(from, count, value_ + count_);
     count_ += count;
@@ -51,24 +51,24 @@ class RowWriter {
   std::int64_t count_ = 0;
 };
 
-/// A group of tiles whose rows are bytes of 64-bit masks, kWords masks (8 rows each) per tile, values row by
-/// row: bittcf, rs_tile and me_tcf look like this.
+/// A group of tiles with kWords 64-bit masks (8 rows each) per tile, whose rows are bytes of the masks and
+/// whose values are stored row by row: the layout of bittcf, rs_tile and me_tcf.
 template <class V, class A, int kWords>
 class TileGroup {
  public:
-  /// Starts a group over `ids`, the columns of its first tile.
+  /// Starts a group; `ids` are the columns of its first tile.
   void start(const std::int32_t* ids) {
     ids_ = ids;
     tiles_ = 0;
   }
 
-  /// Adds a tile whose first value stands at `cursor`.
+  /// Adds a tile whose values start at `cursor`.
   void add(const std::uint64_t* masks, std::int64_t cursor) {
     for (int w = 0; w < kWords; ++w) masks_[tiles_][w] = masks[w];
     cursors_[tiles_++] = cursor;
   }
 
-  /// Yields row r of all tiles; rows in ascending order, each once, because the cursors move along.
+  /// Yields row r of all tiles. Rows must be requested once, in ascending order, because the cursors advance.
   [[gnu::noinline]] Entries<A> row(int r) {
     RowWriter<V, A> writer(values_, scratch_);
     const std::int32_t* ids = ids_;
@@ -94,7 +94,7 @@ class TileGroup {
   RowScratch<V, A> scratch_;
 };
 
-/// The tiles of the open window, cut in groups.
+/// The tiles of the open window, divided into groups.
 struct TileRange {
   std::int64_t first = 0, last = 0;
 
@@ -107,7 +107,8 @@ struct TileRange {
   }
 };
 
-/// Rows of a window of H that starts at `first_row`; the last window of a matrix may be short.
+/// Returns the rows of a window of height `height` that starts at `first_row`; the last window of a matrix
+/// may be shorter.
 inline int window_rows(std::int64_t first_row, std::int64_t rows, int height) {
   return rows - first_row < height ? static_cast<int>(rows - first_row) : height;
 }

@@ -15,7 +15,7 @@ using formats::WindowPlacement;
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-/// Units of one kind whose costs are known up to a prefix sum.
+/// Divides units of one kind with given cumulative costs.
 WorkPlan divide_units(std::int64_t units, std::int64_t n, int threads, const CostBefore& cost_before) {
   WorkPlan plan;
   append_chunks(plan.chunks, 0, units, n, cost_before, chunk_target(cost_before(units), n, threads));
@@ -28,13 +28,13 @@ WorkPlan divide_rows(const FormatView&, const Blocks& blocks, std::int64_t n, in
                       [&](std::int64_t row) { return blocks.rows.offset[at(row)] + kRowCost * row; });
 }
 
-/// Entries that stand in rows in front of this one.
+/// Returns the number of entries that are stored in rows (not in tiles) before this row.
 std::int64_t entries_in_rows_before(const formats::BlockRows& rows, std::int64_t row) {
   if (rows.ids.empty()) return 0;
   return rows.offset[at(std::lower_bound(rows.ids.begin(), rows.ids.end(), row) - rows.ids.begin())];
 }
 
-/// A unit is a window; what stands in rows of the window counts, too.
+/// A unit is a window; its cost includes entries that are stored in rows.
 WorkPlan divide_windows(const FormatView&, const Blocks& blocks, std::int64_t n, int threads) {
   return divide_units(blocks.windows(), n, threads, [&](std::int64_t window) {
     const std::int64_t row = blocks.row_of(window);
@@ -42,7 +42,7 @@ WorkPlan divide_windows(const FormatView&, const Blocks& blocks, std::int64_t n,
   });
 }
 
-/// A unit is a sub-window of 8 rows. Entries are counted per window, which spreads them over its units.
+/// A unit is a sub-window of 8 rows. The entries of a window are distributed evenly over its units.
 WorkPlan divide_sub_windows(const FormatView& format, const Blocks& blocks, std::int64_t n, int threads) {
   const auto starts = blocks.first_row.first(blocks.first_row.size() - 1);
   return divide_units((format.rows + 7) / 8, n, threads, [&](std::int64_t unit) {
@@ -55,7 +55,7 @@ WorkPlan divide_sub_windows(const FormatView& format, const Blocks& blocks, std:
   });
 }
 
-/// First window of each group of pieces, and the number of windows at the end.
+/// Returns the first window of each group of pieces, and the number of windows at the end.
 std::vector<std::int64_t> window_groups(const Blocks& blocks) {
   std::vector<std::int64_t> groups;
   for (std::int64_t w = 0; w < blocks.windows(); ++w)
@@ -76,8 +76,8 @@ std::vector<std::int32_t> rows_without_unit(const Blocks& blocks, std::int64_t a
   return rows;
 }
 
-/// Windows that stand anywhere, then what stands in rows, then empty rows. A chunk stays inside one of the
-/// three and never starts between the pieces of a split window.
+/// Units are windows at arbitrary rows, then rows of entries, then empty rows. A chunk contains one of the
+/// three kinds and never starts between the pieces of a split window.
 WorkPlan divide_scattered(const FormatView& format, const Blocks& blocks, std::int64_t n, int threads) {
   const std::vector<std::int64_t> groups = window_groups(blocks), residual = row_offsets(blocks.rows);
   const auto group_cost = [&](std::int64_t g) {
@@ -114,10 +114,11 @@ WorkPlan divide_scattered(const FormatView& format, const Blocks& blocks, std::i
 }
 
 using Divide = WorkPlan (*)(const FormatView& format, const Blocks& blocks, std::int64_t n, int threads);
-/// By WindowPlacement.
+/// In the order of WindowPlacement.
 constexpr Divide kDivide[] = {divide_rows, divide_windows, divide_sub_windows, divide_scattered};
 
-/// Returns where each kind of units ends; the last end is the number of units. A chunk has units of one kind.
+/// Returns the end of each kind of units; the last end is the number of units. A chunk contains units of one
+/// kind.
 std::vector<std::int64_t> kind_ends(const FormatView& format, const Blocks& blocks, std::int64_t empty_rows) {
   const std::int64_t windows = blocks.windows(), rows = blocks.rows.size();
   const std::vector<std::int64_t> ends[] = {
@@ -125,7 +126,7 @@ std::vector<std::int64_t> kind_ends(const FormatView& format, const Blocks& bloc
   return ends[static_cast<std::size_t>(blocks.placement)];
 }
 
-/// Adds runs to a plan, one after the other.
+/// Adds runs to a plan in order.
 class RunReader {
  public:
   RunReader(const FormatView& format, std::int64_t n, int threads)
@@ -135,7 +136,7 @@ class RunReader {
     ends_ = kind_ends(format, blocks_, std::ssize(work_.empty_rows));
   }
 
-  /// Returns what is wrong with the run; null when it was added.
+  /// Adds a run. Returns an error description, or null on success.
   const char* add(const UnitRun& run) {
     if (run.last <= first_) return "has no units";
     if (run.last > ends_.back()) return "ends after the last unit";
@@ -189,9 +190,9 @@ WorkPlan divide_work(const FormatView& format, std::int64_t n, int threads) {
 }
 
 WorkPlan divide_columns(const FormatView& format, std::int64_t n) {
-  constexpr std::int64_t kMostChunks = 1024;
-  const std::int64_t chunks = std::clamp<std::int64_t>(n / kColumnsPerChunk, 1, kMostChunks);
-  const std::int64_t each = n / chunks, more = n % chunks;  // the first `more` have one column more
+  constexpr std::int64_t kMaxChunks = 1024;
+  const std::int64_t chunks = std::clamp<std::int64_t>(n / kColumnsPerChunk, 1, kMaxChunks);
+  const std::int64_t each = n / chunks, more = n % chunks;  // the first `more` chunks have one more column
   WorkPlan work;
   for (std::int64_t i = 0; i < chunks; ++i)
     work.chunks.push_back(

@@ -1,5 +1,5 @@
-// dW = alpha Z^T G, G = dC act'(C): rows go by in tiles, and each number of dW is one sum over all of them,
-// in their order, whoever forms it. Compiled once per instruction set.
+// dW = alpha Z^T G, G = dC act'(C). Rows are processed in tiles. Each element of dW is a single sum over all
+// rows in order, independent of the division of work.
 #pragma once
 
 #include "runtime/cpu/units.hpp"
@@ -17,8 +17,8 @@ class GradientColumns {
     for (Acc& one : ones_) one = 1;
   }
 
-  /// Columns [first, last) of Z, at most kColumns: rows of dW. Who has the first ones writes G and dbias,
-  /// too.
+  /// Computes rows [first, last) of dW, at most kColumns, from these columns of Z. The chunk with the first
+  /// column also writes G and dbias.
   void run(std::int64_t first, std::int64_t last) {
     const std::int64_t m = task_.sizes.m;
     for (std::int64_t column = 0; column < m; column += kBlockColumns<Acc>)
@@ -28,7 +28,7 @@ class GradientColumns {
   static constexpr std::int64_t kColumns = 2 * kColumnsPerChunk;
 
  private:
-  static constexpr std::int64_t kRows = 32;  ///< of a tile
+  static constexpr std::int64_t kRows = 32;  ///< rows per tile
 
   void run_block(std::int64_t first, std::int64_t last, std::int64_t column, std::int64_t width) {
     const RowBlock<Acc> block = block_of_rows<Acc>({g_, kBlockColumns<Acc>}, 0, width);
@@ -50,7 +50,7 @@ class GradientColumns {
     if (adds_up) write(block, sums_[kColumns], 1, task_.operands.dense[kGradientDbias], 0, column);
   }
 
-  /// Some rows of G.
+  /// Computes some rows of G.
   void make_tile(std::int64_t first, std::int64_t count, std::int64_t column, std::int64_t width,
                  bool writes) {
     const Operand &dc = task_.operands.dense[kGradientDc], &c = task_.operands.dense[kGradientC],
@@ -87,7 +87,7 @@ class GradientColumns {
   alignas(kVectorBytes) Acc factors_[kRows];
   alignas(kVectorBytes) Acc written_[kBlockColumns<Acc>];
   alignas(kVectorBytes) Acc g_[kRows][kBlockColumns<Acc>];
-  alignas(kVectorBytes) Acc sums_[kColumns + 1][kBlockColumns<Acc>];  ///< the last: of dbias
+  alignas(kVectorBytes) Acc sums_[kColumns + 1][kBlockColumns<Acc>];  ///< the last row: sums of dbias
 };
 
 template <class Acc>
@@ -100,7 +100,7 @@ template <class Acc>
     columns.run(first, end - first < kStep ? end : first + kStep);
 }
 
-/// The kernel for dense operands of type D and results of type R.
+/// Kernel for dense operands of type D and results of type R.
 template <class D, class R = D>
 void gradient_chunk(const Task& task, const Chunk& chunk) noexcept {
   gradient_columns(task, chunk, kDenseType<D>, kDenseType<R>);

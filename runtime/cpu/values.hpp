@@ -1,4 +1,4 @@
-// Stored values on their way to the accumulator type. Compiled once per instruction set.
+// Conversion of stored values to the accumulator type. Compiled once per instruction set.
 #pragma once
 
 #include <cstdint>
@@ -8,21 +8,21 @@
 
 namespace sptile::runtime::SPTILE_ISA {
 
-/// Value type of a pattern matrix: nothing is stored, every entry is 1.
+/// Value type of a pattern: nothing is stored, every entry is 1.
 struct Ones {};
 
-/// Value type of a matrix whose entries are looked at for where their values stand: each entry yields its
-/// position in the packed order, the value arrays one after the other.
+/// Value type that yields positions instead of values: each entry yields its position in packed order, the
+/// concatenated value arrays.
 struct Positions {};
 
-/// The last few values of an array, one by one; out of line because it is rare.
+/// Copies the last values of an array one by one. Not inlined, because it is rare.
 template <class V, class A>
 [[gnu::noinline]] void copy_last_values(const V* from, int count, A* to) {
   for (int i = 0; i < count; ++i) store<1>(to + i, load<1>(from + i));
 }
 
-/// Writes the next `count` <= 8 values to `to`, which has room for 8. Reads 8 at once where the array (it
-/// ends at `end`) has them; what is beyond `count` is overwritten later or never looked at.
+/// Writes the next `count` <= 8 values to `to`, which must hold 8. Reads 8 at once if the array, which ends
+/// at `end`, has them; excess values are overwritten later or never read.
 template <class V, class A>
 [[gnu::always_inline]] inline void copy_values(const V* from, const V* end, int count, A* to) {
   if (end - from >= 8)
@@ -35,13 +35,13 @@ template <class V, class A>
 template <class V>
 class ValueArray {
  public:
-  /// `packed` is the position of the array's first value in the packed order.
+  /// Binds the array; `packed` is the position of its first value in packed order.
   void bind(const ArrayView& values, std::int64_t packed = 0) {
     static_cast<void>(packed);
     begin_ = static_cast<const V*>(values.data);
     end_ = begin_ + values.size;
   }
-  /// Writes `count` <= 8 values from position `from` on to `to`, which has room for 8.
+  /// Writes `count` <= 8 values from position `from` to `to`, which must hold 8.
   template <class A>
   [[gnu::always_inline]] void copy_few(std::int64_t from, int count, A* to) const {
     copy_values(begin_ + from, end_, count, to);
@@ -59,10 +59,10 @@ class ValueArray {
 
  private:
   const V* begin_ = nullptr;
-  const V* end_ = nullptr;  ///< reads of eight stay before it
+  const V* end_ = nullptr;  ///< end of the array, beyond which reads of eight must not go
 };
 
-/// Nothing is stored, and where ones belong they stand already: see fill_constant.
+/// Copies nothing: fill_constant has written the ones.
 template <>
 class ValueArray<Ones> {
  public:
@@ -96,7 +96,7 @@ class ValueArray<Positions> {
   std::int64_t packed_ = 0;
 };
 
-/// Prepares room for values that ValueArray<V> will copy to.
+/// Initializes the destination of values that ValueArray<V> does not copy.
 template <class V, class A, int N>
 void fill_constant(A (&room)[N]) {
   if constexpr (std::is_same_v<V, Ones>)

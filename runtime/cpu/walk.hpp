@@ -1,14 +1,14 @@
-// Walks the units of a chunk: decode a row, multiply it. Compiled once per instruction set.
+// Iteration over the units of a chunk: decode a row, multiply it. Compiled once per instruction set.
 //
-// A decoder turns one unit (a window of up to kRows rows) into rows of entries:
-//   using Acc;                       accumulator type of the values it yields
-//   static constexpr int kRows;      largest number of rows of a unit
+// A decoder converts one unit (a window of up to kRows rows) to rows of entries:
+//   using Acc;                       accumulator type of the values that it yields
+//   static constexpr int kRows;      maximum number of rows of a unit
 //   void open(unit)                  starts a unit
-//   int rows()                       its rows
+//   int rows()                       number of rows of the unit
 //   std::int64_t row_id(r)           row of the matrix, in the format's order
-//   int groups()                     a unit with too many tiles for the scratch comes in several groups
-//   void prepare(g)                  groups are asked for in ascending order, starting over at 0
-//   Entries<Acc> row(r)              entries of row r in that group; rows are asked for once, in order
+//   int groups()                     number of groups: units whose tiles exceed the scratch have several
+//   void prepare(g)                  starts a group; called in ascending order from 0
+//   Entries<Acc> row(r)              entries of row r in the group; called once per row, in order
 #pragma once
 
 #include "runtime/cpu/panel.hpp"
@@ -21,7 +21,7 @@ struct alignas(kVectorBytes) Carry {
   Acc sums[H][kBlockColumns<Acc>];
 };
 
-/// Multiplies a unit that fits the scratch: each row is decoded once and meets all column blocks.
+/// Multiplies a unit of one group. Each row is decoded once and multiplied by all column blocks.
 template <class Decoder>
 void multiply_unit(Decoder& decoder, const Panel<typename Decoder::Acc>& panel, std::byte* const* c_rows) {
   decoder.prepare(0);
@@ -32,7 +32,7 @@ void multiply_unit(Decoder& decoder, const Panel<typename Decoder::Acc>& panel, 
   }
 }
 
-/// Multiplies a unit of several groups; the sums wait in a carry buffer, so they are added in the same order.
+/// Multiplies a unit of several groups. A carry buffer keeps the sums, so they are added in the same order.
 template <class Decoder>
 void multiply_long_unit(Decoder& decoder, const Panel<typename Decoder::Acc>& panel,
                         std::byte* const* c_rows) {
@@ -48,12 +48,12 @@ void multiply_long_unit(Decoder& decoder, const Panel<typename Decoder::Acc>& pa
   }
 }
 
-/// Where a row of the format stands in the original matrix.
+/// Returns the row of the original matrix for a row of the format.
 inline std::int64_t original_row(const Task& task, std::int64_t row) {
   return task.row_order != nullptr ? task.row_order[row] : row;
 }
 
-/// Multiplies the rows of units, as a decoder yields them, with a panel.
+/// Multiplies the rows that a decoder yields with a panel.
 template <class Acc>
 struct Multiply {
   const Task& task;
@@ -77,11 +77,11 @@ struct Multiply {
   }
 };
 
-/// Types of B and C, as far as a walk over a format needs to know them.
+/// Element sizes of B and C, which are all that the iteration over a format needs of their types.
 template <class Acc>
 struct DenseColumns {
   void (*cut)(const Task&, std::int64_t first, std::int64_t last, Panel<Acc>&);
-  std::int64_t result_bytes;  ///< of an element of C
+  std::int64_t result_bytes;  ///< bytes of an element of C
 };
 
 template <class F, class V, class Acc>
@@ -99,7 +99,7 @@ template <class F, class V, class Acc>
   }
 }
 
-/// The kernel of one format: F::walk_units<V, Acc> for values of type V, a B of type D and a C of type R.
+/// Kernel of one format: F::walk_units<V, Acc> for values of type V, a B of type D and a C of type R.
 template <class F, class V, class D, class R = D>
 void run_chunk(const Task& task, const Chunk& chunk) noexcept {
   using Acc = Accumulator<D>;

@@ -1,6 +1,6 @@
-// What kernels with weights share: sums of rows of any dense type, formed by the blocks of row_kernel.hpp,
-// whether the factors are values of A or computed numbers. They know dense types by a few functions, so that
-// there is one walk. Compiled once per instruction set.
+// Weighted sums of dense rows of any type, computed by the blocks of row_kernel.hpp. Weights are values of A
+// or computed numbers. Dense types are accessed through a few functions, so that the iteration is
+// instantiated once. Compiled once per instruction set.
 #pragma once
 
 #include "runtime/cpu/cpu_kernels.hpp"
@@ -8,25 +8,25 @@
 
 namespace sptile::runtime::SPTILE_ISA {
 
-/// Rows of a matrix of some type, from a column on, as many as a block takes.
+/// A block of columns of the rows of a dense matrix.
 template <class Acc>
 struct RowBlock {
   ColumnBlock<Acc> block;
   int lanes = 1;
   std::int64_t width = 0;
 
-  /// Adds factors times rows to `sums`, which lie as blocks carry them; starts from zero where `first`.
+  /// Adds weighted rows to `sums`, which are in carry layout; starts from zero if `first`.
   void add(const Entries<Acc>& factors, bool first, Acc* sums) const {
     block.fn(block, factors, nullptr, first ? nullptr : sums, sums);
   }
-  /// Puts sums one after the other: the last vector of a block overlaps the one before.
+  /// Makes the sums contiguous: in carry layout, the last vector of a block overlaps the previous one.
   void straighten(Acc* sums) const {
     const std::int64_t from = (width + lanes - 1) / lanes * lanes - lanes;
     for (int i = 0; i < lanes; ++i) sums[block.last + i] = sums[from + i];
   }
 };
 
-/// At most kBlockColumns columns.
+/// Returns a block of at most kBlockColumns columns.
 template <class D, int L = kLanes<Accumulator<D>>>
 RowBlock<Accumulator<D>> block_of_rows(const Operand& rows, std::int64_t first, std::int64_t width) {
   using Acc = Accumulator<D>;
@@ -42,7 +42,7 @@ RowBlock<Accumulator<D>> block_of_rows(const Operand& rows, std::int64_t first, 
   return made;
 }
 
-/// What a type of dense elements is to a walk that sums in Acc.
+/// Functions of a dense element type for sums in Acc.
 template <class Acc>
 struct DenseType {
   RowBlock<Acc> (*block)(const Operand& rows, std::int64_t first, std::int64_t width);

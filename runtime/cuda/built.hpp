@@ -1,5 +1,4 @@
-// Names the instances of kernels in table rows. Libraries without CUDA kernels have the same rows without
-// instances.
+// Kernel instances for table rows. Libraries without CUDA kernels have the same rows without instances.
 #pragma once
 
 #include <span>

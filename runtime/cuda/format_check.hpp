@@ -1,5 +1,5 @@
-// Checks of formats on a device, behind their upload: there they take as long as reading the arrays. Part of
-// the seam (backend.hpp).
+// Checks of formats on a device after their upload, as fast as reading the arrays. Part of the CUDA interface
+// (backend.hpp).
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@
 
 namespace sptile::runtime::cuda {
 
-struct DeviceFormat;  // device_format.hpp
+struct DeviceFormat;  // defined in device_format.hpp
 
-/// True for formats whose contents can be checked on a device. All of them have FormatLayout::check_offsets.
+/// Returns whether the contents of a format can be checked on a device. All such formats have
+/// FormatLayout::check_offsets.
 bool has_device_check(const formats::FormatLayout& layout);
 
-/// Enqueues the check of a format whose lengths and offsets are good, of its row order and its value_source:
-/// of all that FormatLayout::check_contents verifies, and that the orders are permutations. `fault` is
-/// written when something is wrong: a number that the device and the host can write. What is wrong, the
-/// host's checks say.
+/// Enqueues the check of a format with valid lengths and offsets, its row order and its value_source:
+/// everything verified by FormatLayout::check_contents, and that the orders are permutations. Sets `fault`,
+/// which device and host can write, if something is invalid. The checks on the host then give the reason.
 Status start_check(const DeviceFormat& format, std::uint32_t* fault, void* stream);
 
 }  // namespace sptile::runtime::cuda

@@ -1,5 +1,5 @@
-// The seam in programs and libraries without CUDA kernels. In libsptile, which is compiled with the name of
-// libsptile-cuda as SPTILE_CUDA_LIBRARY, it loads that library; elsewhere it returns errors.
+// The CUDA interface in programs and libraries without CUDA kernels. libsptile, which is compiled with the
+// name of libsptile-cuda as SPTILE_CUDA_LIBRARY, loads that library; other programs return errors.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -15,10 +15,11 @@ namespace {
 #ifdef SPTILE_CUDA_LIBRARY
 struct Loaded {
   const Part* part = nullptr;
-  std::string reason = {};  ///< why there is none
+  std::string reason = {};  ///< why no library is loaded
 };
 
-/// Next to the library that contains this code, otherwise where the loader looks.
+/// Returns the path next to the library that contains this code if the file exists; otherwise the loader
+/// searches.
 std::string place() {
   static const char here = 0;
   Dl_info info;
@@ -28,7 +29,7 @@ std::string place() {
   return ::access(adjacent.c_str(), F_OK) == 0 ? adjacent : SPTILE_CUDA_LIBRARY;
 }
 
-/// It stays loaded, as CUDA requires.
+/// Never unloads the library, as CUDA requires.
 Loaded load() {
   void* const library = ::dlopen(place().c_str(), RTLD_NOW | RTLD_LOCAL);
   void* const function = library == nullptr ? nullptr : ::dlsym(library, kPartFunction);
@@ -55,7 +56,7 @@ tl::unexpected<Error> refusal() {
 }
 #endif
 
-/// Returns an error, or an empty value from functions that return no Result.
+/// Returns an error, or an empty value for functions that do not return a Result.
 template <class R>
 R nothing() {
   using Value = std::remove_cvref_t<R>;

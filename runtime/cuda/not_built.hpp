@@ -1,4 +1,4 @@
-// What is said where there are no kernels.
+// Error of builds without kernels.
 #pragma once
 
 #include "formats/core/error.hpp"

@@ -1,4 +1,4 @@
-// The entry point of libsptile-cuda.
+// Entry point of libsptile-cuda.
 #include "runtime/cuda/part.hpp"
 
 namespace sptile::runtime::cuda {

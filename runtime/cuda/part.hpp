@@ -1,13 +1,13 @@
-// The seam as a table of functions. libsptile contains no CUDA kernels: it loads libsptile-cuda when a plan
-// or a matrix first uses a device, and calls its functions through this table. Programs that link the runtime
-// statically call them directly.
+// The CUDA interface as a table of functions. libsptile contains no CUDA kernels: it loads libsptile-cuda
+// when a plan or a matrix first uses a device, and calls its functions through this table. Programs that link
+// the runtime statically call them directly.
 #pragma once
 
 #include "runtime/cuda/backend.hpp"
 #include "runtime/cuda/device_input.hpp"
 #include "runtime/cuda/format_check.hpp"
 
-/// Every function of the seam.
+/// Every function of the interface.
 #define SPTILE_CUDA_SEAM(F) \
   F(built)                  \
   F(versions)               \

@@ -1,4 +1,4 @@
-// How a kernel's work is divided, made on the host when planning.
+// Partition of a kernel's work, computed on the host during planning.
 #pragma once
 
 #include <array>
@@ -12,8 +12,8 @@
 
 namespace sptile::runtime::cuda {
 
-/// What launching reads of a schedule: a plain struct of the kernel's family, offsets of parts, counts, sizes
-/// of grids. Only that family knows it.
+/// Data of a schedule that launches read: a plain struct of the kernel's family with offsets of arrays,
+/// counts and grid sizes. Opaque to other code.
 class ScheduleHeader {
  public:
   template <class T>
@@ -41,12 +41,13 @@ class ScheduleHeader {
   const char* type_ = nullptr;
 };
 
-/// One schedule. `bytes` is uploaded as it is, to an address that is a multiple of kScheduleAlignment.
+/// One schedule. `bytes` is uploaded unchanged, to an address that is a multiple of kScheduleAlignment.
 struct Schedule {
   std::vector<std::byte> bytes;
-  std::span<const std::byte> borrowed = {};  ///< in place of `bytes`: of a stored schedule, where it lies
+  std::span<const std::byte> borrowed = {};  ///< used instead of `bytes`: the bytes of a stored schedule
   ScheduleHeader header;
-  /// Device scratch. It is zero before the first launch; a launch that counts in it leaves its counters zero.
+  /// Bytes of device workspace. It is zero before the first launch, and launches reset their counters to
+  /// zero.
   std::size_t workspace_bytes = 0;
 
   [[nodiscard]] std::span<const std::byte> contents() const { return borrowed.empty() ? bytes : borrowed; }
@@ -58,14 +59,14 @@ constexpr std::size_t schedule_aligned(std::size_t bytes) {
   return (bytes + kScheduleAlignment - 1) / kScheduleAlignment * kScheduleAlignment;
 }
 
-/// Appends zeros; gives their offset.
+/// Appends zeros and returns their offset.
 inline std::int64_t append_zeros(Schedule& schedule, std::size_t bytes) {
   const std::size_t at = schedule_aligned(schedule.bytes.size());
   schedule.bytes.resize(at + bytes);
   return static_cast<std::int64_t>(at);
 }
 
-/// Makes room for arrays, so that appending them moves nothing that is there.
+/// Reserves space for arrays, so that appending them does not reallocate.
 template <class... T>
 void reserve(Schedule& schedule, const std::vector<T>&... parts) {
   std::size_t end = schedule.bytes.size();
@@ -73,7 +74,7 @@ void reserve(Schedule& schedule, const std::vector<T>&... parts) {
   schedule.bytes.reserve(end);
 }
 
-/// Appends an array; gives its offset.
+/// Appends an array and returns its offset.
 template <class T>
 std::int64_t append(Schedule& schedule, const std::vector<T>& part) {
   const std::size_t bytes = part.size() * sizeof(T);
@@ -82,12 +83,12 @@ std::int64_t append(Schedule& schedule, const std::vector<T>& part) {
   return at;
 }
 
-/// Counters and sums of one kernel in the workspace: offsets of both.
+/// Offsets of a kernel's counters and partial sums in the workspace.
 struct ScheduleScratch {
   std::int64_t counters_at = 0, partials_at = 0;
 };
 
-/// Takes room for so many counters of 4 bytes and behind them bytes of sums.
+/// Reserves `counters` 4-byte counters, followed by `partial_bytes` bytes of partial sums.
 inline ScheduleScratch append_scratch(Schedule& schedule, std::int64_t counters, std::int64_t partial_bytes) {
   const std::size_t at = schedule_aligned(schedule.workspace_bytes);
   const std::size_t partials = at + schedule_aligned(static_cast<std::size_t>(4 * counters));

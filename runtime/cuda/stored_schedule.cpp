@@ -41,7 +41,7 @@ bool Owners::take(std::int64_t begin, std::int64_t end) {
   if (begin < 0 || begin > end || end > count_) return false;
   taken_ += end - begin;
   bool free = true;
-  for (std::int64_t next = 0; begin < end; begin = next) {  // the part of each word
+  for (std::int64_t next = 0; begin < end; begin = next) {  // the part in each word
     next = std::min(end, (begin / 64 + 1) * 64);
     const std::uint64_t mask = ~std::uint64_t{0} >> (64 - (next - begin)) << begin % 64;
     std::uint64_t& word = owned_[static_cast<std::size_t>(begin / 64)];
@@ -53,7 +53,7 @@ bool Owners::take(std::int64_t begin, std::int64_t end) {
 
 namespace {
 
-/// Multiplies; a negative number when it is more than memory has.
+/// Multiplies; returns a negative number on overflow of the memory size.
 std::int64_t multiply(const Product& product) {
   constexpr std::int64_t kMost = std::int64_t{1} << 58;
   std::int64_t result = 0;

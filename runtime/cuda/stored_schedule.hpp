@@ -1,6 +1,6 @@
-// How schedules come back from where they were stored. What is read may be anything: nothing of it is used
-// before it is proven. A family stores the fewest numbers that it can; whatever follows from the matrix, N
-// and the device is worked out again, and what the bytes say is compared with the matrix.
+// Restoring of stored schedules. Stored data may be arbitrary and is validated before use. A family stores as
+// few numbers as possible; values that follow from the matrix, N and the device are recomputed, and the bytes
+// are compared with the matrix.
 #pragma once
 
 #include <algorithm>
@@ -16,49 +16,49 @@
 
 namespace sptile::runtime::cuda {
 
-/// Reads the parts of a schedule in the order in which they were appended. The first thing that is wrong is
-/// remembered; from then on all numbers are the least and all parts are empty.
+/// Reads the parts of a schedule in the order in which they were appended. Records the first error;
+/// afterwards all numbers are minimal and all parts empty.
 class ScheduleReader {
  public:
   explicit ScheduleReader(const StoredSchedule& stored) : stored_(stored) {}
 
-  /// The next number, which is not above `most`.
+  /// Returns the next number, which must be at most `most`.
   std::int64_t number(std::int64_t most);
 
-  /// The next part: so many elements. `at` becomes its offset.
+  /// Returns the next part, of `count` elements; `at` becomes its offset.
   template <class T>
   std::span<const T> part(std::int64_t count, std::int64_t& at) {
     const std::byte* const begin = take(count, sizeof(T), at);
     return {reinterpret_cast<const T*>(begin), begin == nullptr ? 0 : static_cast<std::size_t>(count)};
   }
 
-  /// The next part, which must be as given.
+  /// Reads the next part, which must equal `part`.
   template <class T>
   void expect(const std::vector<T>& part, std::int64_t& at, std::string_view what) {
     require(std::ranges::equal(this->part<T>(std::ssize(part), at), part), what);
   }
 
-  /// Says what must be true; gives what is.
+  /// Records an error unless `holds`; returns `holds`.
   bool require(bool holds, std::string_view what);
   [[nodiscard]] bool ok() const { return wrong_.empty(); }
 
-  /// Verifies that nothing is left; Errc::bad_input with what was wrong first.
+  /// Verifies that all data were read. Errc::bad_input with the first error.
   Status finish();
 
  private:
   const std::byte* take(std::int64_t count, std::size_t size, std::int64_t& at);
 
   StoredSchedule stored_;
-  std::size_t next_number_ = 0, end_ = 0;  ///< of the numbers and bytes that were read
+  std::size_t next_number_ = 0, end_ = 0;  ///< numbers and bytes read
   std::string wrong_;
 };
 
-/// Notes which of so many things have an owner: each must have one, and only one.
+/// Verifies that each of a number of items has exactly one owner.
 class Owners {
  public:
   explicit Owners(std::int64_t count) : count_(count), owned_((static_cast<std::size_t>(count) + 63) / 64) {}
 
-  /// Takes [begin, end); false when some are not there or have an owner.
+  /// Claims [begin, end); returns false if the range is invalid or an item has an owner.
   bool take(std::int64_t begin, std::int64_t end);
   [[nodiscard]] bool complete() const { return taken_ == count_; }
 
@@ -67,7 +67,7 @@ class Owners {
   std::vector<std::uint64_t> owned_;
 };
 
-/// Restores a schedule: `read` reads the parts and gives the header.
+/// Restores a schedule: `read` reads the parts and returns the header.
 template <class Read>
 Result<Schedule> restore_schedule(const StoredSchedule& stored, const Read& read) {
   ScheduleReader reader(stored);
@@ -100,12 +100,13 @@ struct StoredInstance {
   static constexpr ScheduleStore kStore = {kVersion, numbers, restore};
 };
 
-/// So many times so many bytes.
+/// Size of an array: `count` elements of `each` bytes.
 struct Product {
   std::int64_t count, each;
 };
 
-/// As append_scratch for counters and bytes of sums; the reader fails when they take more than 2^60 bytes.
+/// Works like append_scratch for counters and bytes of partial sums; records an error if they exceed 2^60
+/// bytes.
 ScheduleScratch read_scratch(ScheduleReader& reader, Schedule& schedule, const Product& counters,
                              const Product& sums);
 

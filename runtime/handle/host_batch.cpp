@@ -11,7 +11,7 @@
 namespace sptile::runtime {
 namespace {
 
-/// The arrays of the whole, without values that are never read.
+/// Arrays of the joined matrix, with values only if members have them.
 struct JoinedArrays {
   std::unique_ptr<std::int64_t[]> row_ptr;
   std::unique_ptr<std::int32_t[]> col_idx;

@@ -1,4 +1,4 @@
-// A batch of matrices in host memory as one.
+// Batches of matrices in host memory.
 #pragma once
 
 #include <span>
@@ -8,9 +8,9 @@
 
 namespace sptile::runtime {
 
-/// Copies matrices into one, which owns its arrays. Each is checked as formats::check_csr does, unless it is
-/// trusted; row_ptr of each has rows + 1 offsets, the last of them the number of its entries. Errors name the
-/// matrix: those of arrange, and Errc::bad_input. O(rows + entries).
+/// Joins matrices into one, which owns its arrays. Each is checked by formats::check_csr unless trusted;
+/// row_ptr must have rows + 1 offsets and end with the number of entries. Errors name the matrix: those of
+/// arrange, and Errc::bad_input. O(rows + entries).
 Result<HostCsr> join_on_host(std::span<const formats::CsrView> parts, Arrangement arrangement, bool trusted);
 
 }  // namespace sptile::runtime

@@ -16,14 +16,14 @@ namespace {
 
 using formats::FormatLayout;
 
-/// Bytes of a format, its order and, for refresh, its value_source, on a device.
+/// Returns the device bytes of a format, its row order and, for refresh, its value_source.
 std::size_t upload_bytes(const PlanMatrix& a, bool refreshable) {
   std::int64_t bytes = refreshable ? a.value_source.bytes() : 0;
   for (const ArrayView& array : a.format.arrays) bytes += array.bytes();
   return static_cast<std::size_t>(bytes) + a.row_order.size_bytes();
 }
 
-/// True when a list of values is in the same order for both formats of a matrix.
+/// Returns whether both formats of a matrix store values in the same order.
 bool packed_alike(const HeldFormat& a, const HeldFormat& b) {
   return a.matrix.format.layout == b.matrix.format.layout && a.side == b.side && a.parameter == b.parameter;
 }
@@ -117,11 +117,11 @@ Status Matrix::check_room(std::size_t bytes) const {
                                 std::to_string(used) + " are in use; destroy plans or raise the limit");
 }
 
-/// Converts CSR of the matrix that is on the device, or its transpose.
+/// Converts the CSR matrix on the device, or its transpose.
 Result<std::shared_ptr<HeldFormat>> Matrix::convert_csr(const FormatRequest& request,
                                                         const cuda::DeviceCsr& csr) {
   HoldOptions options = hold_options(request);
-  options.trusted = true;  // it is checked before it is converted
+  options.trusted = true;  // it is checked before the conversion
   if (request.side == Side::matrix)
     return hold_converted(*request.layout, csr, request.parameter, options, request.stream);
   const bool with_positions = options_.refreshable && dtype_ != DType::none;
@@ -146,7 +146,7 @@ Result<std::shared_ptr<HeldFormat>> Matrix::convert(const FormatRequest& request
   return convert_csr(request, uploaded->csr);
 }
 
-/// The CSR arrays of a matrix in host memory, with the order in which formats of a side have rows.
+/// Returns the CSR arrays of a host matrix, uploaded, with the row order of the formats of a side.
 Result<cuda::UploadedCsr> Matrix::csr_on_device(int ordinal, Side side) const {
   const auto csr = stored(formats::kCsrLayout);
   if (!csr) return tl::unexpected(csr.error());
@@ -172,7 +172,7 @@ Status Matrix::give_order(HeldFormat& held, void* stream) {
   return {};
 }
 
-/// A format in host memory; the transpose of arrays is made.
+/// Returns a format in host memory; computes the transpose of CSR arrays.
 Result<PlanMatrix> Matrix::on_host(const FormatRequest& request) const {
   if (!host_ || request.side == Side::matrix || request.layout->name != formats::kCsrLayout.name)
     return stored(*request.layout, request.side);
@@ -204,15 +204,15 @@ Result<std::shared_ptr<HeldFormat>> Matrix::make(const FormatRequest& request) {
   return hold_format(*matrix, hold_options(request));
 }
 
-/// A symmetric matrix stands for its transpose, too, as long as its values stay.
+/// A symmetric matrix is its own transpose unless its values can be replaced.
 Side Matrix::side_of(Side side) const {
   return symmetric().value_or(false) && !options_.refreshable ? Side::matrix : side;
 }
 
-Result<std::shared_ptr<HeldFormat>> Matrix::hold(const FormatRequest& wanted) {
+Result<std::shared_ptr<HeldFormat>> Matrix::hold(const FormatRequest& requested) {
   const std::lock_guard lock(mutex_);
-  FormatRequest request = wanted;
-  request.side = side_of(wanted.side);
+  FormatRequest request = requested;
+  request.side = side_of(requested.side);
   std::erase_if(held_, [](const auto& entry) { return entry.second.expired(); });
   const Key key{request.layout, request.side, request.parameter, request.device, request.ordinal};
   if (auto held = held_[key].lock()) return held;
@@ -269,7 +269,7 @@ Status Matrix::keep_fresh(ArrayView values, const std::vector<std::shared_ptr<He
   return {};
 }
 
-/// Values in the caller's order of entries, put in the order of CSR; on the device where the entries are.
+/// Converts values from the caller's order of entries to CSR order, on the device of the entries.
 Result<ArrayView> Matrix::in_order(ArrayView values, void* stream) {
   if (!device_ || !device_->position.present()) return values;
   if (values.size != device_->position.size || values.dtype != dtype_)
@@ -312,8 +312,8 @@ Status Matrix::refresh(ArrayView given, void* stream) {
   return keep_fresh(values, formats);
 }
 
-/// Gives formats in other orders the values that stand as in `order`, which has them. On one device they stay
-/// there, and on the stream.
+/// Updates formats in other orders with the values that `order` now contains. On a single device the values
+/// stay there and the work is enqueued on the stream.
 Status Matrix::refresh_others(HeldFormat& order, ArrayView values,
                               const std::vector<std::shared_ptr<HeldFormat>>& others, void* stream) {
   const auto beside = [&](const auto& held) {

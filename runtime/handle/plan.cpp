@@ -13,7 +13,7 @@ namespace {
 
 using formats::FormatLayout;
 
-/// The formats that are named; all that are stored when none is.
+/// Returns the named formats; all stored formats if there are no names.
 Result<std::vector<const FormatLayout*>> named_formats(const Matrix& matrix, const MatrixChoice& choice) {
   const std::string_view names = choice.formats;
   if (names.empty() || names == "auto") {
@@ -45,7 +45,7 @@ Result<std::vector<PlanMatrix>> stored_formats(const Matrix& matrix,
   return all;
 }
 
-/// Makes plans with formats of a matrix.
+/// Creates plans with formats of a matrix.
 struct Planner {
   Matrix& matrix;
   const Operation& op;
@@ -57,7 +57,7 @@ struct Planner {
 
   [[nodiscard]] Result<std::shared_ptr<ProductPlan>> plan(const FormatLayout& layout,
                                                           const PlanOptions& options) const {
-    const auto device = check_options(options);  // before anything that takes long
+    const auto device = check_options(options);  // check before slow steps
     if (!device) return tl::unexpected(device.error());
     if (Status s = check_extent(matrix.rows(), matrix.cols(), options); !s) return tl::unexpected(s.error());
     FormatRequest request{.layout = &layout,
@@ -81,14 +81,14 @@ struct Planner {
   }
 };
 
-/// Numbers per entry are those of A, in the order of one of its formats.
+/// Errc::usage for lists with A^T: numbers per entry belong to A, in the order of one of its formats.
 Status check_side(const Operation& op, Side side) {
   if (side == Side::matrix || op.result().extent != Extent::entries) return {};
   return fail(Errc::usage,
               "plan: " + std::string(op.name) + " of the transpose; swap its dense operands instead");
 }
 
-/// What the matrix says holds for its plans.
+/// Returns the options with those of the matrix.
 PlanOptions options_for(const Matrix& matrix, const PlanOptions& options) {
   PlanOptions same = options;
   same.refreshable = matrix.options().refreshable;
@@ -100,16 +100,16 @@ PlanOptions options_for(const Matrix& matrix, const PlanOptions& options) {
 
 Result<std::shared_ptr<ProductPlan>> plan_matrix(Matrix& matrix, const Operation& op,
                                                  const MatrixChoice& choice, const PlanOptions& options) {
-  const PlanOptions wanted = options_for(matrix, options);
+  const PlanOptions requested = options_for(matrix, options);
   if (Status s = check_side(op, choice.side); !s) return tl::unexpected(s.error());
   const auto layouts = named_formats(matrix, choice);
   if (!layouts) return tl::unexpected(layouts.error());
   const Planner planner{matrix, op, choice};
-  const bool chosen_kernel = wanted.choice == Choice::predicted || !planner.is_stored(*layouts->front());
-  if (layouts->size() == 1 && chosen_kernel) return planner.plan(*layouts->front(), wanted);
+  const bool chosen_kernel = requested.choice == Choice::predicted || !planner.is_stored(*layouts->front());
+  if (layouts->size() == 1 && chosen_kernel) return planner.plan(*layouts->front(), requested);
   const auto matrices = stored_formats(matrix, *layouts, choice.side);
   if (!matrices) return tl::unexpected(matrices.error());
-  auto chosen = choose_plan(op, *matrices, wanted, [&](std::size_t i, const PlanOptions& one) {
+  auto chosen = choose_plan(op, *matrices, requested, [&](std::size_t i, const PlanOptions& one) {
     return planner.plan(*(*layouts)[i], one);
   });
   if (!chosen) return tl::unexpected(chosen.error());

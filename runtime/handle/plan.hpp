@@ -9,21 +9,20 @@
 
 namespace sptile::runtime {
 
-/// What of a matrix a plan takes.
+/// Formats and side of the matrix for a plan.
 struct MatrixChoice {
-  std::string_view formats = {};  ///< names with commas; nothing or "auto": all that are stored
-  Side side = Side::matrix;       ///< A or, of operations without a number per entry, A^T
-  void* stream = nullptr;         ///< for conversions
+  std::string_view formats = {};  ///< comma-separated names; empty or "auto": all stored formats
+  Side side = Side::matrix;       ///< A or, for operations without a number per entry, A^T
+  void* stream = nullptr;         ///< stream for conversions
 };
 
-/// Plans an operation with one of several formats. The format of the plan is that of the matrix, shared with
-/// other plans. A format that is not stored is made on a CUDA device, and then must be the only one, since
-/// what its columns cost is not known on the host. `stream` is for conversions. Errors as choose_plan and
-/// Matrix::hold.
+/// Plans an operation with one of several formats, which is shared with other plans of the matrix. A format
+/// that is not stored is converted on a CUDA device and must be the only candidate, because its cost is
+/// unknown on the host. `stream` is for conversions. Errors as for choose_plan and Matrix::hold.
 Result<std::shared_ptr<ProductPlan>> plan_matrix(Matrix& matrix, const Operation& op,
                                                  const MatrixChoice& choice, const PlanOptions& options);
 
-/// Lists what plan_matrix chooses from. Errc::unsupported for formats that are not stored.
+/// Returns the candidates of plan_matrix. Errc::unsupported for formats that are not stored.
 Result<std::vector<Candidate>> predict_matrix(const Matrix& matrix, const Operation& op,
                                               const MatrixChoice& choice, const PlanOptions& options);
 

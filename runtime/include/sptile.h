@@ -6,8 +6,8 @@
  *
  * Functions that can fail return sptile_status. sptile_last_error() then states the cause and the remedy.
  * Handles are opaque. No function keeps a pointer to a struct or string after it returns. Arrays of a matrix
- * in host memory are borrowed, see sptile_matrix_create. NULL handles return SPTILE_USAGE, and destroying
- * NULL has no effect.
+ * in host memory are borrowed, see sptile_matrix_create. NULL handles return SPTILE_STATUS_USAGE, and
+ * destroying NULL has no effect.
  *
  * Thread safety: plans are immutable, and any number of threads may run one plan concurrently, each with its
  * own result. Any number of threads may create plans from one matrix. sptile_matrix_refresh needs exclusive
@@ -15,9 +15,9 @@
  *
  * Fork: a process that was forked after the library was loaded may use everything on the CPU, including
  * handles of its parent. Its runs start their own threads and compute the same bits; planning uses one
- * thread, because OpenMP threads remain with the parent. A CUDA plan of the parent returns SPTILE_DEVICE.
- * CUDA works in the child only if the parent has not used it. Processes started by exec or spawn have no such
- * limits.
+ * thread, because OpenMP threads remain with the parent. A CUDA plan of the parent returns
+ * SPTILE_STATUS_DEVICE. CUDA works in the child only if the parent has not used it. Processes started by exec
+ * or spawn have no such limits.
  */
 #pragma once
 
@@ -31,29 +31,29 @@ extern "C" {
 
 /* Status codes, equal to the exit codes of the sptile command. */
 typedef enum sptile_status {
-  SPTILE_OK = 0,
-  SPTILE_USAGE = 2,        /* invalid call: NULL, a negative size, mismatched shapes */
-  SPTILE_BAD_INPUT = 3,    /* a file or an array violates its format */
-  SPTILE_UNSUPPORTED = 4,  /* valid, but this build or machine cannot run it */
-  SPTILE_IO = 5,           /* system error: file not found, out of memory */
-  SPTILE_DEVICE = 6,       /* a device is missing or failed */
-  SPTILE_CHECK_FAILED = 7, /* a verification found different numbers */
-  SPTILE_INTERNAL = 70     /* a bug in sptile */
+  SPTILE_STATUS_OK = 0,
+  SPTILE_STATUS_USAGE = 2,        /* invalid call: NULL, a negative size, mismatched shapes */
+  SPTILE_STATUS_BAD_INPUT = 3,    /* a file or an array violates its format */
+  SPTILE_STATUS_UNSUPPORTED = 4,  /* valid, but this build or machine cannot run it */
+  SPTILE_STATUS_IO = 5,           /* system error: file not found, out of memory */
+  SPTILE_STATUS_DEVICE = 6,       /* a device is missing or failed */
+  SPTILE_STATUS_CHECK_FAILED = 7, /* a verification found different numbers */
+  SPTILE_STATUS_INTERNAL = 70     /* a bug in sptile */
 } sptile_status;
 
 /* Element types, numbered as in bundles. */
 typedef enum sptile_dtype {
-  SPTILE_NONE = 0, /* a pattern: no values are stored, every entry is 1 */
-  SPTILE_I32 = 2,  /* row and column indices in memory */
-  SPTILE_I64 = 4,  /* row and column indices in memory */
-  SPTILE_F16 = 6,
-  SPTILE_BF16 = 7,
-  SPTILE_F32 = 8,
-  SPTILE_F64 = 9
+  SPTILE_DTYPE_NONE = 0, /* a pattern: no values are stored, every entry is 1 */
+  SPTILE_DTYPE_I32 = 2,  /* row and column indices in memory */
+  SPTILE_DTYPE_I64 = 4,  /* row and column indices in memory */
+  SPTILE_DTYPE_F16 = 6,
+  SPTILE_DTYPE_BF16 = 7,
+  SPTILE_DTYPE_F32 = 8,
+  SPTILE_DTYPE_F64 = 9
 } sptile_dtype;
 
 /* Where arrays are and plans run. */
-typedef enum sptile_device { SPTILE_CPU = 0, SPTILE_CUDA = 1 } sptile_device;
+typedef enum sptile_device { SPTILE_DEVICE_CPU = 0, SPTILE_DEVICE_CUDA = 1 } sptile_device;
 
 /* Effect of NaN and infinity in dense operands. FAST: tile formats on CUDA may spread them within a window.
  * STRICT: as in IEEE arithmetic. On the CPU both are IEEE arithmetic, because stored zeros are not
@@ -65,11 +65,11 @@ typedef enum sptile_nonfinite { SPTILE_NONFINITE_FAST = 0, SPTILE_NONFINITE_STRI
  * and products of f64 operands are f64. */
 typedef enum sptile_precision {
   SPTILE_PRECISION_DEFAULT = 0, /* tf32 on tensor cores, otherwise fp32 */
-  SPTILE_FP32 = 1,
-  SPTILE_TF32 = 2,
-  SPTILE_FP16 = 3,
+  SPTILE_PRECISION_FP32 = 1,
+  SPTILE_PRECISION_TF32 = 2,
+  SPTILE_PRECISION_FP16 = 3,
   SPTILE_PRECISION_BF16 = 4,
-  SPTILE_FP64 = 5
+  SPTILE_PRECISION_FP64 = 5
 } sptile_precision;
 
 /* How a plan chooses among several formats: by the cost model, or by running the candidates on random
@@ -85,7 +85,7 @@ typedef enum sptile_order {
 } sptile_order;
 
 /* Function that is applied to sums before they are written. */
-typedef enum sptile_activation { SPTILE_ACTIVATION_NONE = 0, SPTILE_RELU = 1 } sptile_activation;
+typedef enum sptile_activation { SPTILE_ACTIVATION_NONE = 0, SPTILE_ACTIVATION_RELU = 1 } sptile_activation;
 
 /* Attention score of row x of X and row y of Y. */
 typedef enum sptile_score {
@@ -111,6 +111,11 @@ const char* sptile_version(void);
  * failing call on the same thread. */
 const char* sptile_last_error(void);
 
+/* Describes the library as JSON in UTF-8, in a string that is valid while the library is loaded: `operations`
+ * with their `operands`; `attributes` with `kind`, `default`, range or `choices`, the operations that read
+ * them, and whether they are given per plan or per run; `formats`; `kernels`. */
+sptile_status sptile_describe(const char** json);
+
 /* ---- Matrices ---- */
 
 /* Options of a matrix. */
@@ -131,15 +136,15 @@ typedef struct sptile_matrix_options {
 
 /* Content of the array `row` of a matrix in memory. */
 typedef enum sptile_layout {
-  SPTILE_CSR = 0, /* rows + 1 row offsets */
-  SPTILE_COO = 1  /* the row of each entry */
+  SPTILE_LAYOUT_CSR = 0, /* rows + 1 row offsets */
+  SPTILE_LAYOUT_COO = 1  /* the row of each entry */
 } sptile_layout;
 
 /* Treatment of entries that are not sorted by row and strictly ascending column. */
 typedef enum sptile_disorder {
-  SPTILE_REFUSE = 0, /* SPTILE_BAD_INPUT with the position */
-  SPTILE_SORT = 1,   /* entries are sorted; repeated ones are refused */
-  SPTILE_SUM = 2     /* entries are sorted, and repeated ones are added */
+  SPTILE_DISORDER_REFUSE = 0, /* SPTILE_STATUS_BAD_INPUT with the position */
+  SPTILE_DISORDER_SORT = 1,   /* entries are sorted; repeated ones are refused */
+  SPTILE_DISORDER_SUM = 2     /* entries are sorted, and repeated ones are added */
 } sptile_disorder;
 
 /* Arrays of a matrix in memory. */
@@ -149,14 +154,14 @@ typedef struct sptile_arrays {
   const void* row;     /* see sptile_layout */
   const void* col;     /* the column of each entry */
   const void* values;  /* NULL: a pattern, where every entry is 1 */
-  int32_t value_dtype; /* sptile_dtype; SPTILE_NONE for a pattern */
-  int32_t layout;      /* sptile_layout; SPTILE_CSR in host memory */
-  int32_t
-      row_dtype; /* SPTILE_I32 or SPTILE_I64; 0: I64 for SPTILE_CSR, I32 for SPTILE_COO. 0 in host memory */
-  int32_t col_dtype; /* SPTILE_I32 or SPTILE_I64; 0: I32. 0 in host memory */
-  int32_t disorder;  /* sptile_disorder; SPTILE_REFUSE in host memory */
-  int32_t device;    /* sptile_device that contains all three arrays */
-  int32_t ordinal;   /* CUDA device number */
+  int32_t value_dtype; /* sptile_dtype; SPTILE_DTYPE_NONE for a pattern */
+  int32_t layout;      /* sptile_layout; SPTILE_LAYOUT_CSR in host memory */
+  int32_t row_dtype;   /* SPTILE_DTYPE_I32 or SPTILE_DTYPE_I64; 0: I64 for SPTILE_LAYOUT_CSR, I32 for
+                          SPTILE_LAYOUT_COO. 0 in host memory */
+  int32_t col_dtype;   /* SPTILE_DTYPE_I32 or SPTILE_DTYPE_I64; 0: I32. 0 in host memory */
+  int32_t disorder;    /* sptile_disorder; SPTILE_DISORDER_REFUSE in host memory */
+  int32_t device;      /* sptile_device that contains all three arrays */
+  int32_t ordinal;     /* CUDA device number */
   int32_t reserved;
 } sptile_arrays;
 
@@ -165,8 +170,9 @@ typedef struct sptile_arrays {
 
 /* Arrangement of the matrices of a batch. */
 typedef enum sptile_arrangement {
-  SPTILE_BLOCK_DIAGONAL = 0, /* on the diagonal; the operands are concatenated */
-  SPTILE_STACKED = 1 /* rows are concatenated; all have the same columns and are multiplied by one B */
+  SPTILE_ARRANGEMENT_BLOCK_DIAGONAL = 0, /* on the diagonal; the operands are concatenated */
+  SPTILE_ARRANGEMENT_STACKED =
+      1 /* rows are concatenated; all have the same columns and are multiplied by one B */
 } sptile_arrangement;
 
 /* Maps a bundle ('sptile convert' writes them) and checks everything except the data, at a cost that does not
@@ -178,19 +184,19 @@ sptile_status sptile_matrix_open(const char* path, const sptile_matrix_options* 
 /* Creates a matrix from arrays. They are borrowed: keep them unchanged until the matrix and all its plans are
  * destroyed. With options->copy they may be freed when this returns. Arrays in device memory are checked on
  * `stream`, a cudaStream_t of their device (NULL: the default stream), and the call waits for the result.
- * Unless they are sorted CSR with SPTILE_I64 offsets and SPTILE_I32 columns, they are copied. Arrays in host
- * memory are checked when a plan is created; `stream` is NULL. */
+ * Unless they are sorted CSR with SPTILE_DTYPE_I64 offsets and SPTILE_DTYPE_I32 columns, they are copied.
+ * Arrays in host memory are checked when a plan is created; `stream` is NULL. */
 sptile_status sptile_matrix_create(const sptile_arrays* arrays, const sptile_matrix_options* options,
                                    void* stream, sptile_matrix** matrix);
 
 /* Joins `count` >= 1 CSR matrices into one, so that one run multiplies all of them. This is faster than
- * separate runs if the matrices are small. Rows, columns (unless SPTILE_STACKED), entries and new values are
- * concatenated.
+ * separate runs if the matrices are small. Rows, columns (unless SPTILE_ARRANGEMENT_STACKED), entries and new
+ * values are concatenated.
  *
  * `parts` is an array of structs of equal size, with arrays as for sptile_matrix_create. All arrays are in
  * the same memory and have the same value type and `disorder`. They are checked and copied (on their device)
  * and may be freed when this returns. Sizes may be 0. Errors name the matrix, counted from 0.
- * SPTILE_UNSUPPORTED if the result has more than 2^31 - 1 rows or columns. */
+ * SPTILE_STATUS_UNSUPPORTED if the result has more than 2^31 - 1 rows or columns. */
 sptile_status sptile_matrix_create_batch(const sptile_arrays* parts, int64_t count, int32_t arrangement,
                                          const sptile_matrix_options* options, void* stream,
                                          sptile_matrix** matrix);
@@ -208,7 +214,7 @@ void sptile_matrix_destroy(sptile_matrix* matrix);
 typedef struct sptile_matrix_info {
   size_t size;
   int64_t rows, cols, nnz;
-  int32_t value_dtype;   /* sptile_dtype of the source values; SPTILE_NONE for a pattern */
+  int32_t value_dtype;   /* sptile_dtype of the source values; SPTILE_DTYPE_NONE for a pattern */
   int32_t format_count;  /* number of stored formats, see sptile_matrix_format */
   int32_t symmetric;     /* 1: equals its transpose, 0: does not, -1: unknown */
   int32_t transposed;    /* number of stored formats of the transpose; a symmetric matrix counts its own */
@@ -224,10 +230,10 @@ sptile_status sptile_matrix_describe(const sptile_matrix* matrix, sptile_matrix_
  */
 sptile_status sptile_matrix_format(const sptile_matrix* matrix, int index, const char** name);
 
-/* Returns the CSR arrays of a matrix in the original row order, with SPTILE_I64 offsets and SPTILE_I32
- * columns. They belong to the matrix, are read-only, are valid until it is destroyed, and do not contain
- * values set by sptile_matrix_refresh. Set arrays->size before the call. Arrays in host memory are checked in
- * one pass unless the matrix is trusted. */
+/* Returns the CSR arrays of a matrix in the original row order, with SPTILE_DTYPE_I64 offsets and
+ * SPTILE_DTYPE_I32 columns. They belong to the matrix, are read-only, are valid until it is destroyed, and do
+ * not contain values set by sptile_matrix_refresh. Set arrays->size before the call. Arrays in host memory
+ * are checked in one pass unless the matrix is trusted. */
 sptile_status sptile_matrix_arrays(const sptile_matrix* matrix, sptile_arrays* arrays);
 
 /* Mapping from the entries of arrays in device memory, as given, to those of the CSR arrays. */
@@ -267,7 +273,8 @@ sptile_status sptile_matrix_refresh(sptile_matrix* matrix, const sptile_values* 
 
 /* Maps one part of a partition ('sptile partition' writes them) and checks its lists: lengths, ranges,
  * ascending offsets and rows. sptile_part_matrix returns its matrices. Of the options only `copy` may be set;
- * they may be NULL. After a failure, *part is NULL. SPTILE_BAD_INPUT also for a bundle that is not a part. */
+ * they may be NULL. After a failure, *part is NULL. SPTILE_STATUS_BAD_INPUT also for a bundle that is not a
+ * part. */
 sptile_status sptile_part_open(const char* path, const sptile_matrix_options* options, sptile_part** part);
 
 /* Destroys a part. Its matrices remain valid. */
@@ -300,6 +307,15 @@ sptile_status sptile_part_describe(const sptile_part* part, sptile_part_info* in
 
 /* ---- Plans ---- */
 
+/* An attribute of a plan or of a run. sptile_describe lists them: "heads", "m", "activation", "score",
+ * "transposed_weights", "precision", "nonfinite", "order", "choice" and "replan" for plans, "scaled" and
+ * "slope" for runs. Attributes that are not given have their defaults. SPTILE_STATUS_USAGE for an unknown or
+ * repeated name, or a value out of range. */
+typedef struct sptile_attribute {
+  const char* name;
+  double value; /* a number, an enumerator (SPTILE_SCORE_COSINE), or 0 or 1 for a flag */
+} sptile_attribute;
+
 /* Options of a plan. */
 typedef struct sptile_plan_options {
   size_t size;
@@ -308,38 +324,29 @@ typedef struct sptile_plan_options {
                          formats. On a CUDA device, a format that is not stored is converted from the CSR
                          arrays, with the same result as 'sptile convert' */
   const char* kernel; /* name of a kernel to force, for example "cpu.csr.avx2"; NULL: the best one */
-  int32_t dense;      /* sptile_dtype of the dense operands; SPTILE_NONE: f32 */
-  int32_t device;     /* sptile_device */
-  int32_t ordinal;    /* CUDA device number */
+  void* stream;       /* cudaStream_t that converts arrays in device memory; NULL: the default stream */
+  const sptile_attribute* attributes; /* [attribute_count] attributes of plans; NULL if there are none */
+  int32_t attribute_count;
+  int32_t transpose; /* != 0: use A^T instead of A; not for "sddmm" */
+  int32_t dense;     /* sptile_dtype of the dense operands; SPTILE_DTYPE_NONE: f32 */
+  int32_t result;    /* sptile_dtype of the result, which beta also scales in this type: SPTILE_DTYPE_F32 if
+                        `dense` has 16 bits; SPTILE_DTYPE_NONE: the type of the operands */
+  int32_t device;    /* sptile_device */
+  int32_t ordinal;   /* CUDA device number */
   int32_t threads; /* maximum number of CPU threads of a run. 0: SPTILE_THREADS if set, otherwise the minimum
                       of OpenMP's threads, the available processors and the CPU quota of the control group */
-  int32_t nonfinite; /* sptile_nonfinite */
-  int32_t precision; /* sptile_precision: the minimum precision */
-  int32_t choice;    /* sptile_choice */
-  int32_t transpose; /* != 0: use A^T instead of A; not for "sddmm" */
-  int32_t result;    /* sptile_dtype of the result, which beta also scales in this type: SPTILE_F32 if `dense`
-                        has 16 bits; SPTILE_NONE: the type of the operands */
-  int32_t order;     /* sptile_order of results with one number per entry */
-  int32_t replan;    /* != 0: ignore plans that 'sptile plan' stored in the bundle */
   int32_t reserved;
-  void* stream;       /* cudaStream_t that converts arrays in device memory; NULL: the default stream */
-  int64_t m;          /* number of columns of operands that have m columns; 0: n */
-  int32_t heads;      /* products per run, each with its own operands, at most 65535; 0: 1. See
-                         sptile_operand for their arrangement */
-  int32_t activation; /* sptile_activation of "spmm_update" and "update_gradient" */
-  int32_t score;      /* sptile_score of attention */
-  int32_t transposed_weights; /* != 0: W of "spmm_update" is m x n */
 } sptile_plan_options;
 
 #define SPTILE_PLAN_OPTIONS_INIT \
-  { sizeof(sptile_plan_options), 0, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 0, 0 }
+  { sizeof(sptile_plan_options), 0, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /* Plans an operation:
  *
  * - "spmm": C = alpha A B + beta C. Operands: B (cols x n) and C (rows x n).
  * - "sddmm": out = alpha (X Y^T at the entries of A) + beta out. Operands: X (rows x n), Y (cols x n) and
- * out, one number per entry, see sptile_order. If scaled, each dot product is multiplied by the value of its
- * entry.
+ * out, one number per entry, see sptile_order. If "scaled", each dot product is multiplied by the value of
+ * its entry.
  * - "attention": out = softmax of the rows of (alpha sptile_score + bias) times V. Operands: X (rows x n),
  *   Y (cols x n), V (cols x m), bias (one number per entry, or NULL), statistics (rows x 2, or NULL) and
  *   out (rows x m). Gradients: "attention_gradient" and, for a plan of the transpose, "attention_gradient_t".
@@ -353,11 +360,11 @@ typedef struct sptile_plan_options {
  * sptile_predict. With SPTILE_CHOICE_MEASURED, each candidate is planned and run on random operands, and the
  * fastest is used. Candidates that are predicted to take more than 3 times as long as the best are skipped if
  * all have predictions. On a CUDA device this uses the default stream and needs memory for the operands;
- * SPTILE_DEVICE reports the required bytes.
+ * SPTILE_STATUS_DEVICE reports the required bytes.
  *
  * A plan supports runs with 1 to n columns. A plan that 'sptile plan' stored in the bundle is used if
- * operation, formats, n, types, precision and device match. It is verified first; SPTILE_BAD_INPUT if it does
- * not belong to the matrix.
+ * operation, formats, n, types, precision and device match. It is verified first; SPTILE_STATUS_BAD_INPUT if
+ * it does not belong to the matrix.
  *
  * The first plan that needs a format checks, converts and uploads it. Formats are shared by all plans of the
  * matrix and are freed with the last of them. Converting arrays in device memory needs up to 100 bytes per
@@ -384,7 +391,7 @@ typedef struct sptile_plan_info {
   int32_t order;  /* sptile_order */
   int32_t stored; /* != 0: the plan was stored in the bundle */
   int32_t values; /* sptile_dtype of the values of the format and of the values of a run, which may have fewer
-                     bits than the source. SPTILE_NONE for a pattern */
+                     bits than the source. SPTILE_DTYPE_NONE for a pattern */
 } sptile_plan_info;
 
 /* Describes a plan. Set info->size before the call. */
@@ -428,32 +435,24 @@ typedef struct sptile_operand {
 
 /* Operands of one run. Initialize with SPTILE_OPERANDS_INIT, which sets alpha to 1.
  *
- * `values` has the type of the matrix, is in the memory of the plan's device and in the packed order of the
- * format, in which "sddmm" with this format writes its result. A pattern has no values to replace. On a CUDA
- * device, 16-byte alignment is fastest. */
+ * `values` replaces the values of the matrix in this run, if its data is not NULL. It has the type of the
+ * matrix, is in the memory of the plan's device, and has one number per entry in the packed order of the
+ * format, in which "sddmm" with this format writes its result. With batch = 0, all heads share it. A pattern
+ * has no values to replace. On a CUDA device, 16-byte alignment is fastest. */
 typedef struct sptile_operands {
   size_t size;
   double alpha;
-  double beta;    /* 0: the previous contents of the result are not read */
-  int32_t scaled; /* != 0: multiply by the values of A, for operations that support it */
-  int32_t reserved;
+  double beta;                               /* 0: the previous contents of the result are not read */
   int64_t n;                                 /* columns of this run, at most as planned; 0: as planned */
   sptile_operand dense[SPTILE_MAX_OPERANDS]; /* in the order of the operation, see sptile_plan_create */
-  double slope;                              /* of SPTILE_SCORE_ADDITIVE for negative arguments */
-  const void* values;   /* values that replace those of the matrix in this run, of its type, in the memory of
-                           the plan's   device: one per entry, in the packed order of the format, in which
-                           "sddmm"   with this format   writes its result. NULL: the values of the matrix. Not
-                           for   patterns.   On a CUDA device,   16-byte alignment is fastest */
-  int64_t values_batch; /* elements between the values of heads, >= 0; 0: shared by all heads */
+  sptile_operand values;
+  const sptile_attribute* attributes; /* [attribute_count] attributes of runs; NULL if there are none */
+  int32_t attribute_count;
+  int32_t reserved;
 } sptile_operands;
 
-#define SPTILE_OPERANDS_INIT                                                    \
-  {                                                                             \
-    sizeof(sptile_operands), 1, 0, 0, 0, 0,                                     \
-        {{NULL, 0, 0}, {NULL, 0, 0}, {NULL, 0, 0}, {NULL, 0, 0}, {NULL, 0, 0},  \
-         {NULL, 0, 0}, {NULL, 0, 0}, {NULL, 0, 0}, {NULL, 0, 0}, {NULL, 0, 0}}, \
-        0.2, NULL, 0                                                            \
-  }
+#define SPTILE_OPERANDS_INIT \
+  { sizeof(sptile_operands), 1, 0, 0, {{NULL, 0, 0}}, {NULL, 0, 0}, NULL, 0, 0 }
 
 /* Device memory for concurrent runs of one plan on several streams. Each needs its own workspace of
  * workspace_bytes, zero-initialized before its first use and used for runs of this plan only. */

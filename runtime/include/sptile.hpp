@@ -40,40 +40,35 @@ class Exception : public std::runtime_error {
 
 /// Element types; see sptile_dtype.
 enum class Type : std::int32_t {
-  none = SPTILE_NONE,
-  f16 = SPTILE_F16,
-  bf16 = SPTILE_BF16,
-  f32 = SPTILE_F32,
-  f64 = SPTILE_F64
+  none = SPTILE_DTYPE_NONE,
+  f16 = SPTILE_DTYPE_F16,
+  bf16 = SPTILE_DTYPE_BF16,
+  f32 = SPTILE_DTYPE_F32,
+  f64 = SPTILE_DTYPE_F64
 };
 
-enum class Device : std::int32_t { cpu = SPTILE_CPU, cuda = SPTILE_CUDA };
+enum class Device : std::int32_t { cpu = SPTILE_DEVICE_CPU, cuda = SPTILE_DEVICE_CUDA };
 
 /// How products are computed; see sptile_precision.
 enum class Precision : std::int32_t {
   kernel_default = SPTILE_PRECISION_DEFAULT,
-  fp32 = SPTILE_FP32,
-  tf32 = SPTILE_TF32,
-  fp16 = SPTILE_FP16,
+  fp32 = SPTILE_PRECISION_FP32,
+  tf32 = SPTILE_PRECISION_TF32,
+  fp16 = SPTILE_PRECISION_FP16,
   bf16 = SPTILE_PRECISION_BF16,
-  fp64 = SPTILE_FP64
+  fp64 = SPTILE_PRECISION_FP64
 };
 
-/// How a plan chooses among several formats; see sptile_choice.
-enum class Choice : std::int32_t { predicted = SPTILE_CHOICE_PREDICTED, measured = SPTILE_CHOICE_MEASURED };
-
-/// Order of a result with one number per entry; see sptile_order.
-enum class Order : std::int32_t { packed = SPTILE_ORDER_PACKED, csr = SPTILE_ORDER_CSR };
-
-/// Function that is applied to sums before they are written; see sptile_activation.
-enum class Activation : std::int32_t { none = SPTILE_ACTIVATION_NONE, relu = SPTILE_RELU };
-
-/// Attention score; see sptile_score.
-enum class Score : std::int32_t {
-  dot = SPTILE_SCORE_DOT,
-  cosine = SPTILE_SCORE_COSINE,
-  additive = SPTILE_SCORE_ADDITIVE
+/// An attribute of a plan or of a run: {"heads", 8} or {"score", SPTILE_SCORE_COSINE}. sptile_describe lists
+/// them. The name is borrowed.
+struct Attribute : sptile_attribute {
+  /// Creates an attribute from a number, a bool or an enumerator.
+  template <class T>
+  requires std::is_arithmetic_v<T> || std::is_enum_v<T>
+  constexpr Attribute(const char* attribute, T number)
+      : sptile_attribute{attribute, static_cast<double>(number)} {}
 };
+static_assert(sizeof(Attribute) == sizeof(sptile_attribute));
 
 /// Options of a matrix; see sptile_matrix_options.
 struct MatrixOptions {
@@ -92,20 +87,11 @@ struct PlanOptions {
   Type dense = Type::f32;    ///< element type of the dense operands
   Type result = Type::none;  ///< element type of the result: f32 if `dense` has 16 bits; none: as `dense`
   int threads = 0;           ///< maximum number of CPU threads of a run; 0: see sptile.h
-  bool strict_nonfinite = false;
   Device device = Device::cpu;
-  int ordinal = 0;                                  ///< CUDA device number
-  Precision precision = Precision::kernel_default;  ///< the minimum precision of products
-  Choice choice = Choice::predicted;
-  bool transpose = false;                    ///< use A^T instead of A; not for "sddmm"
-  Order order = Order::packed;               ///< order of the result of "sddmm"
-  bool replan = false;                       ///< ignore plans that `sptile plan` stored in the bundle
-  void* stream = nullptr;                    ///< cudaStream_t that converts arrays in device memory
-  std::int64_t m = 0;                        ///< number of columns of operands with m columns; 0: n
-  std::int32_t heads = 1;                    ///< products per run, each with its own operands
-  Activation activation = Activation::none;  ///< for "spmm_update" and "update_gradient"
-  Score score = Score::dot;                  ///< for attention
-  bool transposed_weights = false;           ///< W of "spmm_update" is m x n
+  int ordinal = 0;                         ///< CUDA device number
+  bool transpose = false;                  ///< use A^T instead of A; not for "sddmm"
+  void* stream = nullptr;                  ///< cudaStream_t that converts arrays in device memory
+  std::vector<Attribute> attributes = {};  ///< for example {{"heads", 8}}
 };
 
 /// Options of Plan::run for SpMM.
@@ -139,11 +125,9 @@ struct Operands {
   std::array<Operand, SPTILE_MAX_OPERANDS> dense = {};  ///< in the order of the operation
   double alpha = 1;
   double beta = 0;
-  bool scaled = false;
-  std::int64_t n = 0;             ///< columns of this run, at most as planned; 0: as planned
-  double slope = 0.2;             ///< of Score::additive for negative arguments
-  const void* values = nullptr;   ///< values for this run only; see sptile_operands
-  std::int64_t values_batch = 0;  ///< elements between the values of heads; 0: shared by all heads
+  std::int64_t n = 0;                      ///< columns of this run, at most as planned; 0: as planned
+  Operand values = {};                     ///< values for this run only; see sptile_operands
+  std::vector<Attribute> attributes = {};  ///< for example {{"slope", 0.1}}
 };
 
 /// Zero-initialized device memory for concurrent runs of one plan on several streams.
@@ -191,7 +175,11 @@ struct CsrMatrix {
 namespace detail {
 
 inline void check(sptile_status status) {
-  if (status != SPTILE_OK) throw Exception(status, sptile_last_error());
+  if (status != SPTILE_STATUS_OK) throw Exception(status, sptile_last_error());
+}
+
+inline sptile_operand to_c(const Operand& operand) {
+  return {const_cast<void*>(operand.data), operand.ld, operand.batch};
 }
 
 inline sptile_plan_options to_c(const PlanOptions& options) {
@@ -201,21 +189,13 @@ inline sptile_plan_options to_c(const PlanOptions& options) {
   c.kernel = options.kernel.empty() ? nullptr : options.kernel.c_str();
   c.dense = static_cast<std::int32_t>(options.dense);
   c.threads = options.threads;
-  c.nonfinite = options.strict_nonfinite ? SPTILE_NONFINITE_STRICT : SPTILE_NONFINITE_FAST;
   c.device = static_cast<std::int32_t>(options.device);
   c.ordinal = options.ordinal;
-  c.precision = static_cast<std::int32_t>(options.precision);
-  c.choice = static_cast<std::int32_t>(options.choice);
   c.transpose = options.transpose ? 1 : 0;
   c.result = static_cast<std::int32_t>(options.result);
-  c.order = static_cast<std::int32_t>(options.order);
-  c.replan = options.replan ? 1 : 0;
   c.stream = options.stream;
-  c.m = options.m;
-  c.heads = options.heads;
-  c.activation = static_cast<std::int32_t>(options.activation);
-  c.score = static_cast<std::int32_t>(options.score);
-  c.transposed_weights = options.transposed_weights ? 1 : 0;
+  c.attributes = options.attributes.data();
+  c.attribute_count = static_cast<std::int32_t>(options.attributes.size());
   return c;
 }
 
@@ -276,17 +256,15 @@ class Plan {
   /// the default stream) with all operands in device memory. Only leading dimensions are checked.
   void run(const Operands& operands, void* stream = nullptr, const Workspace& workspace = {}) const {
     sptile_operands c = SPTILE_OPERANDS_INIT;
-    for (std::size_t i = 0; i < operands.dense.size(); ++i)
-      c.dense[i] = {const_cast<void*>(operands.dense[i].data), operands.dense[i].ld, operands.dense[i].batch};
+    for (std::size_t i = 0; i < operands.dense.size(); ++i) c.dense[i] = detail::to_c(operands.dense[i]);
     c.alpha = operands.alpha;
     c.beta = operands.beta;
-    c.scaled = operands.scaled ? 1 : 0;
     c.n = operands.n;
-    c.slope = operands.slope;
-    c.values = operands.values;
-    c.values_batch = operands.values_batch;
-    const sptile_workspace room = {workspace.data, workspace.bytes};
-    detail::check(sptile_run(handle_.get(), &c, stream, workspace.data == nullptr ? nullptr : &room));
+    c.values = detail::to_c(operands.values);
+    c.attributes = operands.attributes.data();
+    c.attribute_count = static_cast<std::int32_t>(operands.attributes.size());
+    const sptile_workspace scratch = {workspace.data, workspace.bytes};
+    detail::check(sptile_run(handle_.get(), &c, stream, workspace.data == nullptr ? nullptr : &scratch));
   }
 
   /// Computes C = alpha A B + beta C on contiguous ranges of the planned type (for 16-bit types: any type of
@@ -316,15 +294,16 @@ class Plan {
     check_range<std::ranges::range_value_t<Y> >("Y", std::ranges::ssize(y), right, dense());
     check_type<std::ranges::range_value_t<Out> >("the result", result());
     if (std::ranges::ssize(out) < entries())
-      throw Exception(SPTILE_USAGE, "the result has " + std::to_string(std::ranges::ssize(out)) +
-                                        " elements, too few for " + std::to_string(entries()) + " entries");
+      throw Exception(SPTILE_STATUS_USAGE, "the result has " + std::to_string(std::ranges::ssize(out)) +
+                                               " elements, too few for " + std::to_string(entries()) +
+                                               " entries");
     run({.dense = {{{std::ranges::data(x), left.stride(), 0},
                     {std::ranges::data(y), right.stride(), 0},
                     {std::ranges::data(out), 0, 0}}},
          .alpha = options.alpha,
          .beta = options.beta,
-         .scaled = options.scaled,
-         .n = options.n});
+         .n = options.n,
+         .attributes = {{"scaled", options.scaled}}});
   }
 
   /// Returns the handle of the C interface. The plan keeps ownership.
@@ -341,9 +320,9 @@ class Plan {
 
   void check_host(const std::string& wanted) const {
     if (operation() != wanted)
-      throw Exception(SPTILE_USAGE, "the plan was made for " + operation() + ", not for " + wanted);
-    if (info_.device != SPTILE_CPU)
-      throw Exception(SPTILE_USAGE, "a CUDA plan requires device memory: run(Operands, stream)");
+      throw Exception(SPTILE_STATUS_USAGE, "the plan was made for " + operation() + ", not for " + wanted);
+    if (info_.device != SPTILE_DEVICE_CPU)
+      throw Exception(SPTILE_STATUS_USAGE, "a CUDA plan requires device memory: run(Operands, stream)");
   }
 
   /// A dense operand of a run.
@@ -355,8 +334,8 @@ class Plan {
   /// Columns of a run.
   [[nodiscard]] std::int64_t columns(std::int64_t wanted) const {
     if (wanted < 0 || wanted > n())
-      throw Exception(SPTILE_USAGE, "n = " + std::to_string(wanted) + ", but the plan supports 1 to " +
-                                        std::to_string(n()));
+      throw Exception(SPTILE_STATUS_USAGE, "n = " + std::to_string(wanted) + ", but the plan supports 1 to " +
+                                               std::to_string(n()));
     return wanted != 0 ? wanted : n();
   }
 
@@ -365,7 +344,8 @@ class Plan {
     const bool fits = type == Type::f32   ? std::is_same_v<T, float>
                       : type == Type::f64 ? std::is_same_v<T, double>
                                           : sizeof(T) == 2 && std::is_trivially_copyable_v<T>;
-    if (!fits) throw Exception(SPTILE_USAGE, std::string(name) + " does not have the planned element type");
+    if (!fits)
+      throw Exception(SPTILE_STATUS_USAGE, std::string(name) + " does not have the planned element type");
   }
 
   template <class T>
@@ -374,9 +354,9 @@ class Plan {
     // size >= (rows - 1) * stride + columns, without overflow
     if (shape.rows > 0 && (shape.stride() < shape.columns || size < shape.columns ||
                            (size - shape.columns) / shape.stride() < shape.rows - 1))
-      throw Exception(SPTILE_USAGE, std::string(name) + " has " + std::to_string(size) +
-                                        " elements, too few for " + std::to_string(shape.rows) + " rows of " +
-                                        std::to_string(shape.columns));
+      throw Exception(SPTILE_STATUS_USAGE, std::string(name) + " has " + std::to_string(size) +
+                                               " elements, too few for " + std::to_string(shape.rows) +
+                                               " rows of " + std::to_string(shape.columns));
   }
 
   [[nodiscard]] Type dense() const { return static_cast<Type>(info_.dense); }
@@ -478,12 +458,12 @@ class Matrix {
   /// sptile_matrix_create_batch.
   [[nodiscard]] static Matrix block_diagonal(std::span<const CsrMatrix> parts,
                                              const MatrixOptions& options = {}, void* stream = nullptr) {
-    return Matrix(parts, SPTILE_BLOCK_DIAGONAL, options, stream);
+    return Matrix(parts, SPTILE_ARRANGEMENT_BLOCK_DIAGONAL, options, stream);
   }
   /// Concatenates the rows of matrices with the same columns, which are all multiplied by one B.
   [[nodiscard]] static Matrix stacked(std::span<const CsrMatrix> parts, const MatrixOptions& options = {},
                                       void* stream = nullptr) {
-    return Matrix(parts, SPTILE_STACKED, options, stream);
+    return Matrix(parts, SPTILE_ARRANGEMENT_STACKED, options, stream);
   }
 
   /// Creates another matrix over the same data with other options. See sptile_matrix_share.
@@ -526,7 +506,7 @@ class Matrix {
             a.cols,
             {static_cast<const std::int64_t*>(a.row), static_cast<std::size_t>(a.rows) + 1},
             {static_cast<const std::int32_t*>(a.col), entries},
-            {static_cast<Type>(a.value_dtype), a.values, a.value_dtype == SPTILE_NONE ? 0 : entries},
+            {static_cast<Type>(a.value_dtype), a.values, a.value_dtype == SPTILE_DTYPE_NONE ? 0 : entries},
             static_cast<Device>(a.device),
             a.ordinal};
   }
@@ -611,15 +591,16 @@ class Matrix {
   /// Reads no elements, which may be in device memory.
   static void check_sizes(const CsrMatrix& a) {
     if (a.row_ptr.empty() || std::ssize(a.row_ptr) - 1 != a.rows)
-      throw Exception(SPTILE_USAGE, "row_ptr has " + std::to_string(a.row_ptr.size()) +
-                                        " offsets; a matrix of " + std::to_string(a.rows) +
-                                        " rows requires rows + 1");
+      throw Exception(SPTILE_STATUS_USAGE, "row_ptr has " + std::to_string(a.row_ptr.size()) +
+                                               " offsets; a matrix of " + std::to_string(a.rows) +
+                                               " rows requires rows + 1");
     if (a.device == Device::cpu && a.row_ptr.back() != std::ssize(a.col_idx))
-      throw Exception(SPTILE_USAGE, "row_ptr ends with " + std::to_string(a.row_ptr.back()) +
-                                        ", col_idx has " + std::to_string(a.col_idx.size()) + " elements");
+      throw Exception(SPTILE_STATUS_USAGE, "row_ptr ends with " + std::to_string(a.row_ptr.back()) +
+                                               ", col_idx has " + std::to_string(a.col_idx.size()) +
+                                               " elements");
     if (a.values.type != Type::none && a.values.size != a.col_idx.size())
-      throw Exception(SPTILE_USAGE, "there are " + std::to_string(a.values.size) + " values for " +
-                                        std::to_string(a.col_idx.size()) + " columns in col_idx");
+      throw Exception(SPTILE_STATUS_USAGE, "there are " + std::to_string(a.values.size) + " values for " +
+                                               std::to_string(a.col_idx.size()) + " columns in col_idx");
   }
 
   detail::Owner<sptile_matrix, sptile_matrix_destroy> handle_;

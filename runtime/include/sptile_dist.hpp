@@ -1,5 +1,5 @@
-// Products with a matrix that `sptile partition` divided among processes. Header only, over sptile.hpp.
-//
+// Distributed products with a matrix that `sptile partition` divided among processes. Header only, based on
+// sptile.hpp.
 //   #define SPTILE_DIST_MPI
 //   #include <sptile_dist.hpp>
 //
@@ -7,11 +7,11 @@
 //   sptile::dist::Product<float, sptile::dist::MpiExchange> product("parts", exchange, {.n = 128});
 //   product.run(b, c);  // std::vector<float> b(product.owned() * 128), c of the same size
 //
-// What is defined before it is included says what is there:
+// Macros defined before the include select the classes:
 //
-//   SPTILE_DIST_MPI   MpiExchange; needs MPI's compiler
-//   SPTILE_DIST_CUDA  operands in device memory (CudaMemory), and StagedExchange; needs the runtime of CUDA
-//   SPTILE_DIST_NCCL  NcclExchange, and what SPTILE_DIST_CUDA gives; needs NCCL
+//   SPTILE_DIST_MPI   MpiExchange; requires the MPI compiler wrapper
+//   SPTILE_DIST_CUDA  operands in device memory (CudaMemory), and StagedExchange; requires the CUDA runtime
+//   SPTILE_DIST_NCCL  NcclExchange and everything of SPTILE_DIST_CUDA; requires NCCL
 #pragma once
 
 #include "sptile_dist/product.hpp"

@@ -1,4 +1,4 @@
-// Kernels for CUDA: which one, and which instance of it.
+// Selection of CUDA kernels and their instances.
 #include <string>
 
 #include "runtime/kernels/kernels.hpp"
@@ -10,7 +10,7 @@ namespace {
 using cuda::DeviceInfo;
 using cuda::DeviceKernel;
 
-/// Orders the ways to form products of f32 operands, least exact first.
+/// Precisions of the products of f32 operands, lowest first.
 constexpr Precision kByExactness[] = {Precision::bf16, Precision::fp16, Precision::tf32, Precision::fp32,
                                       Precision::fp64};
 
@@ -20,11 +20,11 @@ int exactness(Precision precision) {
   return rank;
 }
 
-/// True when products of this kind are what was asked for, or more exact. 16-bit types stand in for each
-/// other only where asked: their ranges differ.
-bool serves(Precision has, Precision wanted) {
-  return has == wanted ||
-         (has != Precision::fp16 && has != Precision::bf16 && exactness(has) > exactness(wanted));
+/// Returns whether products of precision `has` satisfy the request: equal or higher precision. The 16-bit
+/// types do not replace each other, because their ranges differ.
+bool serves(Precision has, Precision requested) {
+  return has == requested ||
+         (has != Precision::fp16 && has != Precision::bf16 && exactness(has) > exactness(requested));
 }
 
 bool fits(const DeviceKernel& row, DType values, const PlanOptions& options, const DeviceInfo& device) {
@@ -46,7 +46,7 @@ std::string describe(const DeviceKernel& row) {
          std::string(name_of(row.precision)) + ")";
 }
 
-/// Says what was asked for and what would have been there.
+/// Returns an error with the request and the available alternatives.
 tl::unexpected<Error> no_kernel(const Multiplicand& a, const PlanOptions& options, const DeviceInfo& device) {
   std::string choices;
   for (const Kernel& kernel : kernels())
@@ -79,7 +79,7 @@ PlanOptions options_of_first(const PlanOptions& options) {
 
 namespace {
 
-/// Why an instance that fits cannot serve these sizes, or, with a kernel that runs before, these types.
+/// Checks that a matching instance supports these sizes and, for a kernel with a first step, these types.
 Status check_instance(const Kernel& kernel, const DeviceKernel& row, const Multiplicand& a,
                       const PlanOptions& options, const DeviceInfo& device) {
   if (row.check != nullptr)
@@ -115,7 +115,7 @@ std::string no_instance(const Kernel& kernel, const Multiplicand& a, const PlanO
 Result<KernelChoice> choose_device_kernel(const Multiplicand& a, const PlanOptions& options,
                                           const DeviceInfo& device) {
   KernelChoice best;
-  for (const Kernel& kernel : kernels())  // the last one is the best
+  for (const Kernel& kernel : kernels())  // the last match is the best
     if (is_for(kernel, *a.op, a.format, Device::cuda, options.kernel))
       if (const DeviceKernel* const found = find_instance(kernel, a, options, device))
         best = {&kernel, found};

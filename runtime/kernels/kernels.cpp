@@ -14,13 +14,13 @@
 namespace sptile::runtime {
 namespace {
 
-/// The costs of these kernels predict those of instruction sets that the built-in profile has no costs for.
+/// Instruction set whose constants predict the others if the built-in profile has none for them.
 constexpr std::string_view kMeasuredIsa = "generic";
 
-/// A kernel for each operation, format and instruction set that the CPU kernels are compiled for:
-/// "cpu.csr.avx2", "cpu.bittcf.sddmm.generic". Tile formats have kernels for the baseline only.
+/// Returns a kernel for each operation, format and instruction set of the build, such as "cpu.csr.avx2" or
+/// "cpu.bittcf.sddmm.generic". Tile formats have kernels for the baseline only.
 std::vector<Kernel> cpu_rows() {
-  static std::deque<std::string> names;  // stays where it is
+  static std::deque<std::string> names;  // a deque does not move its elements
   const auto add_name = [](const CpuKernel& row, std::string_view isa) -> std::string_view {
     return names.emplace_back("cpu." + std::string(row.format) +
                               (row.op == &kSpmm ? "" : "." + std::string(row.op->name)) + "." +
@@ -41,7 +41,7 @@ std::vector<Kernel> cpu_rows() {
   return found;
 }
 
-/// Worst first: find_kernel takes the last available row of a combination.
+/// Returns all kernels in ascending order of preference: find_kernel takes the last available match.
 const std::vector<Kernel>& all_kernels() {
   static const std::vector<Kernel> all = [] {
     std::vector<Kernel> rows = cpu_rows();
@@ -52,7 +52,7 @@ const std::vector<Kernel>& all_kernels() {
   return all;
 }
 
-/// True when some device is new enough for some instance of a CUDA kernel.
+/// Returns whether a device supports an instance of a CUDA kernel.
 bool runs_on_a_device(const Kernel& kernel) {
   for (int ordinal = 0; ordinal < cuda::device_count(); ++ordinal) {
     const Result<cuda::DeviceInfo> device = cuda::find_device(ordinal);
@@ -112,7 +112,7 @@ std::string kernel_choices(const Multiplicand& a) {
   return names.empty() ? "none" : names;
 }
 
-/// Lists the dense types that go with a type of values.
+/// Lists the dense types that a kernel supports with a value type.
 std::string dense_choices(const Kernel& kernel, DType values) {
   std::string names;
   for (const DTypeInfo& type : kDTypes)

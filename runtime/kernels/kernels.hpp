@@ -1,4 +1,4 @@
-// The table of kernels: one row per operation, format, device and instruction set.
+// Kernel table: one row per operation, format, device and instruction set.
 #pragma once
 
 #include <span>
@@ -13,44 +13,43 @@ namespace sptile::runtime {
 
 std::span<const Kernel> kernels();
 
-/// True when the kernel has the name that was asked for. None: any that is not there only for those who name
-/// it.
+/// Returns whether the kernel has the requested name, or, without a name, whether it may be chosen.
 bool is_wanted(const Kernel& kernel, std::string_view name);
 
-/// True when the kernel is one for a combination, and wanted.
+/// Returns whether the kernel matches a combination and a requested name.
 bool is_for(const Kernel& kernel, const Operation& op, std::string_view format, Device device,
             std::string_view name);
 
-/// True when this machine can run it.
+/// Returns whether this machine can run the kernel.
 bool available(const Kernel& kernel);
 
-/// Finds the best kernel for a combination, whatever this machine can run; nullptr when there is none.
+/// Returns the best kernel for a combination, regardless of this machine; nullptr if there is none.
 const Kernel* best_kernel(const Operation& op, std::string_view format, Device device);
 
-/// Finds the best available kernel for a combination, or the named one; nullptr when there is none.
+/// Returns the best available kernel for a combination, or the named one; nullptr if there is none.
 const Kernel* find_kernel(const Operation& op, std::string_view format, Device device,
                           std::string_view name = {});
 
-/// Instances of a kernel for CUDA; none on the CPU, and in a build without nvcc.
+/// Returns the instances of a CUDA kernel; empty on the CPU and in a build without nvcc.
 std::span<const cuda::DeviceKernel> instances_of(const Kernel& kernel);
 
-/// True when a kernel for the CPU has an instance for these types.
+/// Returns whether a CPU kernel has an instance for these types.
 bool has_instance(const Kernel& kernel, DType values, const DenseTypes& dense);
 
-/// Errc::unsupported for types of operands and results that never go together.
+/// Errc::unsupported for combinations of operand and result types that no kernel supports.
 Status check_types(const PlanOptions& options);
 
-/// How kernels for the CPU form products of dense operands of this type.
+/// Returns the precision of CPU products for dense operands of this type.
 Precision cpu_precision(DType dense);
 
 /// Maximum of PlanOptions::threads.
 inline constexpr int kMaxThreads = 4096;
 
-/// Returns the number of threads that a CPU plan divides its work for.
+/// Returns the number of threads for which a CPU plan divides its work.
 int threads_of(const PlanOptions& options);
 
-/// What decides which kernel can run: an operation, and of its matrix the format, the type of values and the
-/// number of columns.
+/// Properties that determine which kernels can run: operation, format, value type and number of columns of
+/// the matrix.
 struct Multiplicand {
   const Operation* op = nullptr;
   std::string_view format;
@@ -59,15 +58,15 @@ struct Multiplicand {
 };
 Multiplicand multiplicand_of(const Operation& op, const formats::FormatView& a);
 
-/// Finds the instance of a CUDA kernel that a plan would run on a device: of its precisions the default one,
-/// or the least exact one that satisfies options.precision. Null when there is none.
+/// Returns the instance of a CUDA kernel that a plan would run on a device: with its default precision, or
+/// the lowest that satisfies options.precision. Null if there is none.
 const cuda::DeviceKernel* find_instance(const Kernel& kernel, const Multiplicand& a,
                                         const PlanOptions& options, const cuda::DeviceInfo& device);
 
-/// Options of the plan of what runs before a kernel: its result has the type of the operands.
+/// Returns the options for the plan of a first step, whose result has the operands' type.
 PlanOptions options_of_first(const PlanOptions& options);
 
-/// Says why a CUDA kernel has no instance, find_instance giving none.
+/// Returns the reason why find_instance returns null.
 std::string no_instance(const Kernel& kernel, const Multiplicand& a, const PlanOptions& options,
                         const cuda::DeviceInfo& device);
 
@@ -77,12 +76,12 @@ struct KernelChoice {
   const cuda::DeviceKernel* instance = nullptr;  ///< null on the CPU
 };
 
-/// Finds the best kernel that the options allow; `device` is read for CUDA only. Errc::unsupported, or
-/// Errc::usage for a named kernel, with what there is.
+/// Returns the best kernel that the options allow; `device` is read for CUDA only. Errc::unsupported, or
+/// Errc::usage for a named kernel, with the available alternatives.
 Result<KernelChoice> choose_kernel(const Multiplicand& a, const PlanOptions& options,
                                    const cuda::DeviceInfo& device);
 
-/// The same among kernels for CUDA.
+/// Returns the best CUDA kernel that the options allow.
 Result<KernelChoice> choose_device_kernel(const Multiplicand& a, const PlanOptions& options,
                                           const cuda::DeviceInfo& device);
 

@@ -21,7 +21,7 @@ constexpr OperandSpec kOperands[] = {{"X", Extent::rows},
                                       .element = Element::statistic},
                                      {"out", Extent::rows, true, Width::m}};
 
-/// Rows of X are read and rows of out written once, nothing of the size of the entries.
+/// Reads X and writes out once per row; no array has the size of the entries.
 Work work(const ProductSizes& s) {
   const auto rows = static_cast<double>(s.rows);
   return {rows * s.heads * (s.n + s.m) * s.result_bytes};

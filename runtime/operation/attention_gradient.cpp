@@ -21,7 +21,7 @@ constexpr OperandSpec kOperands[] = {
     {.name = "dbias", .extent = Extent::entries, .result = true, .optional = true},
     {"dX", Extent::rows, true}};
 
-/// X, dX, out and dout go by once.
+/// Reads X, out and dout and writes dX once.
 Work work(const ProductSizes& s) {
   const auto rows = static_cast<double>(s.rows);
   return {rows * s.heads * 2 * (s.n + s.m) * s.result_bytes};

@@ -1,4 +1,4 @@
-// The gradient of attention with respect to rows of X and the bias; delta for that of the columns.
+// Gradient of attention with respect to X and the bias, and delta, which attention_gradient_t reads.
 #pragma once
 
 #include "runtime/operation/operation.hpp"

@@ -16,7 +16,7 @@ constexpr OperandSpec kOperands[] = {
     {"dV", Extent::rows, true, Width::m},
     {"dY", Extent::rows, true}};
 
-/// Y, V and their gradients go by once.
+/// Reads Y and V and writes their gradients once.
 Work work(const ProductSizes& s) {
   const auto rows = static_cast<double>(s.rows);
   return {rows * s.heads * 2 * (s.n + s.m) * s.result_bytes};

@@ -1,4 +1,4 @@
-// The gradient of attention with respect to rows of Y and V, the columns of A: a plan of its transpose.
+// Gradient of attention with respect to Y and V, planned with the transpose of A.
 #pragma once
 
 #include "runtime/operation/operation.hpp"

@@ -11,7 +11,7 @@
 namespace sptile::runtime {
 namespace {
 
-/// Operations that multiply results of products again.
+/// Operations that multiply results of products, and the length of the chain.
 struct Chain {
   const Operation* op;
   int products;
@@ -19,7 +19,7 @@ struct Chain {
 constexpr Chain kChains[] = {
     {&kSpmmUpdate, 2}, {&kAttention, 2}, {&kAttentionGradient, 3}, {&kAttentionGradientT, 3}};
 
-/// Half the distance from 1 to the next number of a precision.
+/// Returns the unit roundoff: half the distance from 1 to the next number.
 double roundoff(Precision precision) {
   switch (precision) {
     case Precision::tf32:
@@ -32,7 +32,7 @@ double roundoff(Precision precision) {
   }
 }
 
-/// How much a product changes of which so many factors are rounded.
+/// Returns the relative error of a product with `factors` rounded factors.
 double rounded_factors(Precision precision, int factors) {
   return std::pow(1 + roundoff(precision), factors) - 1;
 }

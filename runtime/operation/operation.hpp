@@ -1,4 +1,4 @@
-// What an operation is: its operands, its work, and the obvious program that every kernel is compared with.
+// Definition of an operation: operands, work, and the serial reference for all kernels.
 #pragma once
 
 #include <cstdint>
@@ -14,110 +14,113 @@
 
 namespace sptile::runtime {
 
-/// How many rows an operand has.
+/// Number of rows of an operand.
 enum class Extent {
-  rows,     ///< as A has rows, in the original order: rows x n
-  cols,     ///< as A has columns: cols x n
-  entries,  ///< a list with a number for each entry of A, in the order in which the format stores its values
-  inner,    ///< n rows, as the weights that rows of n columns are multiplied by
+  rows,     ///< rows of A, in original order: rows x n
+  cols,     ///< columns of A: cols x n
+  entries,  ///< a list with one number per entry of A, in packed order
+  inner,    ///< n rows: weights by which rows of n columns are multiplied
   one       ///< one row
 };
 
-/// How many columns it has.
+/// Number of columns of an operand.
 enum class Width { n, m, one, two };
 
-/// What its elements are.
+/// Element type of an operand.
 enum class Element {
-  usual,     ///< DenseTypes::result of a result, else DenseTypes::operands
-  operand,   ///< DenseTypes::operands, of a result, too
-  statistic  ///< f32, or f64 beside operands of f64
+  usual,     ///< DenseTypes::result for results, otherwise DenseTypes::operands
+  operand,   ///< DenseTypes::operands, for results too
+  statistic  ///< f32, or f64 for f64 operands
 };
 
 /// One dense operand.
 struct OperandSpec {
-  std::string_view name;  ///< "B"
+  std::string_view name;  ///< for example "B"
   Extent extent;
-  bool result = false;  ///< written; read, too, where beta is not 0
+  bool result = false;  ///< written, and read if beta is not 0
   Width width = Width::n;
   bool optional = false;  ///< may be null
-  bool shared = false;    ///< all heads have the same
+  bool shared = false;    ///< shared by all heads
   Element element = Element::usual;
 };
 
-/// Sizes that the work of a product follows from.
+/// Sizes that determine the work of a product.
 struct ProductSizes {
-  std::int64_t rows = 0, nnz = 0;  ///< of A
-  std::int64_t units = 0;          ///< windows, or rows where there are none
-  std::int64_t pieces = 0;         ///< that long units are cut into
-  double row_bytes = 0;            ///< of a row of a dense operand that is read
+  std::int64_t rows = 0, nnz = 0;  ///< sizes of A
+  std::int64_t units = 0;          ///< windows, or rows in formats without windows
+  std::int64_t pieces = 0;         ///< segments into which long units are split
+  double row_bytes = 0;            ///< bytes of a row of the dense operands that are read
   double n = 0;                    ///< columns of the dense operands
   double m = 0, heads = 1;         ///< see RunSizes
-  double result_bytes = 0;         ///< of an element of the result
-  double slices = 0;               ///< of the columns of B that are multiplied one after the other
+  double result_bytes = 0;         ///< bytes of an element of the result
+  double slices = 0;               ///< slices of columns of B that are multiplied in sequence
 };
 
-/// What depends on the operation, beside fetching rows of its operand with Extent::cols: see CostFeatures.
+/// Work that depends on the operation, except loads of rows of the operand with Extent::cols; see
+/// CostFeatures.
 struct Work {
-  double streamed = 0;  ///< bytes of dense operands and results that go by once
+  double streamed = 0;  ///< bytes of dense operands and results that are accessed once
   double decodings = 1;
-  double partial = 0;  ///< bytes of sums of pieces
+  double partial = 0;  ///< bytes of partial sums
 };
 
-/// A product as references take it: A in the original row order.
+/// Arguments of a reference: A in original row order, and the variant.
 struct ReferenceProduct {
   formats::CsrView a;
   std::int64_t n = 0;
   DenseTypes types = {};
   Variant variant = {};
-  /// Where a result with Extent::entries has the number of each entry, see formats::packed_positions; empty:
-  /// in the order of `a`.
+  /// Output position of each entry of `a` in results with Extent::entries, see formats::packed_positions;
+  /// empty: in the order of `a`.
   std::span<const std::int64_t> packed = {};
 };
 
-/// One row of the table. Its own pair of files defines it; operation.cpp lists it.
+/// A row of the table of operations. Each operation is defined in its own pair of files and listed in
+/// operation.cpp.
 struct Operation {
-  std::string_view name;                  ///< "spmm": command line, JSON
-  std::string_view title;                 ///< "SpMM": for people
-  std::string_view summary;               ///< "C = A B"
+  std::string_view name;                  ///< name on the command line and in JSON, for example "spmm"
+  std::string_view title;                 ///< displayed name, for example "SpMM"
+  std::string_view summary;               ///< for example "C = A B"
   std::span<const OperandSpec> operands;  ///< the result last
-  bool uses_values = true;                ///< multiplies by the values of A, whether it is told to or not
-  bool adds = true;        ///< to alpha times what it computes it adds beta times what stands in the result
-  bool standalone = true;  ///< operands may be any numbers, they are not what another operation computed
-  bool row_local = true;   ///< a row of results depends on the same row of operands with Extent::rows alone
+  bool uses_values = true;                ///< always multiplies by the values of A
+  bool adds = true;                       ///< supports beta: result = alpha * computed + beta * result
+  bool standalone = true;  ///< operands may be arbitrary numbers, not only results of another operation
+  bool row_local = true;  ///< a row of the results depends only on the same row of operands with Extent::rows
   Work (*work)(const ProductSizes&);
 
-  /// Computes the results of one head serially with double products and sums, and hands each number to the
-  /// sink, in an order that sizes and null operands alone decide. `before` is the result before the run, read
-  /// where beta is not 0. O(nnz n).
+  /// Computes the results of one head serially, with products and sums in double, and passes each number to
+  /// the sink, in an order that depends only on sizes and null operands. `before` is the result before the
+  /// run, read if beta is not 0. O(nnz n).
   void (*reference)(const ReferenceProduct&, const Operands&, const void* before, const ResultSink&);
-  /// Products in the longest sum: a correct kernel's error is at most tolerated_sum_error of it.
+  /// Returns the number of products in the longest sum, from which tolerated_sum_error bounds the error of a
+  /// correct kernel.
   std::int64_t (*longest_sum)(const ReferenceProduct&);
 
-  /// Null, or: says what is wrong with the options of a plan.
+  /// Checks the options of a plan; may be null.
   Status (*check)(const PlanOptions&) = nullptr;
-  /// Null, or: says what is wrong with the operands of a run, which all have their shapes.
+  /// Checks the operands of a run, whose shapes are valid; may be null.
   Status (*check_run)(const PlanOptions&, const Operands&) = nullptr;
-  /// Chunks on the CPU are columns of operands with Width::n, each with all rows: it sums over them.
+  /// The operation sums over rows, so CPU chunks are columns of operands with Width::n, each with all rows.
   bool by_columns = false;
 
   [[nodiscard]] const OperandSpec& result() const { return operands.back(); }
 };
 
-/// All operations.
+/// Returns all operations.
 std::span<const Operation* const> operations();
 
-/// Finds one by name; nullptr when there is none.
+/// Returns an operation by name; nullptr if there is none.
 const Operation* find_operation(std::string_view name);
 
-/// Writes what the reference computes, rounded once, into the results among the operands.
+/// Computes the reference and writes it, rounded once, to the results among the operands.
 void write_reference(const Operation& op, const ReferenceProduct& product, const Operands& operands);
 
-/// Measures how wrong results are: the largest error over what rounding errors are proportional to, see
-/// element_error. `before` is the result before the run, read where beta is not 0.
+/// Returns the maximum element_error of the results. `before` is the result before the run, read if beta is
+/// not 0.
 double measure_error(const Operation& op, const ReferenceProduct& product, const Operands& computed,
                      const void* before = nullptr);
 
-/// What a product is of: the matrix, and the run.
+/// Sizes of the matrix and of a run.
 struct OperandSizes {
   std::int64_t rows = 0, cols = 0, nnz = 0;
   RunSizes run = {};
@@ -130,13 +133,13 @@ struct OperandShape {
 };
 OperandShape shape_of(const OperandSpec& operand, const OperandSizes& sizes);
 
-/// Elements of an operand whose heads and rows follow each other without gaps. Nothing: more than 2^63.
+/// Returns the number of elements of an operand with contiguous heads and rows; nullopt if it exceeds 2^63.
 std::optional<std::int64_t> elements_of(const OperandSpec& operand, const OperandSizes& sizes);
 
-/// Elements between the heads of an operand that was given without.
+/// Returns the distance between the heads of an operand in elements, including the default for batch = 0.
 std::int64_t batch_of(const OperandSpec& operand, const Operand& given, const OperandSizes& sizes);
 
-/// The operands of one of the heads.
+/// Returns the operands of one head.
 Operands operands_of_head(const Operation& op, const Operands& all, std::int64_t head,
                           const OperandSizes& sizes, const DenseTypes& types, DType values);
 

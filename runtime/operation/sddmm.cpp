@@ -10,7 +10,7 @@ namespace {
 constexpr OperandSpec kOperands[] = {
     {"X", Extent::rows}, {"Y", Extent::cols}, {"out", Extent::entries, true}};
 
-/// The format is decoded once and nothing is shared. Rows of X without entries are not read.
+/// The format is decoded once and units are not split. Rows of X without entries are not read.
 Work work(const ProductSizes& s) {
   const auto rows = static_cast<double>(std::min(s.rows, s.nnz));
   return {rows * s.row_bytes + static_cast<double>(s.nnz) * s.result_bytes, 1, 0};

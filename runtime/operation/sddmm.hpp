@@ -1,4 +1,4 @@
-// Dot products of rows of X and Y, sampled where A has entries: out = alpha * (X Y^T) at A + beta * out.
+// SDDMM: dot products of rows of X and Y at the entries of A: out = alpha * (X Y^T) at A + beta * out.
 #pragma once
 
 #include "runtime/operation/operation.hpp"

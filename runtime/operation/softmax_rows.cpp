@@ -8,7 +8,7 @@ namespace {
 
 constexpr OperandSpec kOperands[] = {{"S", Extent::entries}, {"P", Extent::entries, true}};
 
-/// Both lists go by once.
+/// Both lists are accessed once.
 Work work(const ProductSizes& s) { return {2 * static_cast<double>(s.nnz) * s.heads * s.result_bytes}; }
 
 void reference(const ReferenceProduct& p, const Operands& operands, const void* /*before*/,

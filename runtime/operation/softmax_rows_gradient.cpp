@@ -9,7 +9,7 @@ namespace {
 constexpr OperandSpec kOperands[] = {
     {"P", Extent::entries}, {"dP", Extent::entries}, {"dS", Extent::entries, true}};
 
-/// The lists go by once.
+/// The three lists are accessed once.
 Work work(const ProductSizes& s) { return {3 * static_cast<double>(s.nnz) * s.heads * s.result_bytes}; }
 
 void reference(const ReferenceProduct& p, const Operands& operands, const void* /*before*/,

@@ -10,7 +10,7 @@ namespace {
 
 constexpr OperandSpec kOperands[] = {{"B", Extent::cols}, {"C", Extent::rows, true}};
 
-/// The format is decoded once for each slice; pieces have sums of all rows of their unit.
+/// The format is decoded once per slice. Each segment has partial sums of all rows of its unit.
 Work work(const ProductSizes& s) {
   const auto rows = static_cast<double>(s.rows);
   const double rows_of_unit = std::ceil(rows / std::max<double>(1, static_cast<double>(s.units)));

@@ -17,7 +17,7 @@ constexpr OperandSpec kOperands[] = {
     {.name = "Z", .extent = Extent::rows, .result = true, .optional = true, .element = Element::operand},
     {.name = "C", .extent = Extent::rows, .result = true, .width = Width::m}};
 
-/// As SpMM, but what is written has m columns; W is there for good.
+/// As SpMM, but the result has m columns. Loads of W are not counted, because it stays in the caches.
 Work work(const ProductSizes& s) {
   const auto rows = static_cast<double>(s.rows);
   const double rows_of_unit = std::ceil(rows / std::max<double>(1, static_cast<double>(s.units)));
@@ -25,18 +25,18 @@ Work work(const ProductSizes& s) {
           static_cast<double>(s.pieces) * rows_of_unit * s.row_bytes};
 }
 
-/// One number, and what its rounding errors are proportional to.
+/// A sum, and the value to which its rounding errors are proportional.
 struct Sum {
   double sum = 0, absolute = 0;
-  double slack = 0;  ///< what rounding Z to 16 bits may change the sum by
+  double slack = 0;  ///< change of the sum when Z is rounded to 16 bits
 };
 
-/// Element (i, j) of W, as it is multiplied by.
+/// Returns element (i, j) of W, transposed if requested.
 double weight(const ReferenceProduct& p, const Operand& w, std::int64_t i, std::int64_t j) {
   return read_element(p.types.operands, w.data, p.variant.transposed_weights ? j * w.ld + i : i * w.ld + j);
 }
 
-/// One row of Z.
+/// Returns one row of Z.
 std::vector<Sum> aggregate(const ReferenceProduct& p, const Operand& b, std::int64_t row) {
   std::vector<Sum> z(static_cast<std::size_t>(p.n));
   const auto r = static_cast<std::size_t>(row);
@@ -52,13 +52,12 @@ std::vector<Sum> aggregate(const ReferenceProduct& p, const Operand& b, std::int
   return z;
 }
 
-/// What rounding an element of Z changes it by: it may be kept in the type of the operands, if that has 16
-/// bits.
+/// Returns the change of an element of Z when it is rounded to the type of the operands, if that has 16 bits.
 double slack_of_z(const ReferenceProduct& p, double z) {
   return size_of(p.types.operands) == 2 ? rounding_slack(p.types.operands, z) : 0;
 }
 
-/// Element j of a row of C.
+/// Returns element j of a row of C.
 Sum update(const ReferenceProduct& p, const Operands& operands, const std::vector<Sum>& z, std::int64_t j) {
   Sum c;
   for (std::int64_t i = 0; i < p.n; ++i) {
@@ -85,7 +84,7 @@ void reference(const ReferenceProduct& p, const Operands& operands, const void* 
     const std::vector<Sum> row = aggregate(p, operands.dense[kUpdateB], r);
     for (std::int64_t j = 0; j < p.n && z.data != nullptr; ++j) {
       const Sum& of = row[static_cast<std::size_t>(j)];
-      // The tolerance has the roundings of the result, which may have 32 bits.
+      // The tolerance contains the rounding of the result, which may be f32, but not that of Z.
       sink(z.data, p.types.operands, r * z.ld + j, {of.sum, of.absolute, slack_of_z(p, of.sum)});
     }
     for (std::int64_t j = 0; j < columns_of_c(p); ++j) {

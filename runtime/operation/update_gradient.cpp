@@ -22,13 +22,13 @@ constexpr OperandSpec kOperands[] = {
     {.name = "dbias", .extent = Extent::one, .result = true, .width = Width::m, .optional = true},
     {.name = "dW", .extent = Extent::inner, .result = true, .width = Width::m}};
 
-/// Rows of Z, dC and C go by once; nothing is fetched.
+/// Reads rows of Z, dC and C once; no rows are gathered.
 Work work(const ProductSizes& s) {
   const auto rows = static_cast<double>(s.rows);
   return {s.heads * rows * (s.n + 2 * s.m) * s.result_bytes, 0, 0};
 }
 
-/// dC where the layer let its sum through, else 0.
+/// Returns dC multiplied by the derivative of the activation, which is 0 or 1.
 double gradient_at(const ReferenceProduct& p, const Operands& operands, std::int64_t row, std::int64_t j) {
   const Operand &dc = operands.dense[kGradientDc], &c = operands.dense[kGradientC];
   const bool through =
@@ -38,7 +38,7 @@ double gradient_at(const ReferenceProduct& p, const Operands& operands, std::int
 
 std::int64_t columns_of_dc(const ReferenceProduct& p) { return p.variant.m != 0 ? p.variant.m : p.n; }
 
-/// dW, row after row, and behind it dbias.
+/// Returns dW in row-major order, followed by dbias.
 std::vector<ReferenceNumber> all_sums(const ReferenceProduct& p, const Operands& operands) {
   const std::int64_t m = columns_of_dc(p);
   const Operand& z = operands.dense[kGradientZ];

@@ -1,5 +1,5 @@
-// The way back through the update of a layer, C = act(alpha Z W + bias): G = dC act'(C), dW = alpha Z^T G,
-// dbias = sums of the columns of G. Of A it reads the number of rows alone.
+// Gradient of the dense part of a layer, C = act(alpha Z W + bias): G = dC act'(C), dW = alpha Z^T G, dbias =
+// column sums of G. Reads only the number of rows of A.
 #pragma once
 
 #include "runtime/operation/operation.hpp"
@@ -8,7 +8,7 @@ namespace sptile::runtime {
 
 extern const Operation kUpdateGradient;
 
-/// Places of its operands.
+/// Operand indices.
 inline constexpr int kGradientZ = 0, kGradientDc = 1, kGradientC = 2, kGradientG = 3, kGradientDbias = 4,
                      kGradientDw = 5;
 

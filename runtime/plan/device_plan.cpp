@@ -13,7 +13,7 @@
 namespace sptile::runtime {
 namespace {
 
-/// What is wrong: first of all the matrix, which nobody has looked at yet when it is not proven.
+/// Returns the cause of an error: first checks the matrix if its contents were not checked before.
 Status explain(const HeldFormat& held, const StoredPlan* stored, const Error& error) {
   if (!held.proven)
     if (Status s = check_held(held); !s) return s;
@@ -21,7 +21,7 @@ Status explain(const HeldFormat& held, const StoredPlan* stored, const Error& er
   return fail(error.code, "plan: " + error.message);
 }
 
-/// What runs before a kernel.
+/// Kernel that runs before the kernel of the plan.
 struct FirstKernel {
   const Operation* op;
   KernelChoice choice;
@@ -41,7 +41,7 @@ Result<std::optional<FirstKernel>> first_step(const ProductPlan& plan, const Ker
   return FirstKernel{step->op, *first, std::move(*costs)};
 }
 
-/// The same matrix and columns.
+/// Request for the first kernel, with the same matrix and columns.
 cuda::PlanRequest request_of(const FirstKernel& first, const cuda::PlanRequest& whole) {
   cuda::PlanRequest request = whole;
   request.op = first.op;
@@ -71,7 +71,7 @@ Status plan_on_device(ProductPlan& plan, const cuda::DeviceInfo& device) {
   HeldFormat& held = *plan.held;
   const auto first = first_step(plan, *chosen, device);
   if (!first) return tl::unexpected(first.error());
-  const std::lock_guard lock(held.uploading);  // one plan uploads, others wait for it
+  const std::lock_guard lock(held.uploading);  // one plan uploads, others wait
   cuda::PlanRequest request = {.op = plan.op,
                                .matrix = &held.matrix,
                                .on_device = held.on_device,

@@ -14,15 +14,15 @@ namespace {
 
 using cuda::DeviceCsr;
 
-/// What the matrix is split for. Results with a number for each entry go as values into a refreshable plan
-/// that may have another N and other products: both must split alike.
+/// Returns the product that the matrix is split for. Results with a number per entry become values of a
+/// refreshable plan, which may have another N and precision, and both must be split alike.
 SplitProduct split_product(const Operation& op, std::string_view format, DType values,
                            const KernelChoice& chosen, const PlanOptions& options) {
   if (op.result().extent == Extent::entries || options.refreshable) return usual_product(format, values);
   return {chosen.kernel, chosen.instance->precision, options.n};
 }
 
-/// The threshold that the profile of the device has; none where it has none.
+/// Returns the threshold from the profile of the device; nullopt if there is none.
 Result<std::optional<int>> find_threshold(const SplitProduct& product, const cuda::DeviceInfo& device) {
   const auto profile = find_profile(profile_device(Device::cuda, device));
   if (!profile) return tl::unexpected(profile.error());

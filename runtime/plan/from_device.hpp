@@ -1,4 +1,4 @@
-// Plans for CSR matrices in the memory of a device: no bundle, no conversion on the host.
+// Plans for CSR matrices in device memory, without a bundle and without conversion on the host.
 #pragma once
 
 #include <memory>
@@ -12,23 +12,24 @@
 
 namespace sptile::runtime {
 
-/// The parameter with which a matrix is converted to a format for a plan, if the device's profile has one:
-/// libra_spmm and libra_sddmm are split for SpMM with the threshold of the kernel, its precision and the
-/// nearest N; for SDDMM and refreshable matrices, whose plans may share values, with that of usual_product.
-/// Also finds out whether there is a kernel at all: errors as of planning.
+/// Returns the parameter for converting a matrix to a format, if the device's profile has one. libra_spmm and
+/// libra_sddmm are split for SpMM with the threshold of the kernel, its precision and the nearest N; for
+/// SDDMM and refreshable matrices, whose plans may share values, with the threshold of usual_product. Also
+/// checks that a kernel exists. Errors as for planning.
 Result<std::optional<int>> parameter_for(const Operation& op, const formats::FormatLayout& layout,
                                          DType values, std::int64_t cols, const PlanOptions& options,
                                          const cuda::DeviceInfo& device);
 
-/// Converts to a format on the device of the matrix; the arrays may go when this returns. What divides the
-/// work (offsets, masks) is fetched, about a byte per entry. Errors as of cuda::convert_on_device.
+/// Converts a matrix to a format on its device. The arrays may be freed afterwards. Copies the arrays that
+/// determine the division of work (offsets, masks) to the host, about one byte per entry. Errors as for
+/// cuda::convert_on_device.
 Result<std::shared_ptr<HeldFormat>> hold_converted(const formats::FormatLayout& layout,
                                                    const cuda::DeviceCsr& csr, std::optional<int> parameter,
                                                    const HoldOptions& options, void* stream);
 
-/// Converts to `format` and plans `op`. Work that writes the arrays must be done, or be on the default
-/// stream. options.device must be cuda; options.device_ordinal and csr.ordinal are the same device.
-/// Errc::usage for an unknown format.
+/// Converts to `format` and plans `op`. Work that writes the arrays must have completed or be on the default
+/// stream. options.device must be cuda, and options.device_ordinal must equal csr.ordinal. Errc::usage for an
+/// unknown format.
 Result<std::shared_ptr<ProductPlan>> plan_from_device(const Operation& op, const cuda::DeviceCsr& csr,
                                                       std::string_view format, const PlanOptions& options);
 

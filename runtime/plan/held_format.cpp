@@ -15,7 +15,7 @@ namespace {
 
 using formats::FormatView;
 
-/// True when an array holds each of its positions once.
+/// Returns whether an array contains each of its positions once.
 template <class T>
 bool is_permutation(std::span<const T> ids) {
   const auto count = static_cast<std::int64_t>(ids.size());
@@ -23,7 +23,7 @@ bool is_permutation(std::span<const T> ids) {
   bool good = true;
 #pragma omp parallel for schedule(static) num_threads(most_threads()) reduction(&& : good) if (count > 1 << 15)
   for (std::int64_t i = 0; i < count; ++i) {
-    const auto id = static_cast<std::size_t>(ids[static_cast<std::size_t>(i)]);  // negative ones are large
+    const auto id = static_cast<std::size_t>(ids[static_cast<std::size_t>(i)]);  // negative ids become large
     const std::uint64_t bit = std::uint64_t{1} << id % 64;
     good = good && id < ids.size() &&
            (std::atomic_ref(seen[id / 64]).fetch_or(bit, std::memory_order_relaxed) & bit) == 0;
@@ -31,7 +31,7 @@ bool is_permutation(std::span<const T> ids) {
   return good;
 }
 
-/// Errc::bad_input, with the first place, unless an array holds each of its positions once.
+/// Errc::bad_input, with the first invalid position, unless an array contains each of its positions once.
 template <class T>
 Status check_permutation(std::span<const T> ids, const char* array, const char* what) {
   if (is_permutation(ids)) return {};
@@ -47,14 +47,14 @@ Status check_permutation(std::span<const T> ids, const char* array, const char* 
                                    std::to_string(ids.size() - 1) + " once");
 }
 
-/// How much of a matrix is checked on the host.
+/// Extent of the checks on the host.
 enum class Checks {
   lengths,
-  offsets,  ///< and lengths: what dividing the work needs
+  offsets,  ///< lengths and the offsets that the division of work reads
   all,
 };
 
-/// What must be known before the matrix is used; a device checks the rest when it has it.
+/// Returns the checks before planning; a device checks the rest after the upload.
 Checks first_checks(const PlanMatrix& a, const HoldOptions& options) {
   if (options.trusted) return Checks::lengths;
   const bool later = options.device == Device::cuda && cuda::has_device_check(*a.format.layout);
@@ -75,7 +75,7 @@ Status check_row_order(const PlanMatrix& a, Checks checks) {
   return checks == Checks::all ? check_permutation(a.row_order, "row_order", "row") : Status{};
 }
 
-/// True where values stand as in the source CSR.
+/// Returns whether values are in the order of the source CSR.
 bool in_csr_order(const PlanMatrix& a) {
   return a.format.layout->name == "csr" && !a.transposed && a.row_order.empty() && !a.value_source.present();
 }
@@ -93,7 +93,7 @@ Status check_value_source(const PlanMatrix& a, Checks checks) {
                                : Status{};
 }
 
-/// True when the values can be replaced.
+/// Returns whether the values can be replaced.
 bool has_fresh_values(const PlanMatrix& a, const HoldOptions& options) {
   return options.refreshable && a.format.value_dtype() != DType::none;
 }
@@ -104,14 +104,14 @@ Status check_matrix(const PlanMatrix& a, const HoldOptions& options, Checks chec
   return has_fresh_values(a, options) ? check_value_source(a, checks) : Status{};
 }
 
-/// Visits the value arrays of a format, in order.
+/// Calls f for each value array of a format, in order.
 template <class F>
 void for_each_values(FormatView& view, F f) {
   for (std::size_t i = 0; i < view.layout->arrays.size(); ++i)
     if (view.layout->arrays[i].holds_values && view.arrays[i].present()) f(view.arrays[i]);
 }
 
-/// Copies the values and lets the format point to the copy.
+/// Copies the values and redirects the format's arrays to the copy.
 void own_values(HeldFormat& held) {
   FormatView& view = held.matrix.format;
   std::size_t bytes = 0;
@@ -133,7 +133,7 @@ std::shared_ptr<HeldFormat> make_held(const PlanMatrix& a, const HoldOptions& op
   return held;
 }
 
-/// Verifies that new values fit.
+/// Checks new values.
 Status check_values(const HeldFormat& held, const ArrayView& values, void* stream) {
   if (!held.options.refreshable) return fail(Errc::usage, "refresh: the plan was not created as refreshable");
   if (held.dtype == DType::none) return fail(Errc::usage, "refresh: a pattern matrix has no values");
@@ -166,7 +166,7 @@ Result<std::shared_ptr<HeldFormat>> hold_format(const PlanMatrix& a, const HoldO
   if (Status s = check_matrix(a, options, checks); !s) return tl::unexpected(s.error());
   auto held = make_held(a, options);
   held->proven = checks != Checks::offsets;
-  held->ordered = has_fresh_values(a, options);  // or it will be, with the rest
+  held->ordered = has_fresh_values(a, options);  // validated now, or below with the other arrays
   if (options.device == Device::cpu && has_fresh_values(a, options)) own_values(*held);
   return held;
 }
@@ -193,7 +193,7 @@ Result<std::shared_ptr<HeldFormat>> hold_device_format(cuda::DeviceFormat&& form
 Status prove_order(HeldFormat& held) {
   const std::lock_guard lock(held.uploading);
   const bool missing = !held.matrix.value_source.present() && held.options.device == Device::cuda;
-  if (held.ordered || missing) return {};  // one may be made on the device
+  if (held.ordered || missing) return {};  // can be computed on the device
   if (Status s = check_value_source(held.matrix, held.options.trusted ? Checks::lengths : Checks::all); !s)
     return s;
   held.ordered = true;
@@ -209,7 +209,7 @@ Status bring_order(HeldFormat& held) {
 
 namespace {
 
-/// value_source in host memory; none where values stand as in the CSR matrix.
+/// Returns value_source in host memory; empty if values are in CSR order.
 Result<std::vector<std::int64_t>> source_of(const HeldFormat& held) {
   const ArrayView source =
       held.on_device != nullptr ? held.on_device->value_source : held.matrix.value_source;

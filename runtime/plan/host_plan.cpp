@@ -12,7 +12,7 @@
 namespace sptile::runtime {
 namespace {
 
-/// Takes the stored division, or divides the work.
+/// Restores the stored division, or divides the work.
 Result<WorkPlan> division_of(const ProductPlan& plan, int threads, const StoredPlan* stored) {
   const DivisionRequest request{*plan.op, plan.matrix.format, plan.options.n, threads};
   if (stored == nullptr) return divide(request);
@@ -23,7 +23,7 @@ Result<WorkPlan> division_of(const ProductPlan& plan, int threads, const StoredP
   return restored;
 }
 
-/// Chooses how rows of csr are multiplied.
+/// Chooses the row steps and segments of csr.
 void plan_rows(ProductPlan& plan) {
   const formats::CsrView csr = formats::as_csr(plan.matrix.format);
   plan.steps = choose_row_steps(csr);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kAlignment = 256;
 
-/// How often a product is run.
+/// Number of runs of a measurement.
 struct Repeats {
   int groups = 1, runs = 1;
 };
@@ -24,8 +24,8 @@ Result<std::vector<double>> time_runs(const ProductPlan& plan, const Operands& o
   return timed_run(plan, *plan.op, operands, 0, repeats.groups);
 }
 
-/// Numbers in (-1, 1), the same every time; operands repeat them. (A result of another type starts as
-/// whatever these bytes are in it: it is only written.)
+/// Returns pseudo-random numbers in (-1, 1) with a fixed seed, with which operands are filled periodically. A
+/// result of another type starts with these bytes, because it is only written.
 std::vector<std::byte> random_pattern(DType dtype) {
   constexpr std::int64_t kElements = 1 << 14;
   std::vector<std::byte> pattern(static_cast<std::size_t>(kElements) * size_of(dtype));
@@ -52,7 +52,7 @@ Result<std::shared_ptr<std::byte>> host_scratch(std::span<const std::byte> patte
   return memory;
 }
 
-/// Operands that nobody needs, one after the other in the same memory.
+/// Operands of measurements, contiguous in one allocation.
 struct Scratch {
   std::shared_ptr<std::byte> memory;
   Operands operands;
@@ -60,13 +60,13 @@ struct Scratch {
 
 Result<Scratch> make_scratch(const Operation& op, const formats::FormatView& a, const PlanOptions& options) {
   std::array<std::int64_t, kMaxOperands> offsets{};
-  std::int64_t total = kAlignment;  // at least something
+  std::int64_t total = kAlignment;  // an allocation is never empty
   Scratch scratch;
   const OperandSizes sizes = {a.rows, a.cols, a.nnz, sizes_of(options), options.variant.transposed_weights};
   for (std::size_t i = 0; i < op.operands.size(); ++i) {
     const OperandSpec& spec = op.operands[i];
     scratch.operands.dense[i].ld = shape_of(spec, sizes).width;
-    if (spec.optional && spec.result) continue;  // only written when it is asked for
+    if (spec.optional && spec.result) continue;  // optional results are written only on request
     const auto element = static_cast<std::int64_t>(size_of(type_of(spec, types_of(options))));
     const auto elements = elements_of(spec, sizes);
     std::int64_t part = 0;
@@ -87,8 +87,8 @@ Result<Scratch> make_scratch(const Operation& op, const formats::FormatView& a, 
   return scratch;
 }
 
-/// By what the second run took. Groups on a device make up for the clock of its events; on a CPU others
-/// disturb, and more runs help.
+/// Chooses the number of runs from the time of the second one. On a device, groups of runs compensate for the
+/// resolution of events. On a CPU, more runs compensate for noise.
 Repeats repeats_for(Device device, double once) {
   constexpr double kGroup = 2e-4, kAll = 3e-2;
   const double seconds = std::max(once, 1e-7);
@@ -106,7 +106,7 @@ Result<double> median_seconds(const ProductPlan& plan, const Operands& operands)
   return *middle;
 }
 
-/// Those to run: none where there is nothing to choose.
+/// Returns the candidates to run; none if there is no choice.
 std::vector<Candidate*> worth_running(std::vector<Candidate>& list) {
   std::vector<Candidate*> some;
   for (Candidate& candidate : list)
@@ -124,7 +124,7 @@ std::vector<Candidate*> worth_running(std::vector<Candidate>& list) {
   return some;
 }
 
-/// True when another candidate may do better.
+/// Returns whether another candidate may succeed after this error.
 bool is_refusal(Errc code) { return code == Errc::unsupported || code == Errc::device || code == Errc::io; }
 
 }  // namespace

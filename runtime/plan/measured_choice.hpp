@@ -1,4 +1,4 @@
-// Chooses by running: what each candidate takes on this machine.
+// Choice of a plan by running the candidates.
 #pragma once
 
 #include <span>
@@ -7,7 +7,7 @@
 
 namespace sptile::runtime {
 
-/// What is measured, and how plans are made.
+/// The operation and options to measure, and the function that creates plans.
 struct MeasuringRequest {
   const Operation& op;
   std::span<const PlanMatrix> matrices;
@@ -15,8 +15,8 @@ struct MeasuringRequest {
   const PlanOne& plan_one;
 };
 
-/// Fills in measured_us of the candidates that are worth it, moves `chosen` to the fastest and keeps its
-/// plan; leaves a list with fewer than two of them as it is. See choose_plan.
+/// Sets measured_us of the promising candidates, updates `chosen` to the fastest and keeps its plan. Does
+/// nothing if there are fewer than two. See choose_plan.
 Status measure_candidates(const MeasuringRequest& request, ChosenPlan& chosen);
 
 }  // namespace sptile::runtime

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "formats/core/fork.hpp"
+#include "runtime/core/attributes.hpp"
 #include "runtime/kernels/kernels.hpp"
 #include "runtime/plan/product_plan.hpp"
 #include "runtime/threads/count.hpp"
@@ -14,8 +15,6 @@ namespace {
 
 using formats::FormatView;
 
-constexpr std::int64_t kMaxHeads = 65535;  ///< that a grid has room for
-
 Status check_numbers(const PlanOptions& options) {
   if (options.n < 1)
     return fail(Errc::usage,
@@ -23,12 +22,7 @@ Status check_numbers(const PlanOptions& options) {
   if (options.threads < 0 || options.threads > kMaxThreads)
     return fail(Errc::usage, "plan: threads = " + std::to_string(options.threads) + "; expected 0 (all) to " +
                                  std::to_string(kMaxThreads));
-  const Variant& variant = options.variant;
-  if (variant.m < 0)
-    return fail(Errc::usage, "plan: m = " + std::to_string(variant.m) + "; expected at least 1, or 0 for n");
-  if (variant.heads < 1 || variant.heads > kMaxHeads)
-    return fail(Errc::usage,
-                "plan: heads = " + std::to_string(variant.heads) + "; use 1 to " + std::to_string(kMaxHeads));
+  if (Status s = check_attributes(options); !s) return fail(s.error().code, "plan: " + s.error().message);
   return {};
 }
 
@@ -87,13 +81,13 @@ Result<std::shared_ptr<ProductPlan>> plan_product(const Operation& op,
   }
   if (Status s = options.device == Device::cpu ? plan_on_cpu(*plan) : plan_on_device(*plan, *device); !s)
     return tl::unexpected(s.error());
-  plan->options.kernel = plan->kernel->name;  // the caller's string may go
+  plan->options.kernel = plan->kernel->name;  // points to static storage, unlike the caller's string
   return plan;
 }
 
 namespace {
 
-/// All that a plan of its own needs is on the device.
+/// Frees host copies: all data of the plan is on the device.
 void forget_host(ProductPlan& plan) {
   for (PlanMatrix* matrix : {&plan.matrix, &plan.held->matrix}) {
     matrix->row_order = {};
@@ -107,7 +101,7 @@ void forget_host(ProductPlan& plan) {
 
 Result<std::shared_ptr<ProductPlan>> plan_product(const Operation& op, const PlanMatrix& a,
                                                   const PlanOptions& options) {
-  const Result<cuda::DeviceInfo> device = check_options(options);  // before anything that takes long
+  const Result<cuda::DeviceInfo> device = check_options(options);  // check before slow steps
   if (!device) return tl::unexpected(device.error());
   const auto held = hold_format(a, {.device = options.device,
                                     .ordinal = options.device_ordinal,

@@ -1,4 +1,4 @@
-// When two plans are the same.
+// Keys that identify stored plans.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace sptile::runtime {
 
-/// Returns everything that divides the work of a plan, as lines "name value": operation, format, kernel with
-/// the version of what is stored of its plans, n, attributes that differ from their defaults, types,
-/// precision, device. A CUDA device is its capability, multiprocessors and memories, which `device` has; the
-/// CPU is its number of threads where the operation is divided by them. Plans of one matrix with equal texts
-/// are equal. `kernel` must be one whose plans are stored.
+/// Returns all properties that determine a plan's division of work, as lines "name value": operation, format,
+/// kernel with the version of its stored schedules, n, attributes that differ from their defaults, types,
+/// precision, device. A CUDA device is identified by its capability, multiprocessors and memories, which
+/// `device` contains; the CPU by its number of threads, if the operation's work is divided by threads. Plans
+/// of one matrix with equal keys are equal. `kernel` must support stored plans.
 std::string plan_key(const Operation& op, const PlanMatrix& a, const KernelChoice& kernel,
                      const PlanOptions& options, const cuda::DeviceInfo& device);
 

@@ -1,4 +1,4 @@
-// New values for the matrix of a plan.
+// Replacement of the values of a plan's matrix.
 #include "runtime/plan/product_plan.hpp"
 
 namespace sptile::runtime {

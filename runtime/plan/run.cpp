@@ -1,4 +1,4 @@
-// Running a plan.
+// Runs of plans.
 #include <chrono>
 #include <cmath>
 #include <string>
@@ -22,7 +22,7 @@ std::int64_t columns_of(const ProductPlan& plan, const Operands& operands) {
   return operands.n != 0 ? operands.n : plan.options.n;
 }
 
-/// One operand of a run, as messages name it.
+/// One operand of a run, with its name in messages.
 struct CheckedOperand {
   const ProductPlan& plan;
   const OperandSpec& spec;
@@ -43,15 +43,14 @@ Status check_there(const CheckedOperand& o) {
                                           : " is null; pass a row-major matrix"));
 }
 
-/// Verifies that the rows of an operand are as far apart as they are long.
+/// Checks that the leading dimension of an operand is at least its width.
 Status check_rows(const CheckedOperand& o) {
   if (o.is_list() || o.operand.ld >= o.shape.width) return {};
   return o.refuse("the leading dimension of " + o.name() + ", " + std::to_string(o.operand.ld) +
                   ", is less than its " + std::to_string(o.shape.width) + " columns");
 }
 
-/// Verifies that no two elements of different heads are the same: heads are matrices one behind the other,
-/// or stand side by side in rows.
+/// Checks that heads do not overlap: they are either consecutive matrices or interleaved in rows.
 Status check_heads(const CheckedOperand& o) {
   if (o.heads == 1 || o.spec.shared || o.operand.batch == 0) return {};
   const std::int64_t batch = o.operand.batch, ld = o.is_list() ? 1 : o.operand.ld;
@@ -65,7 +64,7 @@ Status check_heads(const CheckedOperand& o) {
                   "dimension that includes all heads");
 }
 
-/// Verifies that the last element of an operand can be addressed.
+/// Checks that the last element of an operand can be addressed.
 Status check_extent(const CheckedOperand& o) {
   const auto element = static_cast<std::int64_t>(size_of(type_of(o.spec, types_of(o.plan.options))));
   const std::int64_t ld = o.is_list() ? 1 : o.operand.ld;
@@ -86,7 +85,7 @@ Status check_operand(const CheckedOperand& operand) {
   return {};
 }
 
-/// Verifies what scales results.
+/// Checks alpha, beta and scaled.
 Status check_scale(const ProductPlan& plan, const Operands& operands) {
   const Operation& op = *plan.op;
   if (op.adds) return {};
@@ -97,7 +96,7 @@ Status check_scale(const ProductPlan& plan, const Operands& operands) {
   return {};
 }
 
-/// Verifies that values of a run can take the place of those of the matrix.
+/// Checks that values of a run can replace those of the matrix.
 Status check_values(const ProductPlan& plan, const Operands& operands) {
   if (operands.values == nullptr) return {};
   const std::string prefix = std::string(plan.op->name) + ": ";
@@ -158,7 +157,7 @@ Task task_of(const ProductPlan& plan, const Operands& operands) noexcept {
           plan.steps};
 }
 
-/// Runs a product of few columns whose long rows are split into pieces.
+/// Runs a product of few columns whose long rows are split into segments.
 [[gnu::noinline]] void run_with_pieces(const ProductPlan& plan, const Task& task,
                                        const LoopThreads& threads) {
   PieceSums sums;
@@ -176,7 +175,7 @@ Task task_of(const ProductPlan& plan, const Operands& operands) noexcept {
   write_long_rows(task, types.result, plan.pieces, sums);
 }
 
-/// Runs the chunks of all heads in one loop, so that small heads run side by side.
+/// Runs the chunks of all heads in one loop, so that small heads run concurrently.
 void run_chunks(const ProductPlan& plan, const Operands& operands) noexcept {
   const OperandSizes sizes = sizes_of(plan, columns_of(plan, operands));
   const DenseTypes types = types_of(plan.options);
@@ -187,7 +186,7 @@ void run_chunks(const ProductPlan& plan, const Operands& operands) noexcept {
     return task_of(plan, operands_of_head(*plan.op, operands, head, sizes, types, plan.values));
   };
   const Task first = task_of_head(0);
-  if (!plan.pieces.empty() && first.n <= kMostSplitColumns) return run_with_pieces(plan, first, threads);
+  if (!plan.pieces.empty() && first.n <= kMaxSplitColumns) return run_with_pieces(plan, first, threads);
   thread_pool().run(threads, heads * chunks, [&](std::int64_t i) {
     const Chunk& chunk = plan.chunks[static_cast<std::size_t>(i % chunks)];
     if (i < chunks)

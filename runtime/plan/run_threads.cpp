@@ -8,18 +8,18 @@
 namespace sptile::runtime {
 namespace {
 
-// Of an AMD EPYC (Zen 4), see docs/design/decisions/0032-threads.md.
-constexpr double kNonzero = 0.35;  // ns: its column, value and part in loops
-constexpr double kByte = 0.012;    // ns: one that is read and multiplied, or written
+// Measured on an AMD EPYC (Zen 4), see docs/design/decisions/0032-threads.md.
+constexpr double kNonzero = 0.35;  // ns per nonzero: its column, value and share of loop overhead
+constexpr double kByte = 0.012;    // ns per byte that is read and multiplied, or written
 
-constexpr double kPerThread = 15e3;  // ns of work that are worth a thread
-constexpr double kUsually = 100e3;   // ns of work of which waking a worker in vain would be a small part
+constexpr double kPerThread = 15e3;  // minimum ns of work per thread
+constexpr double kUsually = 100e3;   // ns of work that justify waking a worker that may find nothing to do
 constexpr double kAlways = 1e6;
 
 std::atomic<bool> follow_work{true};
 
-/// Elements that a run reads or writes in an operand: each nonzero takes a row of those with Extent::cols,
-/// and each row of the matrix all weights.
+/// Returns the elements that a run accesses in an operand: each nonzero reads a row of operands with
+/// Extent::cols, and each row of the matrix reads all weights.
 double elements(const OperandSpec& spec, const OperandSizes& sizes) {
   const OperandShape shape = shape_of(spec, sizes);
   const auto width = static_cast<double>(shape.width);

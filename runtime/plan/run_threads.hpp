@@ -1,4 +1,4 @@
-// The number of threads of a run follows its work.
+// Number of threads of a run, chosen by its work.
 #pragma once
 
 #include "runtime/operation/operation.hpp"
@@ -7,15 +7,14 @@
 namespace sptile::runtime {
 
 /// Estimates the time of a run of all heads on one thread, in nanoseconds, from its nonzeros and from the
-/// bytes of dense operands that it reads and writes. Rather too low: rows of B are assumed to be in a near
-/// cache.
+/// bytes of dense operands that it accesses. A lower estimate: rows of B are assumed to be in a near cache.
 double estimated_time(const Operation& op, const OperandSizes& sizes, const DenseTypes& types);
 
 /// Returns the threads of a run that takes `nanoseconds` on one thread: at most `most`, and few enough that
-/// each has work for longer than it takes to get it.
+/// the work of each outweighs the cost of starting it.
 LoopThreads threads_for(double nanoseconds, int most);
 
-/// With false, threads_for always returns `most` threads. For tests, whose matrices are small.
+/// Makes threads_for always return `most` threads if `follow` is false. For tests with small matrices.
 void set_threads_follow_work(bool follow) noexcept;
 
 }  // namespace sptile::runtime

@@ -1,4 +1,4 @@
-// SDDMM by the names of its operands: out = alpha * (X Y^T) at the entries of A + beta * out.
+// SDDMM with named operands: out = alpha * (X Y^T) at the entries of A + beta * out.
 #pragma once
 
 #include "runtime/operation/sddmm.hpp"
@@ -6,8 +6,8 @@
 
 namespace sptile::runtime {
 
-/// PlanOptions::n is the number of features, the columns of X and Y, PlanOptions::dense the type of X and Y,
-/// and PlanOptions::result that of the result.
+/// Plans an SDDMM. PlanOptions::n is the number of columns of X and Y, PlanOptions::dense their type, and
+/// PlanOptions::result the type of the result.
 inline Result<std::shared_ptr<ProductPlan>> plan_sddmm(const PlanMatrix& a, const PlanOptions& options) {
   return plan_product(kSddmm, a, options);
 }

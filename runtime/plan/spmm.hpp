@@ -1,4 +1,4 @@
-// SpMM by the names of its operands: C = alpha * A * B + beta * C.
+// SpMM with named operands: C = alpha * A * B + beta * C.
 #pragma once
 
 #include "runtime/operation/spmm.hpp"

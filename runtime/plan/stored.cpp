@@ -12,19 +12,6 @@ namespace {
 
 std::string_view type_name(DType type) { return type == DType::none ? "pattern" : name_of(type); }
 
-std::string text_of(std::int64_t number) { return std::to_string(number); }
-std::string text_of(bool flag) { return flag ? "1" : "0"; }
-std::string text_of(Activation activation) {
-  return std::string(kActivationNames[static_cast<int>(activation)]);
-}
-std::string text_of(Score score) { return std::string(kScoreNames[static_cast<int>(score)]); }
-
-/// m = n and m = 0 are the same plan.
-Variant without_synonyms(Variant variant, std::int64_t n) {
-  if (variant.m == n) variant.m = 0;
-  return variant;
-}
-
 /// Returns the version of what is stored of a kernel's plans; nothing when they are not stored.
 std::optional<std::uint32_t> stored_version(const KernelChoice& kernel) {
   if (kernel.instance == nullptr) return kDivisionVersion;
@@ -32,7 +19,7 @@ std::optional<std::uint32_t> stored_version(const KernelChoice& kernel) {
   return kernel.instance->store->version;
 }
 
-/// The kernel of a stored plan, if planning with these options could make that plan.
+/// Returns the kernel of a stored plan if planning with these options could produce the plan.
 std::optional<KernelChoice> match(const StoredPlan& plan, const Operation& op, const PlanMatrix& a,
                                   const PlanOptions& options, const cuda::DeviceInfo& device) {
   PlanOptions same = options;
@@ -45,7 +32,7 @@ std::optional<KernelChoice> match(const StoredPlan& plan, const Operation& op, c
   return *kernel;
 }
 
-/// Lists the kernels for the same product whose plans can be stored.
+/// Returns the names of the kernels for the same product whose plans can be stored.
 std::string storable_kernels(const Operation& op, const PlanMatrix& a, const PlanOptions& options,
                              const cuda::DeviceInfo& device) {
   const Multiplicand multiplicand = multiplicand_of(op, a.format);
@@ -67,10 +54,10 @@ tl::unexpected<Error> refuse_kernel(const Kernel& kernel, const std::string& sto
               "plan: plans of " + std::string(kernel.name) + " cannot be stored; " + remedy);
 }
 
-/// No plan has more columns: check_extent refuses them.
-constexpr std::int64_t kMostColumns = std::int64_t{1} << 30;
+/// Limit of n, which check_extent enforces.
+constexpr std::int64_t kMaxColumns = std::int64_t{1} << 30;
 
-/// A line of a key that is a number from 1 to `most`; nothing when it is something else.
+/// Returns the value of a key line that is an integer from 1 to `most`; nullopt otherwise.
 std::optional<std::int64_t> number_of(const StoredPlan& plan, std::string_view line, std::int64_t most) {
   const std::string_view text = plan.field(line);
   std::int64_t number = 0;
@@ -95,10 +82,13 @@ std::string plan_key(const Operation& op, const PlanMatrix& a, const KernelChoic
   add("kernel", kernel.kernel->name);
   add("version", std::to_string(*stored_version(kernel)));
   add("n", std::to_string(options.n));
-  const Variant given = without_synonyms(options.variant, options.n), standard;
-  for_each_attribute([&](std::string_view name, auto member) {
-    if (given.*member != standard.*member) add(name, text_of(given.*member));
-  });
+  PlanOptions given = options;
+  if (given.variant.m == options.n) given.variant.m = 0;  // the same plan
+  for (const Attribute& attribute : attributes()) {
+    if (!attribute.in_plan_key) continue;
+    const double value = attribute.plan.get(given);
+    if (value != initial_value(attribute)) add(attribute.name, value_text(attribute, value));
+  }
   add("values", type_name(a.format.value_dtype()));
   const DenseTypes types = types_of(options);
   add("dense", type_name(types.operands));
@@ -159,9 +149,9 @@ Result<PlanToStore> plan_to_store(const Operation& op, const PlanMatrix& a, cons
 Status prove_stored(const StoredPlan& plan, const formats::FormatView& format) {
   const Operation* const op = find_operation(plan.field("op"));
   const auto version = number_of(plan, "version", kDivisionVersion);
-  const auto n = number_of(plan, "n", kMostColumns), threads = number_of(plan, "threads", kMaxThreads);
+  const auto n = number_of(plan, "n", kMaxColumns), threads = number_of(plan, "threads", kMaxThreads);
   const bool known = plan.field("device") == "cpu" && op != nullptr && version == kDivisionVersion;
-  if (!known || !n || (!threads && !op->by_columns)) return {};  // of a newer version: it is never taken
+  if (!known || !n || (!threads && !op->by_columns)) return {};  // written by a newer version, and never used
   const auto restored =
       restore_division({*op, format, *n, static_cast<int>(threads.value_or(1))}, plan.schedule);
   return restored ? Status() : refuse_stored(plan, restored.error().message);

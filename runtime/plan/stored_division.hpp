@@ -1,4 +1,4 @@
-// The division of work of CPU plans as bundles store it.
+// Stored division of work of CPU plans.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace sptile::runtime {
 
-/// Version of what is stored, and of everything that is computed from it.
+/// Version of the stored data and of everything that is computed from it.
 inline constexpr std::uint32_t kDivisionVersion = 1;
 
 /// Numbers and bytes of a stored plan, see StoredSchedule.
@@ -22,7 +22,7 @@ struct DivisionToStore {
   std::vector<std::byte> bytes;
 };
 
-/// What a division is of: a checked matrix, n columns, and threads, which divisions by columns ignore.
+/// Input of a division: a checked matrix, n columns, and threads, which divisions by columns ignore.
 struct DivisionRequest {
   const Operation& op;
   const formats::FormatView& format;
@@ -33,11 +33,11 @@ struct DivisionRequest {
 /// Divides the work.
 WorkPlan divide(const DivisionRequest& request);
 
-/// Divides the work and returns what is stored of it: nothing where only one division exists.
+/// Divides the work and returns the data to store: empty if only one division exists.
 DivisionToStore division_to_store(const DivisionRequest& request);
 
-/// Restores a division, whatever its bytes are. Errc::bad_input, saying what is wrong, unless its chunks
-/// compute each element of the result exactly once. O(units + chunks).
+/// Restores a division from unverified bytes. Errc::bad_input, with the cause, unless its chunks compute each
+/// element of the result exactly once. O(units + chunks).
 Result<WorkPlan> restore_division(const DivisionRequest& request, const StoredSchedule& stored);
 
 }  // namespace sptile::runtime

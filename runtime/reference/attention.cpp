@@ -11,7 +11,7 @@
 namespace sptile::runtime {
 namespace {
 
-/// Rows of an operand that is read.
+/// Rows of an input operand.
 struct Rows {
   DType type;
   const Operand& operand;
@@ -25,7 +25,7 @@ DType statistic_type(const DenseTypes& types) {
   return types.operands == DType::f64 ? DType::f64 : DType::f32;
 }
 
-/// A sum of products, and of their absolute values.
+/// Returns a sum of products and the sum of their absolute values.
 ReferenceNumber dot(const Rows& x, std::int64_t i, const Rows& y, std::int64_t j, std::int64_t n) {
   ReferenceNumber sum;
   for (std::int64_t k = 0; k < n; ++k) {
@@ -35,11 +35,11 @@ ReferenceNumber dot(const Rows& x, std::int64_t i, const Rows& y, std::int64_t j
   return sum;
 }
 
-/// The score of a pair of rows.
+/// Score of a pair of rows.
 struct PairScore {
   ScoreParts parts;
-  double magnitude = 0;  ///< of the score
-  double by_own = 0;     ///< of parts.by_own: the cosine in it has that of the score
+  double magnitude = 0;  ///< magnitude of the score, to which its rounding errors are proportional
+  double by_own = 0;     ///< magnitude of parts.by_own, whose cosine has the magnitude of the score
 
   PairScore(const AttentionProblem& p, double slope, const Rows& own, std::int64_t i, const Rows& other,
             std::int64_t j) {
@@ -59,7 +59,7 @@ struct PairScore {
   }
 };
 
-/// Walks the entries of a problem.
+/// Iterates over the entries of a problem.
 class Walk {
  public:
   Walk(const AttentionProblem& problem, const Operands& operands) : p_(problem), o_(operands) {}
@@ -79,7 +79,7 @@ class Walk {
     for (std::int64_t k = p_.a.row_ptr[r]; k < p_.a.row_ptr[r + 1]; ++k)
       f(k, std::int64_t{p_.a.col_idx[static_cast<std::size_t>(k)]});
   }
-  /// What is exponentiated.
+  /// Returns the argument of exp for entry k.
   [[nodiscard]] WeighedScore scored(const PairScore& pair, std::int64_t k) const {
     return {o_.alpha * pair.parts.score + bias(k), std::fabs(o_.alpha) * pair.magnitude + std::fabs(bias(k))};
   }
@@ -147,7 +147,7 @@ class Gradient : Walk {
   void add(std::int64_t i, std::int64_t k, std::int64_t j, ReferenceNumber delta, const ResultSink& sink) {
     const PairScore pair(p_, o_.slope, rows(side_.own), i, rows(side_.other), j);
     const WeighedScore score = scored(pair, k);
-    const std::int64_t row = side_.of_columns ? j : i;  // of A
+    const std::int64_t row = side_.of_columns ? j : i;  // row of A
     if (side_.of_columns) {
       const double given = statistics(side_.delta).at(row, 0);
       delta = {given, std::fabs(given)};

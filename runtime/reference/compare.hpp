@@ -1,4 +1,4 @@
-// What is done with the numbers of a reference: they are written, or compared with those of a kernel.
+// Sinks of references: numbers are written, or compared with those of a kernel.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace sptile::runtime {
 
-/// How wrong a computed element is, see element_error.
+/// Returns the element_error of a computed number.
 inline double number_error(DType type, double computed, const ReferenceNumber& number) {
   const double distance = computed - number.value;
   if (number.slack != 0 && std::isfinite(distance))
@@ -22,7 +22,7 @@ inline void write_number(void* data, DType type, std::int64_t at, const Referenc
   if (data != nullptr) write_element(type, data, at, number.value);
 }
 
-/// Remembers the largest element_error.
+/// Keeps the maximum element_error.
 class WorstError {
  public:
   [[nodiscard]] ResultSink sink() {

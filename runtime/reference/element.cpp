@@ -10,8 +10,8 @@
 namespace sptile::runtime {
 namespace {
 
-/// Rounds a double to float, to odd: the last bit remembers that something was cut off, so rounding on to 16
-/// bits gives what rounding once would have given.
+/// Rounds a double to float, to odd: the last bit is set if the result is inexact, so that rounding it to 16
+/// bits equals rounding once.
 float to_float_odd(double x) {
   const auto nearest = static_cast<float>(x);
   if (!std::isfinite(x) || static_cast<double>(nearest) == x) return nearest;
@@ -20,12 +20,12 @@ float to_float_odd(double x) {
   return std::bit_cast<float>(std::bit_cast<std::uint32_t>(cut) | 1U);
 }
 
-/// How a type of values rounds.
+/// Rounding parameters of a value type.
 struct Rounding {
   DType dtype;
-  double smallest_normal;  ///< rounding is relative above it and absolute below
+  double smallest_normal;  ///< rounding errors are relative above it and absolute below
   double unit_roundoff;    ///< half the distance from 1 to the next number
-  double largest;          ///< finite number
+  double largest;          ///< largest finite number
 };
 constexpr Rounding kRoundings[] = {{DType::f16, 0x1p-14, 0x1p-11, 65504},
                                    {DType::bf16, FLT_MIN, 0x1p-8, 0x1.FEp127},

@@ -1,4 +1,4 @@
-// What a reference computes, number by number.
+// Numbers that a reference computes.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 
 namespace sptile::runtime {
 
-/// One element of a result, and what its rounding errors are proportional to.
+/// An element of a result, and the value to which its rounding errors are proportional.
 struct ReferenceNumber {
   double value = 0, scale = 0;
-  double slack = 0;  ///< distance from the value that is no error: a kernel may have rounded what led to it
+  double slack = 0;  ///< tolerated distance from the value, for kernels that round intermediate results
 };
 
-/// Takes element `at` of a result of a type.
+/// Receives element `at` of a result with its type.
 using ResultSink = std::function<void(void* data, DType type, std::int64_t at, const ReferenceNumber&)>;
 
 }  // namespace sptile::runtime

@@ -8,7 +8,7 @@
 namespace sptile::runtime {
 namespace {
 
-/// One number of the result, before beta.
+/// Returns one number of the result, before beta.
 ReferenceNumber dot(const formats::CsrView& a, std::int64_t row, std::int64_t k, std::int64_t n, DType dense,
                     const SddmmOperands& operands) {
   const std::int64_t x = row * operands.ldx, y = a.col_idx[static_cast<std::size_t>(k)] * operands.ldy;

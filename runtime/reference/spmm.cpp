@@ -10,7 +10,7 @@
 namespace sptile::runtime {
 namespace {
 
-/// Sums of one row: the products, and their absolute values.
+/// Sums of the products of one row and of their absolute values.
 struct RowSums {
   std::vector<double> sum, absolute;
 

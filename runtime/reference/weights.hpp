@@ -1,4 +1,4 @@
-// Weights of the entries of a row, of references.
+// Softmax weights of the entries of a row, for references.
 #pragma once
 
 #include <cmath>
@@ -9,18 +9,19 @@ namespace sptile::runtime {
 
 struct WeighedScore {
   double score = 0;
-  double magnitude = 0;  ///< what its rounding errors are proportional to
+  double magnitude = 0;  ///< value to which rounding errors of the score are proportional
   double weight = 0;
-  double amplified = 0;  ///< what relative errors of the weight are proportional to
+  double amplified = 0;  ///< value to which relative errors of the weight are proportional
 };
 
-/// What a row of scores has in common.
+/// Properties of a row of scores.
 struct RowWeights {
-  double maximum = 0, inverse = 0;    ///< 0 and 0: nothing weighs
-  double magnitude = 0, largest = 0;  ///< of scores: their mean, by weight, and the largest that weighs
+  double maximum = 0, inverse = 0;  ///< both 0: no entry has a weight
+  /// magnitude of scores: weighted mean, and maximum over entries with a weight
+  double magnitude = 0, largest = 0;
 };
 
-/// Sets the weights: exp(score - maximum) / sum. A NaN, or an infinity that is not -inf, makes all of them
+/// Sets the weights to exp(score - maximum) / sum. A NaN, or an infinity other than -inf, makes all of them
 /// NaN.
 inline RowWeights weigh(std::vector<WeighedScore>& row) {
   constexpr double kNone = -std::numeric_limits<double>::infinity();
@@ -32,7 +33,7 @@ inline RowWeights weigh(std::vector<WeighedScore>& row) {
   RowWeights all{maximum, sum == 0 ? 0 : 1 / sum};
   for (WeighedScore& entry : row) {
     entry.weight = std::exp(entry.score - maximum) * all.inverse;
-    if (entry.weight == 0) entry.magnitude = 0;  // masked: infinite
+    if (entry.weight == 0) entry.magnitude = 0;  // masked entries have an infinite magnitude
     all.magnitude += entry.weight * entry.magnitude;
     all.largest = std::fmax(all.largest, entry.magnitude);
   }

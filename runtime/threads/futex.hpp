@@ -1,4 +1,4 @@
-// Sleeping on a 32-bit number until another thread of the process changes it.
+// Futex wait and wake within a process.
 #pragma once
 
 #include <linux/futex.h>
@@ -15,9 +15,9 @@ inline void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t exp
   ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0);
 }
 
-/// Wakes up to `most` threads that sleep on `word`.
-inline void futex_wake(const std::atomic<std::uint32_t>& word, int most) noexcept {
-  ::syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, most, nullptr, nullptr, 0);
+/// Wakes up to `max` threads that sleep on `word`.
+inline void futex_wake(const std::atomic<std::uint32_t>& word, int max) noexcept {
+  ::syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, max, nullptr, nullptr, 0);
 }
 
 }  // namespace sptile::runtime

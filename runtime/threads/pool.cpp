@@ -16,21 +16,23 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::microseconds kWorkerSpin{20};       // after its last loop
-constexpr std::chrono::microseconds kCallerSpin{20};       // for workers in the middle of an iteration
-constexpr int kPausesPerLook = 16;                         // at the clock
-constexpr std::chrono::nanoseconds kSeries = kWorkerSpin;  // between loops of a series
-constexpr std::chrono::milliseconds kNoWake{1};            // after a worker was woken in vain
-constexpr int kWakes = 2;  // by one thread: those that it wakes wake the others
+constexpr std::chrono::microseconds kWorkerSpin{20};  // spinning time of a worker after its last loop
+// spinning time of a caller while workers finish an iteration
+constexpr std::chrono::microseconds kCallerSpin{20};
+constexpr int kPausesPerLook = 16;  // pause instructions between two reads of the clock
+constexpr std::chrono::nanoseconds kSeries = kWorkerSpin;  // maximum time between two loops of a series
+// no wake-ups for this time after one that found no iteration left
+constexpr std::chrono::milliseconds kNoWake{1};
+constexpr int kWakes = 2;  // wake-ups per thread; woken workers wake the others
 
-// Slot::state: the caller holds the slot; seats that workers may take; workers that may still read the slot.
+// Bits of Slot::state: held by the caller; free seats for workers; workers that may still read the slot.
 constexpr std::uint32_t kHeld = 1U << 31, kSeat = 1U << 16, kSeats = kHeld - kSeat, kInside = kSeat - 1;
-static_assert(ThreadPool::kMostWorkers < static_cast<int>(kSeats / kSeat));
+static_assert(ThreadPool::kMaxWorkers < static_cast<int>(kSeats / kSeat));
 
-// Slot::progress
+// Increments of Slot::progress.
 constexpr std::uint64_t kTaken = 1, kDone = std::uint64_t{1} << 32;
 
-// Slot::end
+// Values of Slot::end.
 constexpr std::uint32_t kRunning = 0, kCallerAsleep = 1, kEnded = 2;
 
 void pause() noexcept {
@@ -45,7 +47,7 @@ std::int64_t nanoseconds_now() noexcept {
   return std::chrono::nanoseconds(Clock::now().time_since_epoch()).count();
 }
 
-/// Waits until `ready` or the time is over; gives back the last `ready`.
+/// Spins until `ready()` or until the time is over. Returns the last `ready()`.
 template <class Ready>
 bool spin_until(std::chrono::microseconds most, const Ready& ready) noexcept {
   const Clock::time_point begin = Clock::now();
@@ -58,7 +60,7 @@ bool spin_until(std::chrono::microseconds most, const Ready& ready) noexcept {
   return ready();
 }
 
-/// Starts a thread that may run on all processors of the process, whatever the calling thread is bound to.
+/// Creates a thread that may run on all processors of the process, even if the calling thread is bound.
 bool create_thread(pthread_t& thread, void* (*function)(void*), void* argument) noexcept {
   pthread_attr_t attributes;
   if (::pthread_attr_init(&attributes) != 0) return false;
@@ -72,8 +74,8 @@ bool create_thread(pthread_t& thread, void* (*function)(void*), void* argument) 
 }  // namespace
 
 void ThreadPool::run_loop(const LoopThreads& threads, std::int64_t count, const Loop& loop) noexcept {
-  constexpr std::int64_t kMostCounted = std::numeric_limits<std::int32_t>::max();
-  Slot* const slot = threads.most > 1 && count > 1 && count < kMostCounted ? claim() : nullptr;
+  constexpr std::int64_t kMaxCounted = std::numeric_limits<std::int32_t>::max();
+  Slot* const slot = threads.most > 1 && count > 1 && count < kMaxCounted ? claim() : nullptr;
   if (slot == nullptr) {
     for (std::int64_t i = 0; i < count; ++i) loop.call(loop.body, i);
     return;
@@ -84,7 +86,7 @@ void ThreadPool::run_loop(const LoopThreads& threads, std::int64_t count, const 
   slot->processor.store(::sched_getcpu(), std::memory_order_relaxed);
   slot->end.store(kRunning, std::memory_order_relaxed);
   slot->progress.store(0, std::memory_order_relaxed);
-  const int helpers = static_cast<int>(std::min<std::int64_t>({threads.most, count, kMostWorkers + 1})) - 1;
+  const int helpers = static_cast<int>(std::min<std::int64_t>({threads.most, count, kMaxWorkers + 1})) - 1;
   open(*slot, helpers);
   call_workers(helpers, threads.wake);
   const bool all_done = take_iterations(*slot);
@@ -98,7 +100,7 @@ std::uint64_t ThreadPool::bit_of(const Slot& slot) const noexcept {
   return std::uint64_t{1} << (&slot - slots_.data());
 }
 
-/// Holds a free slot; null where there is none.
+/// Claims a free slot; null if there is none.
 ThreadPool::Slot* ThreadPool::claim() noexcept {
   if (allowed_.load(std::memory_order_relaxed) == 0) return nullptr;
   for (Slot& slot : slots_) {
@@ -110,17 +112,17 @@ ThreadPool::Slot* ThreadPool::claim() noexcept {
   return nullptr;
 }
 
-/// Publishes a filled slot.
+/// Publishes a filled slot to the workers.
 void ThreadPool::open(Slot& slot, int helpers) noexcept {
   slot.state.store(kHeld + static_cast<std::uint32_t>(helpers) * kSeat, std::memory_order_release);
   open_.fetch_or(bit_of(slot), std::memory_order_seq_cst);
 }
 
-/// Frees a slot, once the last worker has left it.
+/// Frees the slot when the last worker has left it.
 void ThreadPool::close(Slot& slot) noexcept { slot.state.fetch_and(kInside, std::memory_order_release); }
 
-/// Runs iterations until none is left. True for the thread that ended the last one. Ending an iteration and
-/// taking the next is one step, so the caller never waits for a thread between the two.
+/// Runs iterations until none is left. Returns true on the thread that finished the last one. Finishing an
+/// iteration and taking the next is one atomic step, so the caller never waits for a thread between the two.
 bool ThreadPool::take_iterations(Slot& slot) noexcept {
   for (std::uint64_t step = kTaken;; step = kTaken + kDone) {
     const std::uint64_t before = slot.progress.fetch_add(step, std::memory_order_acq_rel);
@@ -130,7 +132,7 @@ bool ThreadPool::take_iterations(Slot& slot) noexcept {
   }
 }
 
-/// Waits until all iterations have ended. Spins first: most are short.
+/// Waits until all iterations have finished. Spins first, because most iterations are short.
 void ThreadPool::wait_for_end(Slot& slot) noexcept {
   const auto ended = [&slot] { return slot.progress.load(std::memory_order_acquire) >> 32 == slot.count; };
   if (spin_until(kCallerSpin, ended)) return;
@@ -139,7 +141,7 @@ void ThreadPool::wait_for_end(Slot& slot) noexcept {
   while (slot.end.load(std::memory_order_acquire) != kEnded) futex_wait(slot.end, kCallerAsleep);
 }
 
-/// Workers that spin see the open slot. Others are woken, or started where too few are free.
+/// Spinning workers see the open slot. Wakes sleeping workers, or starts new ones if too few are free.
 void ThreadPool::call_workers(int helpers, Wake rule) noexcept {
   const int asleep = helpers - spinning_.load(std::memory_order_relaxed);
   if (asleep <= 0 || !may_wake(rule)) return;
@@ -156,18 +158,18 @@ bool ThreadPool::may_wake(Wake rule) const noexcept {
 }
 
 void ThreadPool::allow(int workers) noexcept {
-  allowed_.store(std::clamp(workers, 0, kMostWorkers), std::memory_order_relaxed);
+  allowed_.store(std::clamp(workers, 0, kMaxWorkers), std::memory_order_relaxed);
 }
 
-/// Starts up to `missing` workers. Does nothing while another thread does.
+/// Starts up to `missing` workers. Does nothing while another thread starts some.
 void ThreadPool::start(int missing) noexcept {
   if (starting_.exchange(true, std::memory_order_acquire)) return;
   for (; missing > 0 && started() < allowed_.load(std::memory_order_relaxed); --missing)
-    if (!start_one()) allow(started());  // no more attempts: they would cost every loop
+    if (!start_one()) allow(started());  // no further attempts, which would slow down every loop
   starting_.store(false, std::memory_order_release);
 }
 
-/// Starts a worker, without signals: handlers run on threads of the program.
+/// Starts a worker with all signals blocked, so that handlers run on the program's threads.
 bool ThreadPool::start_one() noexcept {
   const int index = started();
   sigset_t all, before;
@@ -202,9 +204,9 @@ void* ThreadPool::serve(void* pool) {
   return nullptr;
 }
 
-/// Takes part in a loop that has a seat. Workers start their search at different slots, so that they help
-/// different callers. When all processors are busy, the system wakes a worker on that of its caller, and
-/// stops the caller; the worker then lets the caller go on.
+/// Joins a loop that has a free seat. Workers search from different slots, so that they help different
+/// callers. If all processors are busy, the kernel may run a woken worker on its caller's processor and
+/// preempt the caller; the worker then yields.
 ThreadPool::Help ThreadPool::help_one(unsigned first, bool woken) noexcept {
   const std::uint64_t open =
       std::rotr(open_.load(std::memory_order_acquire), static_cast<int>(first % kSlots));
@@ -219,7 +221,7 @@ ThreadPool::Help ThreadPool::help_one(unsigned first, bool woken) noexcept {
   return Help::none;
 }
 
-/// Works on a loop in which this worker has taken a seat. One that was woken for it wakes others.
+/// Runs iterations of a loop in which this worker has taken a seat. A woken worker wakes others first.
 void ThreadPool::help(Slot& slot, bool woken) noexcept {
   busy_.fetch_add(1, std::memory_order_relaxed);
   const auto seats = static_cast<int>((slot.state.load(std::memory_order_relaxed) & kSeats) / kSeat);
@@ -231,8 +233,7 @@ void ThreadPool::help(Slot& slot, bool woken) noexcept {
   busy_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-/// Makes this worker one of those inside, where there is a seat. The loop is then in the slot until it
-/// leaves.
+/// Takes a free seat. The loop then remains in the slot until the worker leaves.
 bool ThreadPool::take_seat(Slot& slot) noexcept {
   std::uint32_t state = slot.state.load(std::memory_order_relaxed);
   while ((state & kSeats) != 0)
@@ -248,15 +249,14 @@ bool ThreadPool::has_seat() const noexcept {
   return false;
 }
 
-/// True when callers and workers together have no processor left for a thread that spins.
+/// Returns whether callers and workers occupy all processors, so that none is left for spinning.
 bool ThreadPool::is_crowded() const noexcept {
   const int callers = std::popcount(open_.load(std::memory_order_relaxed));
   const int awake = started() - idle_.load(std::memory_order_relaxed);
   return callers + awake > allowed_.load(std::memory_order_relaxed) + 1;
 }
 
-/// Waits a moment for the next loop, which a caller that multiplies again and again starts soon. Gives back
-/// whether there is something to do.
+/// Spins briefly for the next loop, since callers often multiply repeatedly. Returns whether there is work.
 bool ThreadPool::spin() noexcept {
   if (is_crowded()) return false;
   bool found = false;
@@ -269,8 +269,8 @@ bool ThreadPool::spin() noexcept {
   return found;
 }
 
-/// Sleeps until a caller claims this worker. A caller opens its slot and then reads `idle_`; a worker adds
-/// itself there and then looks at the slots: one of them sees the other.
+/// Sleeps until a caller claims this worker. No wake-up is lost: a caller opens its slot and then reads
+/// `idle_`, a worker increments `idle_` and then reads the slots, so at least one of them sees the other.
 void ThreadPool::sleep() noexcept {
   idle_.fetch_add(1, std::memory_order_seq_cst);
   if ((has_seat() || stopping_.load(std::memory_order_seq_cst)) && claim_idle(1) == 1) return;
@@ -285,7 +285,7 @@ void ThreadPool::sleep() noexcept {
   }
 }
 
-/// Takes up to `wanted` workers out of the idle ones: they are the caller's to wake.
+/// Claims up to `wanted` idle workers, which the caller must wake.
 int ThreadPool::claim_idle(int wanted) noexcept {
   int idle = idle_.load(std::memory_order_seq_cst);
   while (idle > 0) {
@@ -302,16 +302,17 @@ void ThreadPool::wake(int claimed) noexcept {
 }
 
 void ThreadPool::stop() noexcept {
-  while (starting_.exchange(true, std::memory_order_acquire)) pause();  // no caller may start any from now on
+  // holds the flag, so that no caller starts workers from now on
+  while (starting_.exchange(true, std::memory_order_acquire)) pause();
   allow(0);
   stopping_.store(true, std::memory_order_seq_cst);
-  wake(claim_idle(kMostWorkers));
+  wake(claim_idle(kMaxWorkers));
   for (int i = 0; i < started(); ++i) ::pthread_join(threads_[static_cast<std::size_t>(i)], nullptr);
   started_.store(0, std::memory_order_relaxed);
 }
 
 void ThreadPool::forget_workers() noexcept {
-  for (Slot& slot : slots_)  // unused slots are not written: their memory stays shared with the parent
+  for (Slot& slot : slots_)  // unused slots are not written, so that their pages stay shared with the parent
     if (slot.state.load(std::memory_order_relaxed) != 0) slot.state.store(0, std::memory_order_relaxed);
   open_.store(0, std::memory_order_relaxed);
   idle_.store(0, std::memory_order_relaxed);
@@ -326,7 +327,8 @@ void ThreadPool::forget_workers() noexcept {
 
 namespace {
 
-/// The pool of the process. It has no destructor: threads of the program may multiply until the process ends.
+/// The pool of the process. It has no destructor, because the program's threads may multiply until the
+/// process exits.
 constinit ThreadPool pool;
 
 /// Ends the workers before their code is unloaded.

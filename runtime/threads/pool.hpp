@@ -1,5 +1,5 @@
-// Threads that help callers with loops. The caller works from the start, and waits only for threads that are
-// in the middle of an iteration; see docs/design/decisions/0032-threads.md.
+// Thread pool for loops. The caller works from the start and waits only for threads within an iteration; see
+// docs/design/decisions/0032-threads.md.
 #pragma once
 
 #include <pthread.h>
@@ -11,28 +11,30 @@
 
 namespace sptile::runtime {
 
-/// When a caller wakes workers that sleep. This costs the caller 2 to 5 us, and workers arrive later still;
-/// those that spin after their last loop take part for nothing.
+/// Condition under which a caller wakes sleeping workers. A wake-up costs the caller 2 to 5 us, and the
+/// worker starts later still. Workers that spin after their last loop join at no cost.
 enum class Wake {
-  in_series,  ///< if the last loop has just ended: more are to come, and awake workers stay for them
-  usually,    ///< the same, or if no worker has recently been woken in vain, because processors were busy
+  /// only if the last loop has just ended: the loop is part of a series, and woken workers stay awake for it
+  in_series,
+  /// also outside a series, unless a recently woken worker found no work because processors were busy
+  usually,
   always
 };
 
 /// Threads of a loop.
 struct LoopThreads {
-  int most = 1;  ///< with the caller
+  int most = 1;  ///< maximum number of threads, including the caller
   Wake wake = Wake::always;
 
   constexpr LoopThreads(int most_threads, Wake rule = Wake::always) : most(most_threads), wake(rule) {}
 };
 
-/// Runs loops of any number of callers with one set of workers. All members may be called at any time by any
-/// thread, except stop and forget_workers.
+/// Runs loops of any number of callers with one set of workers. All members except stop and forget_workers
+/// are thread-safe.
 class ThreadPool {
  public:
-  /// Upper bound of the number of workers.
-  static constexpr int kMostWorkers = 1023;
+  /// Maximum number of workers.
+  static constexpr int kMaxWorkers = 1023;
 
   constexpr ThreadPool() = default;
   ThreadPool(const ThreadPool&) = delete;
@@ -40,25 +42,24 @@ class ThreadPool {
 
   /// Calls body(i) once for each i in [0, count), in any order, on the calling thread and on up to
   /// `threads.most - 1` workers. Returns when all calls have returned; their effects are visible then.
-  /// Workers have the caller's rounding mode and other floating-point settings. Allocates nothing after the
-  /// workers have started, and runs everything on the caller where they cannot be started. `body` must not
-  /// throw, and may itself run loops.
+  /// Workers use the caller's floating-point environment. Allocates nothing after the workers have started,
+  /// and runs everything on the caller if they cannot be started. `body` must not throw, and may itself run
+  /// loops.
   template <class Body>
   void run(const LoopThreads& threads, std::int64_t count, const Body& body) noexcept {
     run_loop(threads, count, {&call<Body>, &body});
   }
 
-  /// Sets the number of workers that may be started: at most kMostWorkers. Those that have been started stay.
+  /// Sets the number of workers that may be started, at most kMaxWorkers. Running workers stay.
   void allow(int workers) noexcept;
 
-  /// The number of workers that have been started.
+  /// Returns the number of started workers.
   [[nodiscard]] int started() const noexcept { return started_.load(std::memory_order_relaxed); }
 
-  /// Ends the workers after their current loops. Callers then work alone.
+  /// Ends the workers after their current loops. Later loops run on their callers only.
   void stop() noexcept;
 
-  /// Makes the pool as new. For a process made by fork, which has no workers: those of its parent are not in
-  /// it, whatever they did at that time.
+  /// Resets the pool in a forked child, which has none of the parent's workers, whatever their state was.
   void forget_workers() noexcept;
 
  private:
@@ -67,15 +68,15 @@ class ThreadPool {
     const void* body = nullptr;
   };
 
-  /// A running loop. A slot is free when its state is 0.
+  /// A running loop. A slot is free if its state is 0.
   struct alignas(64) Slot {
-    std::atomic<std::uint32_t> state{0};  // kHeld, seats left for workers, workers inside
+    std::atomic<std::uint32_t> state{0};  // kHeld, free seats, workers inside
     std::atomic<std::uint32_t> end{0};    // see wait_for_end
     Loop loop;
     std::uint32_t count = 0;
     std::fenv_t environment{};
-    std::atomic<int> processor{-1};                      // that the caller was on
-    alignas(64) std::atomic<std::uint64_t> progress{0};  // iterations done << 32 | iterations taken
+    std::atomic<int> processor{-1};                      // processor on which the caller ran
+    alignas(64) std::atomic<std::uint64_t> progress{0};  // finished iterations << 32 | taken iterations
   };
 
   template <class Body>
@@ -107,20 +108,20 @@ class ThreadPool {
   int claim_idle(int wanted) noexcept;
   void wake(int claimed) noexcept;
 
-  static constexpr int kSlots = 64;  // of `open_`: callers beyond that work alone
+  static constexpr int kSlots = 64;  // bits of `open_`; additional callers work alone
   std::array<Slot, kSlots> slots_;
-  alignas(64) std::atomic<std::uint64_t> open_{0};  // slots that may have seats
-  alignas(64) std::atomic<int> idle_{0};            // workers asleep that no caller has claimed
+  alignas(64) std::atomic<std::uint64_t> open_{0};  // bit mask of slots that may have free seats
+  alignas(64) std::atomic<int> idle_{0};            // sleeping workers that no caller has claimed
   std::atomic<std::uint32_t> tokens_{0};            // one for each claimed worker that has not woken up yet
   alignas(64) std::atomic<int> spinning_{0}, busy_{0};
-  std::atomic<std::int64_t> last_end_{0}, no_wake_before_{0};  // see may_wake; ns of the steady clock
+  std::atomic<std::int64_t> last_end_{0}, no_wake_before_{0};  // see may_wake; in ns of the steady clock
   std::atomic<int> allowed_{0}, started_{0};
   std::atomic<bool> starting_{false}, stopping_{false};
-  std::array<pthread_t, kMostWorkers> threads_{};
+  std::array<pthread_t, kMaxWorkers> threads_{};
 };
 
-/// The pool of the process. Its workers start when they are first needed, also in a process made by fork, and
-/// end when the library is unloaded.
+/// Returns the pool of the process. Workers start on first use, also in a forked child, and end when the
+/// library is unloaded.
 ThreadPool& thread_pool() noexcept;
 
 }  // namespace sptile::runtime

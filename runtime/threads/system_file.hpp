@@ -1,4 +1,4 @@
-// Small files of /proc and /sys.
+// Access to small files of /proc and /sys.
 #pragma once
 
 #include <charconv>
@@ -18,7 +18,7 @@ inline std::string first_line(const std::string& path) {
   return line;
 }
 
-/// Returns the number that a text starts with; none if there is none or it is negative.
+/// Returns the number at the start of a text; nullopt if there is none or it is negative.
 inline std::optional<std::int64_t> leading_number(std::string_view text) {
   std::int64_t value = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -1,4 +1,4 @@
-// Products by cuSPARSE, to compare with.
+// Distributed products by cuSPARSE, for comparison.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -17,13 +17,13 @@
 
 namespace sptile::test {
 
-/// Some rows of a matrix, with other columns.
+/// Some rows of a matrix with renumbered columns.
 struct CsrRows {
   std::int64_t cols = 0;
   std::vector<std::int32_t> row_ptr = {0}, col_idx;
   std::vector<float> values;
 
-  /// Rows `ids` of a; column j becomes place[j].
+  /// Copies rows `ids` of a; column j becomes place[j].
   CsrRows(const CsrMatrix& a, std::span<const std::int32_t> ids, const std::vector<std::int32_t>& place,
           std::int64_t columns)
       : cols(columns) {
@@ -45,7 +45,7 @@ struct CsrRows {
   }
 };
 
-/// C = A B, row-major, of float, on the current device.
+/// Computes C = A B, row-major, of float, on the current device.
 class CusparseProduct {
  public:
   CusparseProduct(const CsrRows& a, std::int64_t n, float* b, float* c, cudaStream_t stream)
@@ -84,11 +84,12 @@ class CusparseProduct {
   }
 
  private:
-  static constexpr cusparseSpMMAlg_t algorithm = CUSPARSE_SPMM_CSR_ALG2;  // the one for rows of B and C
+  // the algorithm for row-major B and C
+  static constexpr cusparseSpMMAlg_t algorithm = CUSPARSE_SPMM_CSR_ALG2;
 
   static void check(cusparseStatus_t status, const char* call) {
     if (status != CUSPARSE_STATUS_SUCCESS)
-      throw Exception(SPTILE_DEVICE, std::string(call) + ": " + cusparseGetErrorString(status));
+      throw Exception(SPTILE_STATUS_DEVICE, std::string(call) + ": " + cusparseGetErrorString(status));
   }
 
   float one_ = 1, zero_ = 0;

@@ -1,4 +1,4 @@
-// Products with operands in device memory are right, whatever streams they have.
+// Checks of products with operands in device memory, on any streams.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -13,7 +13,7 @@
 
 namespace sptile::test {
 
-/// Numbers on the device.
+/// An array in device memory.
 template <class T>
 class DeviceArray {
  public:
@@ -23,7 +23,7 @@ class DeviceArray {
   [[nodiscard]] T* data() { return array_.data(); }
   [[nodiscard]] const T* data() const { return array_.data(); }
   [[nodiscard]] std::span<T> span() { return {array_.data(), array_.size()}; }
-  /// Once the default stream has done its work.
+  /// Copies to the host after the work of the default stream.
   [[nodiscard]] std::vector<T> to_host() const {
     std::vector<T> host(array_.size());
     if (!host.empty()) copy(host.data(), array_.data(), cudaMemcpyDeviceToHost);
@@ -33,21 +33,21 @@ class DeviceArray {
  private:
   void copy(void* to, const void* from, cudaMemcpyKind kind) const {
     dist::detail::check(cudaMemcpy(to, from, array_.size() * sizeof(T), kind), "cudaMemcpy");
-    // It may still be on its way, and other streams do not wait for the default one.
+    // The copy may be in flight, and other streams do not wait for the default one.
     dist::detail::check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
   }
 
   dist::detail::CudaArray<T, false> array_;
 };
 
-/// Operands of one product, and the stream on which it is formed.
+/// Operands of one product, and its stream.
 template <class T>
 class DeviceOperands {
  public:
   explicit DeviceOperands(const std::vector<T>& b)
       : host_(b), b_(std::vector<T>(b.size(), T(-7))), c_(std::vector<T>(b.size(), T(-7))) {}
 
-  /// Sends B, which arrives late, and lets run(b, c, stream) go.
+  /// Enqueues a delayed copy of B, then run(b, c, stream).
   template <class Run>
   void start(const Run& run) {
     if (!host_.empty())
@@ -57,7 +57,7 @@ class DeviceOperands {
     run(std::span<const T>(b_.span()), c_.span(), stream_.get());
   }
 
-  /// C, which the caller has waited for.
+  /// Returns C, after the caller has synchronized.
   [[nodiscard]] std::vector<T> result() const { return c_.to_host(); }
 
  private:
@@ -66,7 +66,7 @@ class DeviceOperands {
   dist::detail::CudaStream stream_;
 };
 
-/// A B and A^T B, one run after the other and two at a time; the bytes that they send.
+/// Checks A B and A^T B, in sequence and two at a time. Returns the sent bytes.
 template <class T, class Product>
 void check_device_product(Product& product, const Matrix& whole, std::int64_t n,
                           double tolerance = tolerance_of<T>) {
@@ -103,8 +103,8 @@ void check_device_product(Product& product, const Matrix& whole, std::int64_t n,
          std::to_string(wanted));
 }
 
-/// Rows that others need are taken to the bit, and added in the order of senders. M: where plans run, as
-/// CudaMemory.
+/// Checks that rows for other parts are copied exactly, and added in the order of senders. M: memory of the
+/// plans, see CudaMemory.
 template <class T, class M>
 void check_selected_rows(const Part& part, std::int64_t n) {
   M memory;

@@ -1,6 +1,6 @@
-// Streams and events without a device. What is put on a stream is done later, by whoever looks or waits, and
-// in any order that streams and events leave open, drawn anew with each seed: where a wait is missing,
-// numbers come out wrong. Each thread is a device of its own.
+// Emulated streams and events. Work is executed later, by any thread that polls or waits, in a random order
+// that streams and events permit, which depends on the seed: missing synchronization gives wrong numbers.
+// Each thread is a separate device.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,17 +9,17 @@
 
 namespace sptile::test {
 
-/// One piece of work of a stream.
+/// One operation in a stream.
 struct Work {
   std::function<void()> act;
   std::function<bool()> possible = [] { return true; };
 };
 
-/// Begins a new order.
+/// Starts a new random order.
 void seed_emulated_devices(unsigned seed);
-/// Puts work on a stream.
+/// Adds work to a stream.
 void enqueue(cudaStream_t stream, Work work);
-/// Runs under the lock that all work has, after a little of it was done.
+/// Runs `at` under the lock of all work, after executing some of it.
 void look(const std::function<void()>& at);
 
 }  // namespace sptile::test

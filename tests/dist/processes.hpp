@@ -1,5 +1,4 @@
-// Ranks that are processes of one machine, started by the first: nothing else is needed, neither MPI nor
-// mpirun.
+// Ranks as processes of one machine, started by the first, without MPI or mpirun.
 #pragma once
 
 #include <sys/mman.h>
@@ -18,24 +17,24 @@
 
 namespace sptile::test {
 
-/// Memory that they share: who has arrived, and a place for the message of each.
+/// Shared memory: arrival counter, and a buffer for the message of each rank.
 struct SharedMemory {
   static constexpr std::size_t message = 1 << 16;
 
   std::atomic<std::int64_t> arrived, rounds;
-  std::byte messages[1];  // and more
+  std::byte messages[1];  // and the following bytes
 
   static std::size_t bytes(std::int64_t ranks) {
     return sizeof(SharedMemory) + static_cast<std::size_t>(ranks) * message;
   }
   static SharedMemory* open(int file, std::int64_t ranks) {
     void* const at = mmap(nullptr, bytes(ranks), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (at == MAP_FAILED) throw Exception(SPTILE_IO, "mmap of shared memory failed");
+    if (at == MAP_FAILED) throw Exception(SPTILE_STATUS_IO, "mmap of shared memory failed");
     return static_cast<SharedMemory*>(at);
   }
 };
 
-/// Gathers through it.
+/// Gathers through shared memory.
 class ProcessGroup {
  public:
   ProcessGroup(int file, std::int64_t rank, std::int64_t size, double seconds)
@@ -49,7 +48,7 @@ class ProcessGroup {
 
   void all_gather(const void* from, std::size_t bytes, void* to) {
     if (bytes > SharedMemory::message)
-      throw Exception(SPTILE_USAGE, "a message of " + std::to_string(bytes) + " bytes is too long");
+      throw Exception(SPTILE_STATUS_USAGE, "a message of " + std::to_string(bytes) + " bytes is too long");
     std::memcpy(message_of(rank_), from, bytes);
     meet();
     for (std::int64_t p = 0; p < size_; ++p)
@@ -64,7 +63,7 @@ class ProcessGroup {
       ++memory_->rounds;
     }
     for (const dist::detail::Deadline deadline(seconds_); memory_->rounds == round; std::this_thread::yield())
-      if (deadline.over()) throw Exception(SPTILE_IO, dist::detail::no_answer(rank_, size_, seconds_));
+      if (deadline.over()) throw Exception(SPTILE_STATUS_IO, dist::detail::no_answer(rank_, size_, seconds_));
   }
 
  private:
@@ -77,12 +76,12 @@ class ProcessGroup {
   double seconds_;
 };
 
-/// Starts this program once for each rank, with two arguments more, its rank and the file of their memory;
-/// gives the exit code of each.
+/// Starts this program once per rank with two additional arguments, its rank and the shared memory file.
+/// Returns the exit codes.
 inline std::vector<int> run_processes(std::int64_t ranks, const std::vector<std::string>& arguments) {
   const int file = memfd_create("ranks", 0);
   if (file < 0 || ftruncate(file, static_cast<off_t>(SharedMemory::bytes(ranks))) != 0)
-    throw Exception(SPTILE_IO, "there is no shared memory");
+    throw Exception(SPTILE_STATUS_IO, "there is no shared memory");
   std::vector<pid_t> processes;
   for (std::int64_t rank = 0; rank < ranks; ++rank) {
     std::vector<std::string> words = arguments;

@@ -264,7 +264,7 @@ class Measurement {
   }
 
   static void check_nccl(ncclResult_t result) {
-    if (result != ncclSuccess) throw sptile::Exception(SPTILE_DEVICE, ncclGetErrorString(result));
+    if (result != ncclSuccess) throw sptile::Exception(SPTILE_STATUS_DEVICE, ncclGetErrorString(result));
   }
 
   const Arguments& a_;
@@ -322,11 +322,11 @@ int run_all(const Arguments& a, const std::vector<std::string>& words) {
     // Whoever needs nothing of rank 1 may end well.
     const bool as_expected = !a.dies     ? codes[rank] == 0
                              : rank == 1 ? codes[rank] == 3
-                                         : codes[rank] == SPTILE_IO || codes[rank] == 0;
+                                         : codes[rank] == SPTILE_STATUS_IO || codes[rank] == 0;
     if (!as_expected) std::fprintf(stderr, "rank %d ended with %d\n", static_cast<int>(rank), codes[rank]);
     right = right && as_expected;
   }
-  if (a.dies) right = right && std::count(codes.begin(), codes.end(), SPTILE_IO) > 0;
+  if (a.dies) right = right && std::count(codes.begin(), codes.end(), SPTILE_STATUS_IO) > 0;
   return right ? 0 : 1;
 }
 

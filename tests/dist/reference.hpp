@@ -1,4 +1,4 @@
-// What a product over processes must give: rows of the whole product, formed in double.
+// Reference of distributed products: rows of the entire product, computed in double.
 #pragma once
 
 #include <cmath>
@@ -11,15 +11,15 @@
 
 namespace sptile::test {
 
-/// Numbers that differ from row to row and column to column.
+/// Returns a number that depends on row and column.
 template <class T>
 T number(std::int64_t row, std::int64_t column) {
   return static_cast<T>(std::sin(1.0 + 0.37 * static_cast<double>(row) + 1.3 * static_cast<double>(column)));
 }
 
-[[noreturn]] inline void fail(const std::string& what) { throw Exception(SPTILE_CHECK_FAILED, what); }
+[[noreturn]] inline void fail(const std::string& what) { throw Exception(SPTILE_STATUS_CHECK_FAILED, what); }
 
-/// All rows of the product, A or A^T times B.
+/// Returns all rows of the product of A or A^T with B.
 template <class T>
 std::vector<double> whole_product(const Matrix& matrix, std::int64_t n, bool transpose) {
   const CsrMatrix a = matrix.csr();
@@ -37,7 +37,7 @@ std::vector<double> whole_product(const Matrix& matrix, std::int64_t n, bool tra
   return c;
 }
 
-/// Rows `ids` of B.
+/// Returns rows `ids` of B.
 template <class T>
 std::vector<T> rows_of_b(std::span<const std::int32_t> ids, std::int64_t n) {
   std::vector<T> b;
@@ -46,11 +46,11 @@ std::vector<T> rows_of_b(std::span<const std::int32_t> ids, std::int64_t n) {
   return b;
 }
 
-/// What numbers may differ by, beside 1 + theirs, where products are formed in T.
+/// Maximum error relative to 1 + |reference| of products computed in T.
 template <class T>
 constexpr double tolerance_of = sizeof(T) == 8 ? 1e-12 : 1e-4;
 
-/// c must be rows `ids` of the whole product.
+/// Checks that c contains rows `ids` of the entire product.
 template <class T>
 void compare_rows(const std::string& what, const std::vector<double>& whole,
                   std::span<const std::int32_t> ids, std::int64_t n, const std::vector<T>& c,
@@ -64,7 +64,7 @@ void compare_rows(const std::string& what, const std::vector<double>& whole,
   }
 }
 
-/// Runs twice: bits must repeat, numbers must be right.
+/// Runs twice: the bits must be equal, and the numbers correct.
 template <class T, class Run>
 void compare(const std::string& what, const std::vector<double>& whole, std::span<const std::int32_t> ids,
              std::int64_t n, const Run& run, double tolerance = tolerance_of<T>) {

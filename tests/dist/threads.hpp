@@ -1,4 +1,4 @@
-// Ranks that are threads of one process.
+// Ranks as threads of one process.
 #pragma once
 
 #include <barrier>
@@ -14,13 +14,13 @@
 
 namespace sptile::test {
 
-/// What threads share that know each other.
+/// State shared by the threads of a group.
 class Threads {
  public:
   explicit Threads(std::int64_t size) : places_(static_cast<std::size_t>(size)), barrier_(size) {}
   [[nodiscard]] std::int64_t size() const { return std::ssize(places_); }
 
-  /// Runs work(rank) in all of them. What one throws ends the process.
+  /// Runs work(rank) in all of them. An exception ends the process.
   template <class Work>
   void run(const Work& work) {
     std::vector<std::jthread> threads;
@@ -41,7 +41,7 @@ class Threads {
   std::barrier<> barrier_;
 };
 
-/// An exchange of host memory between them.
+/// An exchange of host memory between threads.
 class ThreadExchange {
  public:
   ThreadExchange(Threads& threads, std::int64_t rank) : threads_(threads), rank_(rank) {}
@@ -83,7 +83,7 @@ class ThreadExchange {
     std::span<const std::int64_t> offset;
   };
 
-  /// Reads what all show, while they show it.
+  /// Calls `read` while the pointers of all threads are visible.
   template <class Read>
   void shown(const void* own, const Read& read) {
     threads_.places_[static_cast<std::size_t>(rank_)] = own;

@@ -6,7 +6,7 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
 #pragma GCC diagnostic ignored "-Wconversion"
-#include "runtime/cuda/plain/plain.cu"
+#include "runtime/cuda/families/plain/plain.cu"
 #pragma GCC diagnostic pop
 
 #include "tests/runtime/cuda/emulated_product.hpp"

@@ -14,8 +14,8 @@ namespace sptile::tests {
 /// Columns of each row, ascending.
 using Rows = std::vector<std::vector<std::int32_t>>;
 
-/// Builds a matrix whose k-th value has the bits of the number k + 1, cut to the width of the type; none
-/// makes a pattern matrix.
+/// Builds a matrix whose k-th value has the bits of the number k + 1, truncated to the width of the type;
+/// none makes a pattern.
 inline formats::Csr make_csr(std::int64_t cols, const Rows& rows, DType dtype = DType::f32) {
   std::int64_t nnz = 0;
   for (const auto& row : rows) nnz += static_cast<std::int64_t>(row.size());
@@ -40,7 +40,7 @@ inline formats::Csr make_csr(std::int64_t cols, const Rows& rows, DType dtype = 
   return a;
 }
 
-/// The bits of each element.
+/// Returns the bits of each element.
 inline std::vector<std::uint64_t> elements(const ArrayView& array) {
   std::vector<std::uint64_t> result(static_cast<std::size_t>(array.size));
   const std::size_t size = size_of(array.dtype);
@@ -85,8 +85,8 @@ struct Sample {
   Rows rows;
 };
 
-/// Shapes from nothing to a few thousand rows: ragged sizes, empty rows and columns, dense ones, short rows,
-/// bands, columns that need more than 28 bits.
+/// Returns matrices of empty to a few thousand rows: ragged sizes, empty and dense rows and columns, short
+/// rows, bands, columns that need more than 28 bits.
 inline std::vector<Sample> sample_matrices() {
   std::vector<Sample> samples;
   unsigned seed = 1;
@@ -125,11 +125,11 @@ inline std::vector<Sample> sample_matrices() {
     for (std::size_t i = 0; i < row.size(); ++i) row[i] += i % 2 == 0 ? 0 : 2147482000;
   for (auto& row : wide.rows) std::sort(row.begin(), row.end());
   samples.push_back(std::move(wide));
-  // A window that rs_tile splits: far longer than the others, none of which has residual rows alone.
+  // A window that rs_tile splits: far longer than the others, none of which consists of residual rows only.
   Sample long_window{"one dense row between long ones", 3000, short_rows(160, 3000, 30, 77)};
   long_window.rows[80] = all_columns(3000);
   samples.push_back(std::move(long_window));
-  // Several chunks of work, so that tasks meet.
+  // Several chunks of work, so that tasks run concurrently.
   samples.push_back({"several chunks", 2000, short_rows(12000, 2000, 25, seed++)});
   return samples;
 }

@@ -1,6 +1,6 @@
-// Small inputs for the bundle fuzzer. A bundle of a tiny matrix is mostly padding and hashes, which mutations
-// would waste their time on; folded it is header, table and the first bytes of each page, and unfolding seals
-// it again: what is wrong with it is then for others to find than the checksums.
+// Small inputs for the bundle fuzzer. A bundle of a tiny matrix is mostly padding and hashes, on which
+// mutations are wasted. A folded bundle consists of header, table and the first bytes of each page. Unfolding
+// corrects the checksums, so that errors reach the other checks.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ inline std::uint64_t block_for(std::size_t entries) {
   return std::bit_ceil(std::max(kPage, table));
 }
 
-/// Keeps the header, the table and the start of each array, which must not be longer than a page head.
+/// Keeps the header, the table and the start of each array, which must not exceed a page head.
 inline std::vector<std::byte> fold(Bytes bundle) {
   formats::BundleHeader header;
   std::memcpy(&header, bundle.data(), sizeof header);
@@ -48,8 +48,8 @@ inline std::vector<std::byte> fold(Bytes bundle) {
   return folded;
 }
 
-/// Makes a file image with right sizes and hashes of any bytes that are long enough for a header; else
-/// nothing.
+/// Returns a file image with correct sizes and hashes for input that is long enough for a header; otherwise
+/// empty.
 inline formats::Buffer<std::byte> unfold(Bytes folded) {
   formats::BundleHeader header;
   if (folded.size() < sizeof header) return {};

@@ -1,4 +1,4 @@
-// What the HDF5 helper does, on a thread of this process: fuzzers see it, and start no processes.
+// Runs the HDF5 helper on a thread of this process, so that fuzzers instrument it and start no processes.
 #pragma once
 
 #include <sys/socket.h>
@@ -13,7 +13,7 @@
 
 namespace sptile {
 
-/// Serves the file open as `fd` while `use` has the helper, which it must give up.
+/// Serves the file open as `fd` while `use` has the helper, which it must release.
 inline void with_hdf5_thread(int fd, const std::function<void(formats::Hdf5Helper)>& use) {
   int pair[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) std::abort();

@@ -15,9 +15,9 @@
 
 namespace sptile {
 
-/// Not crashing, and a matrix that is accepted is a valid CSR.
+/// Checks that reading does not crash, and that an accepted matrix is valid CSR.
 inline void read_fuzzed(formats::Hdf5Helper helper, std::int64_t file_bytes, const char* fuzzer) {
-  static const formats::MemoryLimit limit(64 << 20);  // an honest header may name 2^31 rows
+  static const formats::MemoryLimit limit(64 << 20);  // a valid header may declare 2^31 rows
   const auto matrix = formats::read_hdf5_matrix(
       formats::Hdf5Reader::open(std::move(helper), "fuzz.h5", file_bytes), "fuzz.h5", true);
   if (!matrix || formats::check_csr(matrix->csr.view())) return;

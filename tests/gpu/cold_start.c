@@ -30,7 +30,7 @@ static void expect_cuda(cudaError_t code, const char* what) {
   expect(code == cudaSuccess, what, cudaGetErrorString(code));
 }
 static void expect_sptile(sptile_status status, const char* what) {
-  expect(status == SPTILE_OK, what, sptile_last_error());
+  expect(status == SPTILE_STATUS_OK, what, sptile_last_error());
 }
 
 static void* on_device(const void* from, size_t bytes) {
@@ -79,12 +79,12 @@ static void measure(const Problem* p, const char* argument) {
   arrays.row = p->row_ptr;
   arrays.col = p->col_idx;
   arrays.values = p->values;
-  arrays.value_dtype = SPTILE_F32;
-  arrays.device = SPTILE_CUDA;
+  arrays.value_dtype = SPTILE_DTYPE_F32;
+  arrays.device = SPTILE_DEVICE_CUDA;
   sptile_plan_options options = SPTILE_PLAN_OPTIONS_INIT;
   options.n = n;
   options.format = format;
-  options.device = SPTILE_CUDA;
+  options.device = SPTILE_DEVICE_CUDA;
   sptile_operands operands = SPTILE_OPERANDS_INIT;
   operands.dense[0].data = p->b;
   operands.dense[1].data = p->c;

@@ -1,4 +1,4 @@
-// Products on a device for the tests: memory, one run, and how far its result is from the double reference.
+// Products on a device for tests: memory, a run, and the error relative to the double reference.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -18,7 +18,7 @@ namespace sptile::test {
 
 inline void require(cudaError_t code) { REQUIRE_MESSAGE(code == cudaSuccess, cudaGetErrorString(code)); }
 
-/// Device memory with a copy of host bytes, `shift` bytes behind an aligned address.
+/// Device memory with a copy of host bytes, `shift` bytes after an aligned address.
 class DeviceBytes {
  public:
   explicit DeviceBytes(std::size_t bytes, std::size_t shift = 0) : shift_(shift), bytes_(bytes) {
@@ -27,7 +27,8 @@ class DeviceBytes {
   DeviceBytes(const void* from, std::size_t bytes, std::size_t shift = 0) : DeviceBytes(bytes, shift) {
     require(cudaMemcpy(get(), from, bytes, cudaMemcpyHostToDevice));
     require(
-        cudaDeviceSynchronize());  // pageable memory may still be on its way, and streams here wait for none
+        // the copy of pageable memory may be in flight, and streams here do not wait for it
+        cudaDeviceSynchronize());
   }
   DeviceBytes(const DeviceBytes&) = delete;
   DeviceBytes& operator=(const DeviceBytes&) = delete;
@@ -57,7 +58,7 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
-/// The kernel of an instance.
+/// Returns the kernel of an instance.
 inline const runtime::Kernel& kernel_of(const runtime::cuda::DeviceKernel& row) {
   for (const runtime::Kernel& kernel : runtime::kernels())
     if (kernel.name == row.kernel) return kernel;
@@ -75,8 +76,8 @@ struct Graph {
   }
 };
 
-/// Instances of an operation that this device can run; of those, the ones that the environment variable
-/// SPTILE_GPU_TEST_KERNEL names, in part: "tall".
+/// Returns the instances of an operation that this device can run, filtered by the substring in the
+/// environment variable SPTILE_GPU_TEST_KERNEL, such as "tall".
 inline std::vector<runtime::cuda::DeviceKernel> runnable_kernels(
     const runtime::Operation& op = runtime::kSpmm) {
   const auto device = runtime::cuda::find_device(0);
@@ -89,7 +90,7 @@ inline std::vector<runtime::cuda::DeviceKernel> runnable_kernels(
   return rows;
 }
 
-/// True when an instance serves so many columns of so many heads, with a matrix of so many.
+/// Returns whether an instance supports n columns per head, `heads` heads, and a matrix with `cols` columns.
 inline bool serves(const runtime::cuda::DeviceKernel& row, std::int64_t n, std::int64_t heads = 1,
                    std::int64_t cols = 1) {
   runtime::Variant variant;
@@ -97,17 +98,17 @@ inline bool serves(const runtime::cuda::DeviceKernel& row, std::int64_t n, std::
   return row.check == nullptr || row.check({cols, n, variant, *runtime::cuda::find_device(0)}).has_value();
 }
 
-/// Columns of a test of an instance: so many, or else one or 128, whichever it serves.
+/// Returns n, or one or 128 columns if the instance does not support n.
 inline std::int64_t columns_for(const runtime::cuda::DeviceKernel& row, std::int64_t n) {
   return serves(row, n) ? n : serves(row, 1) ? 1 : 128;
 }
 
-/// Columns of its matrix: so many, or else 1000.
+/// Returns `cols`, or 1000 if the instance does not support it.
 inline std::int64_t cols_for(const runtime::cuda::DeviceKernel& row, std::int64_t n, std::int64_t cols) {
   return serves(row, n, 1, cols) ? cols : 1000;
 }
 
-/// Format of a kernel, from the middle of its name.
+/// Returns the format in the middle of a kernel's name.
 inline std::string format_of(std::string_view kernel) {
   const std::size_t begin = kernel.find('.') + 1;
   return std::string(kernel.substr(begin, kernel.find('.', begin) - begin));
@@ -130,18 +131,18 @@ inline runtime::PlanOptions options_for(const runtime::cuda::DeviceKernel& row, 
   return options;
 }
 
-/// Largest error of one product and of what is stored, in units of the sum of absolute products. Sums are
-/// covered by tolerated_error.
+/// Returns the maximum error of one product and of storing, relative to the sum of absolute products. Sums
+/// are covered by tolerated_error.
 inline double product_error(runtime::Precision precision, const runtime::DenseTypes& dense) {
-  // Tensor cores cut off what they add; a result of 16 bits does not show it.
+  // Tensor cores truncate sums, which is not visible in 16-bit results.
   if (dense.result != dense.operands) return 0x1p-20;
-  if (dense.operands == DType::f16 || dense.operands == DType::bf16) return 0;  // their products are exact
+  if (dense.operands == DType::f16 || dense.operands == DType::bf16) return 0;  // 16-bit products are exact
   if (precision == runtime::Precision::tf32 || precision == runtime::Precision::fp16) return 0x1.02p-10;
   if (precision == runtime::Precision::bf16) return 0x1.02p-7;
   return precision == runtime::Precision::fp32 ? 0x1p-21 : 0;
 }
 
-/// What a result's distance from the reference may be, relative in the Frobenius norm.
+/// Returns the maximum relative error of a result in the Frobenius norm.
 inline double frobenius_bound(runtime::Precision precision, const runtime::DenseTypes& types) {
   using runtime::Precision;
   if (types.result != types.operands) return 5e-5;  // see product_error
@@ -152,7 +153,8 @@ inline double frobenius_bound(runtime::Precision precision, const runtime::Dense
   return precision == Precision::fp32 ? 2e-6 : 1e-14;
 }
 
-/// ||computed - reference|| / ||reference||, the reference with double operands, sums and result.
+/// Returns ||computed - reference|| / ||reference||, where the reference has double operands, sums and
+/// result.
 inline double frobenius_error(const formats::Csr& a, const Dense& dense, const std::byte* computed,
                               double alpha, double beta) {
   const formats::Array b = formats::convert_values(dense.b.view(), DType::f64);
@@ -172,7 +174,8 @@ inline double frobenius_error(const formats::Csr& a, const Dense& dense, const s
   return difference == 0 ? 0 : std::sqrt(difference / norm);
 }
 
-/// True when two results of a kernel are the same: to the last bit, or, where sums come in any order, nearly.
+/// Returns whether two results of a kernel are equal: bit by bit, or approximately if the order of sums is
+/// not fixed.
 inline bool same_results(const runtime::cuda::DeviceKernel& row, const std::vector<std::byte>& a,
                          const std::vector<std::byte>& b) {
   if (kernel_of(row).deterministic) return a == b;
@@ -190,17 +193,17 @@ inline bool same_results(const runtime::cuda::DeviceKernel& row, const std::vect
   return true;
 }
 
-/// Fills C with NaN when the product only writes it.
+/// Fills C with NaN if the product only writes it.
 inline void poison(Dense& dense) {
   std::memset(dense.c.data(), 0xFF, static_cast<std::size_t>(dense.c.view().bytes()));
 }
 
-/// Where the operands of a run stand: bytes behind an aligned address.
+/// Bytes between an aligned address and the operands of a run.
 struct Shift {
   std::size_t b = 0, c = 0;
 };
 
-/// Runs n columns of C (0: all that were planned) and brings it back.
+/// Runs n columns of C (0: the planned n) and downloads it.
 inline std::vector<std::byte> run_on_device(const runtime::ProductPlan& plan, const Dense& dense,
                                             double alpha, double beta, Shift shift = {}, std::int64_t n = 0) {
   const DeviceBytes b(dense.b.data(), static_cast<std::size_t>(dense.b.view().bytes()), shift.b);
@@ -213,7 +216,7 @@ inline std::vector<std::byte> run_on_device(const runtime::ProductPlan& plan, co
   return c.to_host();
 }
 
-/// Plans, runs and brings C back.
+/// Plans, runs and downloads C.
 inline std::vector<std::byte> run_on_device(const runtime::PlanMatrix& matrix,
                                             const runtime::PlanOptions& options, const Dense& dense,
                                             double alpha = 1, double beta = 0, Shift shift = {}) {

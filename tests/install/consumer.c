@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 static void check(sptile_status status) {
-  if (status == SPTILE_OK) return;
+  if (status == SPTILE_STATUS_OK) return;
   fprintf(stderr, "sptile: %s\n", sptile_last_error());
   exit((int)status);
 }
@@ -53,7 +53,7 @@ int main(int argc, char** argv) {
   arrays.row = row_ptr;
   arrays.col = col_idx;
   arrays.values = values;
-  arrays.value_dtype = SPTILE_F32;
+  arrays.value_dtype = SPTILE_DTYPE_F32;
   sptile_matrix* matrix;
   check(sptile_matrix_create(&arrays, NULL, NULL, &matrix));
   sptile_plan_info info;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 static void check(sptile_status status) {
-  if (status == SPTILE_OK) return;
+  if (status == SPTILE_STATUS_OK) return;
   fprintf(stderr, "sptile: %s\n", sptile_tools_last_error());
   exit((int)status);
 }
@@ -17,7 +17,7 @@ static int show(void* user, const char* phase, int64_t done, int64_t total) {
 }
 
 int main(int argc, char** argv) {
-  if (argc != 2) return SPTILE_USAGE;
+  if (argc != 2) return SPTILE_STATUS_USAGE;
   /* [ 1 . 2 ]
    * [ . . . ]
    * [ . 3 . ] */
@@ -32,8 +32,8 @@ int main(int argc, char** argv) {
   arrays.row = row_ptr;
   arrays.col = col_idx;
   arrays.values = values;
-  arrays.value_dtype = SPTILE_F64;
-  arrays.row_dtype = arrays.col_dtype = SPTILE_I32;
+  arrays.value_dtype = SPTILE_DTYPE_F64;
+  arrays.row_dtype = arrays.col_dtype = SPTILE_DTYPE_I32;
 
   sptile_tools_matrix* matrix;
   check(sptile_tools_copy(&arrays, NULL, &matrix)); /* or sptile_tools_read("matrix.mtx", ...) */

@@ -1,4 +1,4 @@
-// Devices behind the functions of CUDA, real or emulated.
+// Real or emulated devices, accessed through CUDA functions.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -29,7 +29,7 @@ class CudaMachine : public Machine {
   void copy_in(std::byte* to, std::span<const std::byte> from) override {
     if (from.empty()) return;
     require(cudaMemcpy(to, from.data(), from.size(), cudaMemcpyHostToDevice));
-    require(cudaDeviceSynchronize());  // pageable memory may still be on its way
+    require(cudaDeviceSynchronize());  // the copy of pageable memory may be in flight
   }
   void copy_out(std::span<std::byte> to, const std::byte* from) override {
     require(cudaDeviceSynchronize());

@@ -1,4 +1,4 @@
-// The command line of the property runner.
+// Command line of the property runner.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace sptile::test {
 
-/// Patterns with * and ?; none stands for everything.
+/// Patterns with * and ?; none match everything.
 class Patterns {
  public:
   void add(std::string pattern) { patterns_.push_back(std::move(pattern)); }
@@ -26,7 +26,7 @@ struct Options {
   bool list = false, csv = false, quick = false, help = false;
 };
 
-/// Throws std::invalid_argument with what is wrong.
+/// Throws std::invalid_argument with the error.
 Options parse_options(int argc, char** argv);
 
 extern const char* const kUsage;

@@ -1,4 +1,4 @@
-// The operands of one case: their bytes before a run, what a run left, and whether that is right.
+// Operands of one case: their bytes before and after a run, and checks of the results.
 #pragma once
 
 #include <cstddef>
@@ -17,16 +17,16 @@
 
 namespace sptile::test {
 
-/// Of the plan of a case.
+/// Returns the plan options of a case.
 runtime::PlanOptions options_of(const Instance& instance, const Setting& setting);
 
-/// The memory of one operand. Results are between guards, what is read ends with its last element.
+/// Memory of one operand. Results are between guards; inputs end at their last element.
 struct Image {
   std::vector<std::byte> bytes;
-  std::size_t begin = 0;  ///< of the first element
+  std::size_t begin = 0;  ///< offset of the first element
   bool present = true;
-  runtime::Operand operand;            ///< without address
-  std::vector<std::int64_t> elements;  ///< offsets of what belongs to the operand, from `begin` on
+  runtime::Operand operand;            ///< without its address
+  std::vector<std::int64_t> elements;  ///< offsets of the operand's elements relative to `begin`
 
   [[nodiscard]] runtime::Operand at(std::byte* memory) const;
 };
@@ -42,28 +42,27 @@ class Problem {
   [[nodiscard]] const Setting& setting() const { return setting_; }
   [[nodiscard]] const runtime::Operation& op() const { return instance_->op(); }
   [[nodiscard]] const Matrix& matrix() const { return *matrix_; }
-  /// Sizes of an operand.
+  /// Returns the sizes of an operand.
   [[nodiscard]] runtime::OperandShape shape(std::size_t operand) const;
   [[nodiscard]] runtime::OperandSizes sizes() const;
 
-  /// Changes an element of an operand before a run.
+  /// Sets an element of an operand before a run.
   void set(std::size_t operand, std::int64_t row, std::int64_t column, double x);
-  /// Other numbers in all operands that are read, of the same sizes.
+  /// Replaces the numbers of all inputs.
   void draw_again(Random& random);
-  /// Gives the matrix these values, one per entry in CSR order, as a refreshed plan has them.
+  /// Sets the values of the matrix, one per entry in CSR order, as for a refreshed plan.
   void set_values(formats::Array values);
-  /// Of numbers that are not finite any will do where the reference has one.
+  /// Accepts any non-finite number for a non-finite reference.
   void accept_any_nonfinite() { any_nonfinite_ = true; }
-  /// A column of results may have NaN where the reference has none; -1: all columns.
+  /// Accepts NaN in a column of results for any reference; -1: all columns.
   void accept_nan_in(std::int64_t column) { nan_column_ = column; }
 
-  /// Runs the plan on copies of the operands. An error for a run that was refused, or that wrote where it may
-  /// not.
+  /// Runs the plan on copies of the operands. Fails if the run is refused or writes outside the results.
   Result<Outcome> run(Machine& machine, const runtime::ProductPlan& plan,
                       const std::shared_ptr<std::byte>& workspace = nullptr) const;
-  /// The first element that is wrong; empty when all are right.
+  /// Returns the first wrong element; empty if all are correct.
   [[nodiscard]] std::string first_error(const Outcome& outcome) const;
-  /// Empty, or the first result that differs.
+  /// Returns the first different result; empty if they are equal.
   [[nodiscard]] std::string first_difference(const Outcome& a, const Outcome& b) const;
 
  private:
@@ -83,7 +82,7 @@ class Problem {
   const Matrix* matrix_;
   runtime::Variant variant_;
   std::vector<Image> images_;
-  Image values_;  ///< of the run
+  Image values_;  ///< values of the run
   std::int64_t values_batch_ = 0;
   std::shared_ptr<const formats::Array> refreshed_;
   static constexpr std::int64_t kNowhere = -2;

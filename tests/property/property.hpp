@@ -1,4 +1,4 @@
-// The table of properties.
+// Table of properties.
 #pragma once
 
 #include <span>
@@ -11,12 +11,12 @@ namespace sptile::test {
 struct Property {
   std::string_view name, summary;
   void (*check)(Session& session);
-  bool whole = true;  ///< not for further types of values, see Instance::whole
+  bool whole = true;  ///< skips further value types, see Instance::whole
 };
 
 std::span<const Property> properties();
 
-/// A kernel that does not have a property, and why.
+/// A property that a kernel does not have, and the reason.
 struct OptOut {
   std::string_view property;
   bool (*applies)(const runtime::Kernel& kernel);
@@ -25,7 +25,7 @@ struct OptOut {
 
 std::span<const OptOut> opt_outs();
 
-/// Null when the kernel is to have the property.
+/// Returns null if the kernel must have the property.
 const OptOut* find_opt_out(const runtime::Kernel& kernel, std::string_view property);
 
 }  // namespace sptile::test

@@ -1,4 +1,4 @@
-// Counts of cases, and what failed.
+// Counts and failures of cases.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class Report {
   /// Prints the first failures of each kernel and property.
   void failed(std::string_view kernel, std::string_view property, const std::string& place,
               const std::string& what);
-  /// A fault of the tables of this program.
+  /// Reports an error in the tables of this program.
   void wrong(const std::string& what);
 
   [[nodiscard]] std::int64_t cases(std::string_view kernel, std::string_view property) const;

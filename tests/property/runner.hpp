@@ -1,4 +1,4 @@
-// The modes of the property runner.
+// Modes of the property runner.
 #pragma once
 
 #include <string_view>
@@ -10,10 +10,10 @@
 
 namespace sptile::test {
 
-/// The kernels of a backend that the options select, and this machine can run or not.
+/// Returns the kernels of a device that the options select, including those that this machine cannot run.
 std::vector<const runtime::Kernel*> selected_kernels(const Options& options, runtime::Device device);
 
-// Each gives the exit code.
+// Modes; each returns the exit code.
 int list(const Options& options, runtime::Device device);
 int run_tests(const Options& options, Machine& machine);
 int run_perf(const Options& options, Machine& machine);

@@ -1,4 +1,4 @@
-// One property of one instance under test.
+// Test of one property of one instance.
 #pragma once
 
 #include <functional>
@@ -30,14 +30,14 @@ class Session {
   [[nodiscard]] const runtime::Operation& op() const { return instance_->op(); }
   [[nodiscard]] Machine& machine() const { return machine_; }
 
-  /// Runs `body`, which gives what is wrong or nothing, as a case. Not at all where the instance does not
-  /// serve the sizes, where the device is not there, or where another case was asked for.
+  /// Runs `body`, which returns an error or an empty string, as a case. Skipped if the instance does not
+  /// support the sizes, the device is missing, or another case was requested.
   void run_case(const Setting& setting, const std::function<std::string(const Setting&)>& body);
 
   /// Plans a case; an error is a failure.
   Result<Planned> plan(const Setting& setting,
                        const std::function<void(runtime::PlanOptions&, runtime::PlanMatrix&)>& change = {});
-  /// The case's own random numbers: the same whenever it runs.
+  /// Returns the case's random numbers, which do not depend on other cases.
   [[nodiscard]] Random random(const Setting& setting) const;
   [[nodiscard]] const Matrix& matrix(const Setting& setting);
 
@@ -51,7 +51,7 @@ class Session {
   const std::string& cases_;  ///< a pattern
   const Instance* instance_ = nullptr;
   std::string_view property_;
-  std::set<std::string> done_;  ///< cases of the property
+  std::set<std::string> done_;  ///< finished cases of the property
 };
 
 }  // namespace sptile::test

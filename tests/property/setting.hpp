@@ -1,4 +1,4 @@
-// What makes a case of an instance: the matrix, the sizes, and how the operands lie in memory.
+// Parameters of a case: the matrix, the sizes, and the memory layout of the operands.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,20 @@
 
 namespace sptile::test {
 
-/// Where a run takes the values of the matrix from.
+/// Origin of the values of a run.
 enum class RunValues { of_plan, shared, own };
 
 struct Setting {
-  std::string_view shape = "uneven";  ///< of kShapes
+  std::string_view shape = "uneven";  ///< name in kShapes
   std::int64_t n = 32;
-  std::int64_t m = 33;       ///< of operations whose operands have m columns
+  std::int64_t m = 33;       ///< for operations with operands of m columns
   std::int64_t planned = 0;  ///< columns of the plan; 0: n
   std::int64_t pad = 0;      ///< elements between rows, and between heads
   std::int64_t shift = 0;    ///< elements between an aligned address and each operand
   std::int64_t heads = 1;
-  bool beside = false;    ///< heads are side by side in rows, not one after the other
-  bool permuted = false;  ///< the format has the rows in another order
-  bool bare = false;      ///< optional operands are left out
+  bool beside = false;    ///< heads are interleaved in rows instead of consecutive
+  bool permuted = false;  ///< the format has permuted rows
+  bool bare = false;      ///< optional operands are omitted
   bool scaled = false;
   bool csr_order = false;  ///< numbers per entry are in CSR order
   double alpha = 1, beta = 0;
@@ -33,12 +33,12 @@ struct Setting {
   bool transposed = false;  ///< W is m x n
   int device = 0;
   int threads = 2;
-  std::string_view note = {};  ///< what else tells the case from others
+  std::string_view note = {};  ///< distinguishes cases with equal parameters
 
   [[nodiscard]] std::int64_t planned_n() const { return planned != 0 ? planned : n; }
 };
 
-/// "uneven n=32 pad=3", as --case matches it.
+/// Returns a description such as "uneven n=32 pad=3", which --case matches.
 std::string describe(const Setting& setting, const runtime::Operation& op);
 
 }  // namespace sptile::test

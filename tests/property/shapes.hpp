@@ -1,4 +1,4 @@
-// The matrices of the cases.
+// Matrices of the cases.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,10 @@ extern const std::span<const Shape> kShapes;
 struct Matrix {
   formats::Csr csr;
   Formatted formatted;
-  formats::Array packed;  ///< for each entry of the CSR its place among the values of the format
+  formats::Array packed;  ///< position of each CSR entry among the format's values
 };
 
-/// Makes each matrix once.
+/// Creates each matrix once.
 class Matrices {
  public:
   const Matrix& get(std::string_view shape, DType values, std::string_view format, bool permuted);

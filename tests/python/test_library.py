@@ -15,7 +15,8 @@ from conftest import ROOT, run_python
 from sptile import _arrays, _library, errors
 from sptile._operations import OPERATIONS, Operand
 
-HEADER = ROOT / "runtime" / "sptile.h"
+RUNTIME = ROOT / "runtime"
+HEADER = RUNTIME / "include" / "sptile.h"
 
 
 def structs() -> dict[str, type[ctypes.Structure]]:
@@ -31,11 +32,14 @@ def structs() -> dict[str, type[ctypes.Structure]]:
 
 
 def enumerators() -> dict[str, int]:
-    return {
-        "SPTILE_" + name: value
-        for name, value in vars(_library).items()
-        if isinstance(value, int) and name.isupper() and not name.startswith("_") and name != "ABI_VERSION"
-    }
+    """The mirrored enumerators by their names in the header, which begin with the name of their type."""
+    source = Path(str(_library.__file__)).read_text()
+    found = {"SPTILE_MAX_OPERANDS": _library.MAX_OPERANDS}
+    for kind, names in re.findall(r"^# sptile_(\w+)\n([\w, ]+) =", source, flags=re.M):
+        prefix = kind.upper() + "_"
+        for name in names.split(", "):
+            found["SPTILE_" + prefix + name.removeprefix(prefix)] = getattr(_library, name)
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +109,7 @@ def operands_in(source: str) -> tuple[Operand, ...]:
 
 def test_operations_are_those_of_the_library() -> None:
     found = {}
-    for path in (HEADER.parent / "operation").glob("*.cpp"):
+    for path in (RUNTIME / "operation").glob("*.cpp"):
         if named := re.search(r'constexpr Operation \w+ = \{\.name = "(\w+)"', text := path.read_text()):
             found[named[1]] = operands_in(text)
     assert found == OPERATIONS
@@ -113,12 +117,7 @@ def test_operations_are_those_of_the_library() -> None:
 
 def test_defaults_are_those_of_the_header() -> None:
     operands = _library.Operands()
-    assert (operands.size, operands.alpha, operands.beta, operands.slope) == (
-        ctypes.sizeof(operands),
-        1,
-        0,
-        0.2,
-    )
+    assert (operands.size, operands.alpha, operands.beta) == (ctypes.sizeof(operands), 1, 0)
     assert _library.PlanOptions().size == ctypes.sizeof(_library.PlanOptions)
 
 
@@ -209,8 +208,8 @@ def test_names_of_the_package() -> None:
 
 
 def test_numbers_that_do_not_fit_a_field_are_refused() -> None:
-    with pytest.raises(errors.UsageError, match="heads = 4294967297 does not fit"):
-        _library.PlanOptions(heads=2**32 + 1)
+    with pytest.raises(errors.UsageError, match="threads = 4294967297 does not fit"):
+        _library.PlanOptions(threads=2**32 + 1)
     assert _library.PlanOptions(n=2**40).n == 2**40
 
 

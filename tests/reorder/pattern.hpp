@@ -1,4 +1,4 @@
-// Small structures that tests of orderings are given.
+// Small structures for tests of orderings.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ struct Pattern {
   [[nodiscard]] formats::CsrView view() const { return {rows, cols, row_ptr, col_idx, {}}; }
 };
 
-/// Row r has entries in columns drawn from 0 .. cols - 1, at most `longest`, skewed towards the first ones.
+/// Returns rows with at most `longest` entries in random columns, skewed towards the first ones.
 inline Pattern random_pattern(std::int64_t rows, std::int64_t cols, std::int64_t longest,
                               std::uint64_t seed) {
   Pattern a;
@@ -42,8 +42,8 @@ inline Pattern random_pattern(std::int64_t rows, std::int64_t cols, std::int64_t
   return a;
 }
 
-/// Groups of `group` equal rows of `length` columns that no other group has, shuffled: the best windows are
-/// known.
+/// Returns groups of `group` equal rows with `length` columns that no other group uses, shuffled: the optimal
+/// windows are known.
 inline Pattern planted_groups(std::int64_t groups, std::int64_t group, std::int64_t length,
                               std::uint64_t seed) {
   Pattern a;
@@ -57,7 +57,7 @@ inline Pattern planted_groups(std::int64_t groups, std::int64_t group, std::int6
   return a;
 }
 
-/// Distinct columns of some rows, by a set.
+/// Returns the number of distinct columns of some rows, by a set.
 inline std::int64_t distinct_columns(const Pattern& a, std::span<const std::int32_t> rows) {
   std::set<std::int32_t> columns;
   for (const std::int32_t row : rows)

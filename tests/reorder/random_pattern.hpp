@@ -19,7 +19,7 @@ struct Pattern {
   void end_row() { row_ptr.push_back(static_cast<std::int64_t>(col_idx.size())); }
 };
 
-/// Every entry is there with probability `density`.
+/// Each entry is present with probability `density`.
 inline Pattern random_pattern(std::int64_t rows, std::int64_t cols, double density, unsigned seed) {
   std::mt19937 random(seed);
   std::bernoulli_distribution filled(density);

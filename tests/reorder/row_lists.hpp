@@ -1,4 +1,4 @@
-// Small matrices written down as the columns of each row.
+// Small matrices given by the columns of each row.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,8 @@ inline formats::Csr matrix_of(const RowLists& rows, std::int64_t cols) {
   return a;
 }
 
-/// Groups of `height` rows with the same `width` columns, groups apart, all rows shuffled with `seed`.
+/// Returns groups of `height` rows with the same `width` columns, disjoint between groups, and shuffled with
+/// `seed`.
 inline formats::Csr shuffled_groups(std::int64_t groups, std::int64_t height, std::int32_t width,
                                     std::uint64_t seed) {
   RowLists rows;

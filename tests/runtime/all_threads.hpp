@@ -1,4 +1,4 @@
-// Runs of small matrices use all threads of their plans.
+// Makes runs of small matrices use all threads of their plans.
 #pragma once
 
 #include "runtime/plan/run_threads.hpp"

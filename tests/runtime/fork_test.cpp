@@ -40,9 +40,9 @@ sptile_plan* plan_of(const Band& a, int threads, const char* operation) {
   arrays.row = a.row_ptr.data();
   arrays.col = a.col_idx.data();
   arrays.values = a.values.data();
-  arrays.value_dtype = SPTILE_F32;
+  arrays.value_dtype = SPTILE_DTYPE_F32;
   sptile_matrix* matrix = nullptr;
-  if (sptile_matrix_create(&arrays, nullptr, nullptr, &matrix) != SPTILE_OK) return nullptr;
+  if (sptile_matrix_create(&arrays, nullptr, nullptr, &matrix) != SPTILE_STATUS_OK) return nullptr;
   sptile_plan_options options = SPTILE_PLAN_OPTIONS_INIT;
   options.n = kN;
   options.threads = threads;
@@ -63,16 +63,18 @@ std::vector<float> multiply(const sptile_plan* plan, const std::vector<float>& b
   sptile_operands operands = SPTILE_OPERANDS_INIT;
   operands.dense[0].data = const_cast<float*>(b.data());
   operands.dense[1].data = c.data();
-  return sptile_run(plan, &operands, nullptr, nullptr) == SPTILE_OK ? c : std::vector<float>();
+  return sptile_run(plan, &operands, nullptr, nullptr) == SPTILE_STATUS_OK ? c : std::vector<float>();
 }
 
 std::vector<float> sample(const sptile_plan* plan, const std::vector<float>& x, std::size_t entries) {
   std::vector<float> out(entries);
   sptile_operands operands = SPTILE_OPERANDS_INIT;
-  operands.scaled = 1;
+  const sptile_attribute scaled = {"scaled", 1};
+  operands.attributes = &scaled;
+  operands.attribute_count = 1;
   operands.dense[0].data = operands.dense[1].data = const_cast<float*>(x.data());
   operands.dense[2].data = out.data();
-  return sptile_run(plan, &operands, nullptr, nullptr) == SPTILE_OK ? out : std::vector<float>();
+  return sptile_run(plan, &operands, nullptr, nullptr) == SPTILE_STATUS_OK ? out : std::vector<float>();
 }
 
 /// Runs a check in a child; true when it ended in time and found everything right.

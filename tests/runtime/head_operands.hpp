@@ -1,4 +1,4 @@
-// Operands of several heads for the tests: where the heads stand, and which values of the matrix they have.
+// Operands of several heads for tests: layout of the heads, and values of the matrix.
 #pragma once
 
 #include <cstddef>
@@ -10,23 +10,23 @@
 
 namespace sptile::test {
 
-/// How the heads of an operand stand.
+/// Layout of the heads of an operand.
 enum class HeadLayout {
-  behind,  ///< one matrix behind the other, with a gap
-  beside   ///< side by side in rows
+  behind,  ///< consecutive matrices with a gap
+  beside   ///< interleaved in rows
 };
 inline constexpr HeadLayout kHeadLayouts[] = {HeadLayout::behind, HeadLayout::beside};
 
-/// Which values the heads have.
+/// Origin of the values of the heads.
 enum class HeadValues { of_matrix, shared, own };
 inline constexpr HeadValues kHeadValues[] = {HeadValues::of_matrix, HeadValues::shared, HeadValues::own};
 
-/// Elements between rows, and between heads that stand behind each other, which belong to none.
+/// Unused elements between rows, and between consecutive heads.
 struct HeadGaps {
   std::int64_t rows = 0, heads = 0;
 };
 
-/// One operand of all heads, and its memory of random numbers.
+/// One operand of all heads, and its memory with random numbers.
 struct HeadOperand {
   runtime::Operand operand;
   std::vector<std::byte> bytes;

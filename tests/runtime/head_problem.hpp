@@ -1,5 +1,5 @@
-// Random problems of any operation with heads: operands one behind the other or side by side, every result
-// full of NaN before it is made.
+// Random problems of any operation with heads: consecutive or interleaved operands, results initialized to
+// NaN.
 #pragma once
 
 #include <algorithm>
@@ -13,11 +13,11 @@
 
 namespace sptile::test {
 
-/// How operands lie in memory.
+/// Memory layout of the operands.
 struct HeadLayout {
   std::int64_t heads = 1;
   std::int64_t pad = 0;  ///< elements between rows
-  bool beside = false;   ///< heads stand side by side in rows
+  bool beside = false;   ///< heads are interleaved in rows
 };
 
 class HeadProblem {
@@ -42,7 +42,7 @@ class HeadProblem {
   [[nodiscard]] runtime::OperandSizes sizes() const { return {a_->rows, a_->cols, a_->nnz(), run_sizes()}; }
   [[nodiscard]] formats::Array& array(std::size_t i) { return arrays_[i]; }
   [[nodiscard]] const std::vector<formats::Array>& arrays() const { return arrays_; }
-  /// With the addresses of the arrays here.
+  /// Returns the operands with the addresses of the arrays.
   [[nodiscard]] const runtime::Operands& operands() const { return operands_; }
   [[nodiscard]] runtime::Operands& operands() { return operands_; }
   void leave_out(std::size_t i) { operands_.dense[i] = {}; }
@@ -52,7 +52,7 @@ class HeadProblem {
   void set(std::size_t i, std::int64_t at, double x) {
     runtime::write_element(type_of(op_->operands[i], types_), arrays_[i].data(), at, x);
   }
-  /// Sets an operand's elements to x where a random choice says so.
+  /// Sets random elements of an operand to x.
   void sprinkle(std::size_t i, double share, double x, Random& random) {
     for (std::int64_t k = 0; k < arrays_[i].size(); ++k)
       if (std::uniform_real_distribution<double>()(random) < share) set(i, k, x);
@@ -67,7 +67,7 @@ class HeadProblem {
   [[nodiscard]] runtime::Operands head(const runtime::Operands& operands, std::int64_t h) const {
     return operands_of_head(*op_, operands, h, sizes(), types_, DType::none);
   }
-  /// The worst error of all heads.
+  /// Returns the maximum error of all heads.
   [[nodiscard]] double error(std::span<const std::int64_t> packed = {}) const {
     double worst = 0;
     for (std::int64_t h = 0; h < variant_.heads; ++h)
@@ -80,7 +80,7 @@ class HeadProblem {
   void run_reference() {
     for (std::int64_t h = 0; h < variant_.heads; ++h) write_reference(*op_, product(), head(operands_, h));
   }
-  /// True when what lies between the elements of results is what it was: NaN.
+  /// Returns whether the gaps between elements of results are still NaN.
   [[nodiscard]] bool gaps_are_untouched() const {
     for (std::size_t i = 0; i < arrays_.size(); ++i)
       if (op_->operands[i].result && operands_.dense[i].data != nullptr && !gaps_are_untouched(i))
@@ -143,10 +143,10 @@ class HeadProblem {
 inline const runtime::DenseTypes kAllDenseTypes[] = {
     DType::f32, DType::f64, DType::f16, DType::bf16, {DType::f16, DType::f32}, {DType::bf16, DType::f32}};
 
-/// n and m that are not a multiple of anything, and those that are.
+/// Ragged and aligned values of n and m.
 inline constexpr std::int64_t kRaggedWidths[] = {1, 3, 17, 32, 33, 64, 100};
 
-/// Rows of every kind: empty, short, one of thousands.
+/// Returns a matrix with empty and short rows and one of thousands of entries.
 inline formats::Csr skewed_matrix(std::int64_t rows, std::int64_t cols, Random& random) {
   return random_matrix(rows, cols, DType::none, random, [=](std::int64_t r, std::int64_t) {
     return r % 5 == 2 ? 0.0 : r == rows / 2 ? 0.95 : 6.0 / static_cast<double>(cols);

@@ -1,4 +1,4 @@
-// Batches of matrices for the tests, and the one that they become, entry by entry.
+// Batches of matrices for tests, and the joined matrix, entry by entry.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace sptile::test {
 
-/// The matrix that parts become, made without what makes it in the library.
+/// Returns the joined matrix, computed independently of the library.
 inline formats::Csr joined_by_entries(const std::vector<formats::Csr>& parts,
                                       runtime::Arrangement arrangement) {
   const bool diagonal = arrangement == runtime::Arrangement::block_diagonal;
@@ -43,8 +43,8 @@ inline formats::Csr joined_by_entries(const std::vector<formats::Csr>& parts,
   return whole;
 }
 
-/// One matrix; many; some without rows, columns or entries, in front, in the middle and at the end; nothing
-/// but those. Stacked ones have 9 columns.
+/// Returns batches of one matrix, of many, with matrices without rows, columns or entries at the start, in
+/// the middle and at the end, and of only those. Stacked ones have 9 columns.
 inline std::vector<std::vector<formats::Csr>> batches_of_parts(DType dtype, runtime::Arrangement arrangement,
                                                                Random& random) {
   using Shapes = std::vector<RandomShape>;

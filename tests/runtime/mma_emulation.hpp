@@ -1,5 +1,5 @@
-// What the tensor cores compute, lane by lane, as the PTX ISA writes the fragments down ("Matrix fragments
-// for mma.m16n8k8", .tf32): for tests of lane mappings without a device.
+// Emulation of tensor cores with the fragment layouts of the PTX ISA ("Matrix fragments for mma.m16n8k8",
+// .tf32), for tests of lane mappings without a device.
 #pragma once
 
 #include <array>
@@ -8,11 +8,12 @@ namespace sptile::test {
 
 inline constexpr int kLanes = 32;
 
-/// Registers of all lanes of a warp: lane, then register.
+/// Registers of all lanes of a warp: [lane][register].
 template <int kRegisters>
 using Fragment = std::array<std::array<double, kRegisters>, kLanes>;
 
-/// d += a * b for m16n8k8. With g = lane / 4 and t = lane % 4,
+/// Computes d += a * b for m16n8k8. With g = lane / 4 and t = lane % 4,
+///
 ///   a: (g, t), (g + 8, t), (g, t + 4), (g + 8, t + 4)   row, k
 ///   b: (t, g), (t + 4, g)                               k, column
 ///   d: (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1)

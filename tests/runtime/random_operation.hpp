@@ -1,4 +1,4 @@
-// Random operands of any operation, by its table; results full of numbers that a run must not read.
+// Random operands of any operation, by its table; results are filled with numbers that a run must not read.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct OperationProblem {
   double alpha = 1;
 };
 
-/// Operands with leading dimensions; several heads follow each other.
+/// Operands with leading dimensions and consecutive heads.
 class RandomOperands {
  public:
   RandomOperands(const OperationProblem& p, Random& random) : p_(p) {
@@ -51,10 +51,10 @@ class RandomOperands {
   }
   formats::Array& array(int i) { return arrays_[static_cast<std::size_t>(i)]; }
   void leave_out(int i) { operands_.dense[i] = {nullptr, operands_.dense[i].ld, 0}; }
-  /// Takes one back that was left out.
+  /// Restores an omitted operand.
   void give(int i) { operands_.dense[i].data = array(i).data(); }
 
-  /// Element (r, c) of an operand of one head.
+  /// Returns element (r, c) of an operand of one head.
   [[nodiscard]] double at(int i, std::int64_t r, std::int64_t c) const {
     const formats::Array& array = arrays_[static_cast<std::size_t>(i)];
     return runtime::read_element(array.view().dtype, array.data(), r * operands_.dense[i].ld + c);
@@ -64,7 +64,7 @@ class RandomOperands {
     runtime::write_element(to.view().dtype, to.data(), r * operands_.dense[i].ld + c, x);
   }
 
-  /// True while the bytes between rows of results, and behind the last, are what they were.
+  /// Returns whether the gaps between rows of results and after the last row are unchanged.
   [[nodiscard]] bool gaps_untouched() const {
     for (std::size_t i = 0; i < p_.op.operands.size(); ++i) {
       const runtime::OperandSpec& spec = p_.op.operands[i];
@@ -81,7 +81,7 @@ class RandomOperands {
     return true;
   }
 
-  /// Error of each head's results, the largest.
+  /// Returns the maximum error of the heads.
   [[nodiscard]] double error(DType values) const {
     const runtime::ReferenceProduct product = {p_.a.view(), p_.n, p_.types, p_.variant, {}};
     double worst = 0;

@@ -1,4 +1,4 @@
-// Random products for the runtime's tests: a matrix, its formats, dense operands, and what must come out.
+// Random products for tests of the runtime: a matrix, its formats, dense operands, and expected results.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ using Random = std::mt19937_64;
 
 inline double uniform(Random& random) { return std::uniform_real_distribution<double>(-1, 1)(random); }
 
-/// Random elements of any value type (none: not there).
+/// Returns random elements of a value type (none: absent).
 inline formats::Array random_values(std::int64_t size, DType dtype, Random& random) {
   if (dtype == DType::none) return {};
   formats::Array exact(DType::f64, size);
@@ -30,7 +30,7 @@ inline formats::Array random_values(std::int64_t size, DType dtype, Random& rand
   return formats::convert_values(exact.view(), dtype);
 }
 
-/// Keeps (r, c) with the probability that `density` gives.
+/// Keeps entry (r, c) with probability density(r, c).
 inline formats::Csr random_matrix(std::int64_t rows, std::int64_t cols, DType dtype, Random& random,
                                   const std::function<double(std::int64_t r, std::int64_t c)>& density) {
   std::vector<std::int64_t> row_ptr{0};
@@ -52,8 +52,9 @@ inline formats::Csr random_matrix(std::int64_t rows, std::int64_t cols, DType dt
   return a;
 }
 
-/// Windows of 16 rows that are dense, sparse (no column twice), empty and neither: every format that has
-/// tiles and rows has both, hc_window by itself, too: what the sparse ones gain as rows is enough to mix.
+/// Returns windows of 16 rows that are dense, sparse (no column twice), empty and mixed, so that every format
+/// with tiles and rows has both. For hc_window the sparse ones gain enough as rows for its default selector
+/// to use both.
 inline formats::Csr mixed_windows(std::int64_t rows, std::int64_t cols, DType dtype, Random& random) {
   return random_matrix(rows, cols, dtype, random, [](std::int64_t r, std::int64_t c) {
     const std::int64_t kind = r / 16 % 4;
@@ -117,7 +118,7 @@ inline Formatted format_matrix(const formats::Csr& a, std::string_view format,
   return format_matrix(a, formats::find_converter(format)->from_csr, std::move(order));
 }
 
-/// B and C with leading dimensions, C full of numbers that a run may have to keep.
+/// B and C with leading dimensions; C is filled with numbers that a run may have to keep.
 struct Dense {
   std::int64_t n = 0, ldb = 0, ldc = 0;
   runtime::DenseTypes types;
@@ -138,7 +139,7 @@ struct Dense {
   }
 };
 
-/// SpMM kernels for a format that this machine can run, by instruction set.
+/// Returns the SpMM kernels of a format that this machine can run, one per instruction set.
 inline std::vector<runtime::Kernel> kernels_of(std::string_view format) {
   std::vector<runtime::Kernel> rows;
   for (const runtime::Kernel& kernel : runtime::kernels())
@@ -147,7 +148,7 @@ inline std::vector<runtime::Kernel> kernels_of(std::string_view format) {
   return rows;
 }
 
-/// The SpMM kernel for csr of the instruction set that tile formats have kernels for: the same bits.
+/// Returns the SpMM kernel of csr for the instruction set of tile kernels, which produces the same bits.
 inline std::string_view csr_kernel_like_tiles() {
   const std::string_view isa = runtime::find_kernel(runtime::kSpmm, "bittcf", runtime::Device::cpu)->isa;
   for (const runtime::Kernel& kernel : runtime::kernels())

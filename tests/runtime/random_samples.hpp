@@ -11,7 +11,7 @@
 
 namespace sptile::test {
 
-/// X, Y with leading dimensions, and numbers that a run may have to add to.
+/// X and Y with leading dimensions, and a result with numbers to add to.
 struct Samples {
   std::int64_t n = 0, ldx = 0, ldy = 0;
   runtime::DenseTypes types;

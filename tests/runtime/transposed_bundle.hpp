@@ -1,4 +1,4 @@
-// Bundles of small matrices that hold the transpose, too.
+// Bundles of small matrices with the transpose.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -30,13 +30,13 @@ inline std::vector<std::int32_t> reversed(std::int64_t rows) {
   return order;
 }
 
-/// What is written of a matrix and its transpose.
+/// Optional contents of a bundle.
 struct Contents {
   bool transpose = true, refreshable = true;
   std::optional<bool> symmetric = false;
 };
 
-/// Writes the formats of one side, rows turned around; `source` leads from its entries to those of A.
+/// Writes the formats of one side with reversed rows; `source` maps its entries to those of A.
 inline Status write_side(BundleWriter& writer, const CsrView& a, const Contents& contents, Side side,
                          std::span<const std::int64_t> source) {
   const std::vector<std::int32_t> order = reversed(a.rows);
@@ -54,7 +54,7 @@ inline Status write_side(BundleWriter& writer, const CsrView& a, const Contents&
   return s;
 }
 
-/// The formats of a symmetric matrix and, for A^T, nothing but where its values come from.
+/// Writes the formats of a symmetric matrix and only value_source for A^T.
 inline Status write_mirrored_sources(BundleWriter& writer, const CsrView& a) {
   const runtime::TransposedCsr t = runtime::transpose(a);
   const std::vector<std::int32_t> order = reversed(a.rows);
@@ -94,7 +94,7 @@ inline Csr rectangular(DType type = DType::f32) {
   return test::random_matrix(37, 21, 0.2, type, random);
 }
 
-/// Values of the upper triangle stand in the lower one, too.
+/// Mirrors the values of the upper triangle.
 inline Csr symmetric() {
   test::Random random(8);
   const Csr half = test::random_matrix(30, 30, 0.1, DType::f32, random);

@@ -33,19 +33,19 @@ float multiply(void* library) {
   arrays.row = row_ptr.data();
   arrays.col = col_idx.data();
   sptile_matrix* matrix = nullptr;
-  REQUIRE(function<decltype(sptile_matrix_create)>(library, "sptile_matrix_create")(&arrays, nullptr, nullptr,
-                                                                                    &matrix) == SPTILE_OK);
+  REQUIRE(function<decltype(sptile_matrix_create)>(library, "sptile_matrix_create")(
+              &arrays, nullptr, nullptr, &matrix) == SPTILE_STATUS_OK);
   sptile_plan_options options = SPTILE_PLAN_OPTIONS_INIT;
   options.n = kN;
   options.threads = 2;
   sptile_plan* plan = nullptr;
   REQUIRE(function<decltype(sptile_plan_create)>(library, "sptile_plan_create")(matrix, "spmm", &options,
-                                                                                &plan) == SPTILE_OK);
+                                                                                &plan) == SPTILE_STATUS_OK);
   sptile_operands operands = SPTILE_OPERANDS_INIT;
   operands.dense[0].data = b.data();
   operands.dense[1].data = c.data();
   CHECK(function<decltype(sptile_run)>(library, "sptile_run")(plan, &operands, nullptr, nullptr) ==
-        SPTILE_OK);
+        SPTILE_STATUS_OK);
   function<decltype(sptile_plan_destroy)>(library, "sptile_plan_destroy")(plan);
   function<decltype(sptile_matrix_destroy)>(library, "sptile_matrix_destroy")(matrix);
   return c[0];

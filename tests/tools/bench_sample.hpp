@@ -1,4 +1,4 @@
-// Rows of `bench` as a test wants them.
+// Rows of `bench` for tests.
 #pragma once
 
 #include <string>

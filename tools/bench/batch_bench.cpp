@@ -1,15 +1,16 @@
-// Times many small products: one run of a batch, beside a run for each of its matrices.
+// Times many small products: one run of a batch, compared with a run per matrix.
+//
 //   batch_bench [molecules] [layers] [mini-batches] [--device cpu|cuda] [-n 64] [--count 1000] [--atoms 40]
 //               [--format csr,bittcf,bmat,tall] [--precision fp32|tf32] [--threads T] [--seed S] [--csv FILE]
-// `molecules`: so many matrices with random bonds, block-diagonal. `layers`: pruned projections of one
-// network that read the same input, stacked. `mini-batches`: sampled neighbours, block-diagonal.
-// `batch` is one run of the plan of all; `graph` are runs of the plans of each, captured in one CUDA graph;
-// `each` are the same, called one after another from the host: microseconds of all products, medians, what
-// is done again following itself. Ratios are over `batch`. `make` is what it takes from arrays that are on
-// the device to the plan of the batch, `make_each` to those of each. All ways multiply with the same format.
-// Matrices and operands are random; every result is compared with sums in double before it is timed: `error`
-// is the larger ||C - A B|| / ||A B||. Rows that FILE has are not measured again. On the CPU the format is
-// csr.
+//
+// `molecules`: --count matrices with random bonds, block-diagonal. `layers`: pruned projections of one
+// network that read the same input, stacked. `mini-batches`: sampled neighborhoods, block-diagonal. `batch`
+// is one run of the plan of the batch; `graph` are runs of the plans of all matrices, captured in one CUDA
+// graph; `each` are the same runs, enqueued one by one from the host: median microseconds of all products, of
+// consecutive repetitions. Ratios are over `batch`. `make` is the time from arrays on the device to the plan
+// of the batch, `make_each` to those of all matrices. All variants use the same format. Matrices and operands
+// are random. Every result is compared with sums in double before timing: `error` is the larger ||C - A B|| /
+// ||A B||. Rows that FILE contains are not measured again. On the CPU the format is csr.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -58,7 +59,7 @@ struct Setting {
             .device = where,
             .precision = precision == "tf32" ? Precision::tf32 : Precision::fp32};
   }
-  /// Errors that are none: sums in another order, and rounded factors.
+  /// Error bound for different summation order and rounded factors.
   [[nodiscard]] double tolerated() const { return precision == "tf32" ? 1e-2 : 1e-5; }
 };
 
@@ -83,11 +84,11 @@ class PlacedProblem {
     c_ = static_cast<float*>(put(nothing()));
   }
 
-  /// C of all with the plan of the batch.
+  /// Returns a step that computes C with the plan of the batch.
   [[nodiscard]] Step batch(const Plan& plan) const {
     return [this, &plan](void* stream) { run(plan, b_, c_, stream); };
   }
-  /// The same with those of each matrix, one after another.
+  /// Returns a step that computes C with the plans of all matrices in sequence.
   [[nodiscard]] Step each(const std::vector<Plan>& plans) const {
     return [this, &plans](void* stream) {
       const float* b = b_;
@@ -100,7 +101,7 @@ class PlacedProblem {
     };
   }
 
-  /// How far what a step writes is off.
+  /// Returns the error of a step's result.
   [[nodiscard]] double error(const Step& step) const {
     std::vector<float> c = nothing();
     place_.write(c_, c.data(), c.size() * sizeof(float));
@@ -116,7 +117,7 @@ class PlacedProblem {
   void* put(const std::vector<T>& list) {
     return place_.put(list.data(), list.size() * sizeof(T));
   }
-  /// C of which no element was written.
+  /// Returns a C filled with NaN.
   [[nodiscard]] std::vector<float> nothing() const {
     return std::vector<float>(static_cast<std::size_t>(problem_.rows() * n_),
                               std::numeric_limits<float>::quiet_NaN());

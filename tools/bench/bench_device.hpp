@@ -1,4 +1,4 @@
-// What benchmarks of CUDA device 0 have in common: giving up, memory, times.
+// Helpers of benchmarks on CUDA device 0: errors, memory, timing.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -35,10 +35,10 @@ T expect(Result<T> result) {
 }
 inline void expect(cudaError_t code) { expect(code == cudaSuccess, cudaGetErrorString(code)); }
 
-/// The last part of a path, for a table.
+/// Returns the last component of a path.
 inline std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-/// Device memory of zeros, or with a copy of host memory.
+/// Device memory, zeroed or with a copy of host memory.
 class DeviceBytes {
  public:
   explicit DeviceBytes(std::size_t bytes) : bytes_(bytes) {
@@ -62,7 +62,7 @@ class DeviceBytes {
   std::size_t bytes_;
 };
 
-/// Bytes of the device that are taken, by anyone.
+/// Returns the used bytes of the device, including those of other processes.
 inline std::int64_t device_bytes_in_use() {
   std::size_t free = 0, total = 0;
   expect(cudaDeviceSynchronize());
@@ -70,14 +70,14 @@ inline std::int64_t device_bytes_in_use() {
   return static_cast<std::int64_t>(total - free);
 }
 
-/// Bytes of a pool: what is held (cudaMemPoolAttrReservedMemCurrent) or used of it.
+/// Returns the reserved (cudaMemPoolAttrReservedMemCurrent) or used bytes of a pool.
 inline std::int64_t pool_bytes(cudaMemPool_t pool, cudaMemPoolAttr which) {
   std::uint64_t bytes = 0;
   expect(cudaMemPoolGetAttribute(pool, which, &bytes));
   return static_cast<std::int64_t>(bytes);
 }
 
-/// Pools give back what is not used, unless they are told otherwise, as an application can.
+/// Makes the pool keep freed memory, as applications can; by default it is released.
 inline Status keep_pool_memory() {
   cudaMemPool_t pool = nullptr;
   std::uint64_t everything = ~std::uint64_t{0};
@@ -87,7 +87,7 @@ inline Status keep_pool_memory() {
   return {};
 }
 
-/// The number that such a share of them stands below; there is one.
+/// Returns a quantile of a nonempty list.
 inline double quantile(std::vector<double> numbers, double share) {
   const auto at =
       std::min(numbers.size() - 1, static_cast<std::size_t>(share * static_cast<double>(numbers.size())));
@@ -96,14 +96,14 @@ inline double quantile(std::vector<double> numbers, double share) {
 }
 inline double median(std::vector<double> numbers) { return quantile(std::move(numbers), 0.5); }
 
-/// Microseconds of f.
+/// Returns the microseconds of f.
 inline double call_us(const std::function<void()>& f) {
   const Stopwatch watch;
   f();
   return 1e6 * watch.seconds();
 }
 
-/// Median microseconds of f, which may do something untimed first.
+/// Returns the median microseconds of f; `prepare` is not timed.
 inline double time_us(int rounds, const std::function<void()>& prepare, const std::function<void()>& f) {
   std::vector<double> us;
   for (int i = 0; i < rounds; ++i) {

@@ -1,4 +1,4 @@
-// Matrices for benchmarks: of any file that holds one, with values that depend on nothing.
+// Matrices for benchmarks, read from any supported file, with periodic values.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace sptile::tools {
 
 /// Reads a bundle (*.h5), a raw CSR file (see formats/io/binary/raw_csr.hpp) or a Matrix Market file. Values
-/// are numbers of a row that repeats, whatever the file has; DType::none makes it a pattern.
+/// are a repeated sequence, independent of the file; DType::none makes it a pattern.
 Result<formats::Csr> read_bench_matrix(const std::string& path, DType values);
 
 }  // namespace sptile::tools

@@ -27,7 +27,7 @@ Row = tuple[str, Callable[[], Any]]
 
 
 def library_alone(plan: sptile.Plan, b: int, c: int, stream: int | None) -> Callable[[], Any]:
-    """sptile_run with prepared operands."""
+    """Returns a call of sptile_run with prepared operands."""
     call, handle, run = _calls.Call(), plan._handle, _calls.run_prepared
     call.first.data, call.second.data = b, c
     prepared = c_void_p(stream)
@@ -98,9 +98,9 @@ def cupy_rows(matrix: sp.csr_array, n: int) -> list[Row]:
 
 
 def measure(rows: list[Row], repetitions: int, calls: int, wait: Callable[[], Any]) -> dict[str, float]:
-    """The least mean time of a call, in microseconds."""
+    """Returns the minimum of the mean times of a call, in microseconds."""
     least = dict.fromkeys((name for name, _ in rows), float("inf"))
-    for turn in range(repetitions + 1):  # the first warms up
+    for turn in range(repetitions + 1):  # the first is a warm-up
         for name, call in rows:
             begin = time.perf_counter()
             for _ in range(calls):

@@ -1,6 +1,8 @@
 // Times the conversion from CSR to every format: one JSON object per matrix on stdout.
+//
 //   convert_bench ROUNDS THREADS[,THREADS...] MATRIX.mtx...
-// The best of the rounds counts. CPU seconds are given too: on a busy machine they are the steadier figure.
+//
+// The best round counts. CPU seconds are less affected by other processes.
 #include <tbb/global_control.h>
 
 #include <algorithm>
@@ -32,7 +34,7 @@ struct Timing {
   double seconds, cpu_seconds;
 };
 
-/// Converts `rounds` times; keeps the last result in `data`.
+/// Converts `rounds` times; stores the last result in `data`.
 Result<Timing> time_conversion(const formats::Converter& converter, const formats::CsrView& a, int threads,
                                int rounds, formats::FormatData& data) {
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,

@@ -9,7 +9,7 @@ CudaCalls calls;
 const CudaCalls& cuda_calls() { return calls; }
 }  // namespace sptile::tools
 
-// The linker gives calls of f to __wrap_f, and f itself the name __real_f.
+// The linker redirects calls of f to __wrap_f and provides the original as __real_f.
 #define SPTILE_COUNTED(counter, function, parameters, arguments) \
   extern "C" cudaError_t __real_##function parameters;           \
   extern "C" cudaError_t __wrap_##function parameters;           \

@@ -1,11 +1,13 @@
-// Times the conversion from CSR to every format on CUDA device 0, beside the CPU with all its threads: CSV on
-// stdout, one row per matrix and format.
+// Times the conversion from CSR to every format on CUDA device 0, compared with all threads of the CPU: CSV
+// on stdout, one row per matrix and format.
+//
 //   device_convert_bench [--keep] ROUNDS VALUES MATRIX...
+//
 // VALUES is f32, f16, f64 or pattern. Matrices are bundles, raw CSR files (see formats/io/binary/raw_csr.hpp)
-// or Matrix Market files. `first_seconds` is the first conversion, `device_seconds` the median of those
-// behind it, both with everything but the copy of the CSR matrix to the device: checks, memory, conversion,
-// and the return of the matrix that was made before. `same` says whether both gave the same bytes. --keep:
-// the device's pool keeps the memory in which conversions work, as an application can ask it to.
+// or Matrix Market files. `first_seconds` is the first conversion, `device_seconds` the median of the
+// following ones. Both include checks, allocations, the conversion and freeing the previous result, but not
+// the upload of the CSR matrix. `same` states whether both results have the same bytes. --keep makes the
+// device's pool keep freed memory, as applications can.
 #include <cuda_runtime_api.h>
 #include <tbb/info.h>
 
@@ -30,7 +32,7 @@ namespace {
 using namespace sptile;
 
 struct Times {
-  double first = 0, median = 0;  ///< seconds; of the first call, of those behind it
+  double first = 0, median = 0;  ///< seconds: of the first call, and of the following ones
 };
 
 Result<Times> time_calls(int rounds, const std::function<Status()>& f) {

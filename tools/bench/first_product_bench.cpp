@@ -1,17 +1,20 @@
 // Times the first product of CSR matrices in the memory of CUDA device 0: CSV on stdout, microseconds.
+//
 //   first_product_bench [--keep] matrices ROUNDS N MATRIX...
+//
 // Matrices are bundles, raw CSR files (see formats/io/binary/raw_csr.hpp) or Matrix Market files; one row per
-// matrix and format, medians. `create` looks at the arrays, which stay where they are; `plan` converts and
-// plans; `run` is the first product; `first` is all of it. `product` is one product, of many; `products` is
-// first over product.
+// matrix and format, medians. `create` checks the borrowed arrays; `plan` converts and plans; `run` is the
+// first product; `first` is the total. `product` is one of many consecutive products; `products` is first
+// over product.
+//
 //   first_product_bench [--keep] batches ROUNDS N
+//
 // Random matrices of about 10^5 entries, for format csr: one row per kind of arrays, medians. `form` is the
-// type of the row pointers; `trusted` takes the arrays as they are. `plan_and_run` and its 90th percentile
-// `p90` are what a mini-batch waits for, `all` is create, plan, run and destroy. Then calls of CUDA in one
-// round: memory that no pool serves, memory of a pool, waits, streams made; and by how many bytes the pools
-// and the device grew from the first timed round to the last.
-// --keep: the device's default pool keeps what is given back to it, as an application can ask it to. Kernels
-// are loaded before.
+// type of the row offsets; `trusted` skips the checks. `plan_and_run` and its 90th percentile `p90` are the
+// latency of a mini-batch; `all` is create, plan, run and destroy. The following columns count CUDA calls in
+// one round: allocations outside pools, allocations from pools, synchronizations, created streams; and the
+// growth of the pools and of the device's used memory in bytes from the first timed round to the last. --keep
+// makes the device's default pool keep freed memory, as applications can. Kernels are loaded before timing.
 #include <memory>
 #include <numeric>
 #include <random>
@@ -63,18 +66,18 @@ class Arrays {
   DeviceEntries entries;
 };
 
-/// What sptile_matrix_create makes of arrays that are borrowed.
+/// Equals sptile_matrix_create with borrowed arrays.
 std::shared_ptr<Matrix> create(const DeviceEntries& e, bool trusted) {
   return Matrix::from_device(expect(canonical_csr(e, {.borrow = true, .trusted = trusted}, nullptr)),
                              {.trusted = trusted});
 }
 
-/// Microseconds of one way from arrays to a product.
+/// Microseconds of the steps from arrays to a product.
 struct Times {
   double create = 0, plan = 0, run = 0, destroy = 0;
 };
 
-/// Room for dense operands of matrices of one shape.
+/// Dense operands of matrices of one shape.
 class Operands {
  public:
   Operands(std::int64_t rows, std::int64_t cols, std::int64_t n)
@@ -106,7 +109,7 @@ class Operands {
     return expect(
         plan_matrix(matrix, runtime::kSpmm, {.formats = format}, {.n = n_, .device = runtime::Device::cuda}));
   }
-  /// Microseconds of one of so many products that follow each other.
+  /// Returns the microseconds of one of `count` consecutive products.
   [[nodiscard]] double product_us(const DeviceEntries& entries, std::string_view format, int count) const {
     const auto matrix = create(entries, false);
     const auto plan = plan_of(*matrix, format);
@@ -173,7 +176,7 @@ formats::Csr random_batch(std::mt19937_64& random) {
   a.row_ptr = formats::Buffer<std::int64_t>(a.rows + 1);
   a.col_idx = formats::Buffer<std::int32_t>(a.rows * kBatchRowEntries);
   a.values = formats::Array(DType::f32, a.rows * kBatchRowEntries);
-  constexpr std::int64_t kApart = kBatchCols / kBatchRowEntries;  // a column of each part of a row
+  constexpr std::int64_t kApart = kBatchCols / kBatchRowEntries;  // one column in each part of a row
   for (std::int64_t r = 0; r <= a.rows; ++r) a.row_ptr.data()[r] = r * kBatchRowEntries;
   for (std::int64_t i = 0; i < a.rows * kBatchRowEntries; ++i)
     a.col_idx.data()[i] = static_cast<std::int32_t>(i % kBatchRowEntries * kApart +
@@ -191,7 +194,7 @@ struct Form {
 constexpr Form kForms[] = {
     {"i64", DType::i64, false}, {"i32", DType::i32, false}, {"trusted", DType::i64, true}};
 
-/// Bytes that are held now.
+/// Currently used memory in bytes.
 struct Held {
   std::int64_t device = tools::device_bytes_in_use();
   std::int64_t pool = pool_bytes();
@@ -234,7 +237,7 @@ void measure_batches(const Form& form, const Setting& setting) {
               median_of(us, plan_and_run_us, 0.9), median_of(us, all_us),
               then.plain_allocations - calls.plain_allocations,
               then.pool_allocations - calls.pool_allocations,
-              then.waits - calls.waits - 1,  // the bench waits once itself
+              then.waits - calls.waits - 1,  // the benchmark itself synchronizes once
               then.streams - calls.streams, static_cast<long long>(after.pool - before.pool),
               static_cast<long long>(after.device - before.device));
   std::fflush(stdout);

@@ -1,10 +1,12 @@
-// Tells what four plans of a matrix take of the memory of CUDA device 0: SpMM for N = 32 and 128, SDDMM for
-// 128, and SpMM for 128 with fp16 products. CSV on stdout, one row per bundle and format.
+// Prints the memory of CUDA device 0 that four plans of a matrix use: SpMM for N = 32 and 128, SDDMM for 128,
+// and SpMM for 128 with fp16 products. CSV on stdout, one row per bundle and format.
+//
 //   plan_memory_bench BUNDLE...
-// `plans` says how many of them have a kernel; `format_bytes` is the matrix in its format, `shared_bytes` the
-// device memory of the plans over one handle, `apart_bytes` that of the same plans, each with its own matrix;
-// `ratio` is shared over apart. What little memory is kept for the next plan does not count. The device gives
-// memory in pieces of up to 2 MiB.
+//
+// `plans` is the number of them that have a kernel; `format_bytes` is the size of the format, `shared_bytes`
+// the device memory of the plans of one handle, `apart_bytes` that of the same plans with a separate matrix
+// each; `ratio` is shared over apart. Small reserves for the next plan are not counted. The device allocates
+// in units of up to 2 MiB.
 #include <memory>
 
 #include "runtime/bundle/bundle_matrix.hpp"
@@ -23,7 +25,7 @@ using runtime::Matrix;
 using tools::expect;
 using Plan = Result<std::shared_ptr<runtime::ProductPlan>>;
 
-/// A plan that is made.
+/// Arguments of a plan.
 struct Wanted {
   const runtime::Operation& op;
   std::int64_t n;
@@ -38,13 +40,13 @@ const Wanted kPlans[] = {{runtime::kSpmm, 32},
                          {runtime::kSddmm, 128},
                          {runtime::kSpmm, 128, runtime::Precision::fp16}};
 
-/// Plans that were made, and the device memory that they take.
+/// Plans, and the device memory that they use.
 struct Made {
   std::vector<std::shared_ptr<runtime::ProductPlan>> plans;
   std::int64_t bytes = 0;
 };
 
-/// What a pool keeps in hand is not in use.
+/// Free memory in a pool is not counted.
 std::int64_t bytes_in_use() {
   const std::int64_t device = tools::device_bytes_in_use();
   const auto* const small = runtime::cuda::small_pool(0);

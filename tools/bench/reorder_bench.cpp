@@ -1,7 +1,9 @@
-// Times row orderings and counts the tiles that they give: one JSON object per matrix and method on stdout.
+// Times row orderings and counts the resulting tiles: one JSON object per matrix and method on stdout.
+//
 //   reorder_bench [--threads N] [--height H] METHOD[:PRESET][,NAME=VALUE...] ... -- MATRIX.mtx...
-// All methods of a matrix run in one process, after one run of `degree` that warms it up, so their times
-// compare.
+//
+// All methods of a matrix run in one process, after a warm-up run of `degree`, so that their times are
+// comparable.
 #include <tbb/global_control.h>
 
 #include <algorithm>
@@ -24,7 +26,7 @@ namespace {
 using namespace sptile;
 using Json = nlohmann::ordered_json;
 
-/// What one word of the command line asks for.
+/// A method and its settings, from one word of the command line.
 struct Task {
   std::string words;
   const reorder::Reorderer* method = nullptr;
@@ -36,7 +38,7 @@ struct Task {
   std::exit(2);
 }
 
-/// Takes the part in front of `mark`, which goes too; all of it when there is none.
+/// Removes and returns the text before `mark`, and removes the mark; returns all of it if there is none.
 std::string_view take_until(std::string_view& text, char mark) {
   const std::size_t end = std::min(text.find(mark), text.size());
   const std::string_view head = text.substr(0, end);

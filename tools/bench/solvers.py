@@ -39,7 +39,7 @@ from vendors import machine
 
 Solver = Callable[[Any, np.ndarray], np.ndarray]
 TOLERANCE = 1e-6  # relative difference of results
-SHIFT = 1e-2  # of the diagonal
+SHIFT = 1e-2  # shift of the diagonal
 
 
 def cg(A: Any, b: np.ndarray) -> np.ndarray:

@@ -1,14 +1,16 @@
-// Times what a program waits for before its first product on CUDA device 0, from a bundle whose pages are in
-// memory: CSV on stdout, medians in microseconds. One row per bundle and format; one more where the bundle
-// holds a stored plan of it for this N and device ('sptile plan BUNDLE --format FORMAT -n N').
+// Times the steps before a program's first product on CUDA device 0, from a bundle in the page cache: CSV on
+// stdout, medians in microseconds. One row per bundle and format, and one more if the bundle contains a
+// stored plan for this N and device ('sptile plan BUNDLE --format FORMAT -n N').
+//
 //   start_up_bench ROUNDS N BUNDLE...
-// `stored` says whether the plan was a stored one. `pinned` copies the bytes that the format takes on the
-// device from pinned memory: the floor. `open` maps the bundle; `check` is the one pass over its arrays;
-// `schedule` divides the work, on the host, or proves the stored division; `upload` brings the format to the
-// device, no more; `plan` is everything from the open bundle to a plan, with checks, schedule and upload,
-// `trusted` the same without checks; `again` is a second plan of the same matrix, which shares the format;
-// `first_run` is the first product, with what waits for it. `plan_ratio` is plan over pinned,
-// `plan_ratio_less_100us` (plan - 100 us) over pinned. Kernels are loaded before.
+//
+// `stored` states whether the plan was stored. `pinned` copies the bytes of the format from pinned memory:
+// the lower bound. `open` maps the bundle; `check` is the single pass over its arrays; `schedule` divides the
+// work on the host, or validates the stored schedule; `upload` copies the format to the device; `plan` is the
+// time from the open bundle to a plan, with checks, schedule and upload, `trusted` the same without checks;
+// `again` is a second plan of the same matrix, which shares the format; `first_run` is the first product,
+// including pending work. `plan_ratio` is plan over pinned, `plan_ratio_less_100us` (plan - 100 us) over
+// pinned. Kernels are loaded before timing.
 #include <memory>
 
 #include "runtime/bundle/bundle_matrix.hpp"
@@ -58,7 +60,7 @@ double upload_us(const runtime::PlanMatrix& a, int rounds) {
       rounds, [&] { on_device.reset(); }, upload);
 }
 
-/// Dividing the work anew, or taking the stored division.
+/// Returns the microseconds to divide the work or to restore the stored schedule.
 double schedule_us(const runtime::PlanMatrix& a, const runtime::PlanOptions& options, int rounds) {
   const auto info = expect(runtime::cuda::find_device(0));
   const auto stored = runtime::find_stored(runtime::kSpmm, {&a, 1}, options, info);
@@ -91,7 +93,7 @@ class Planned {
     run();
   }
 
-  /// Forgets all that was made of the matrix.
+  /// Drops the matrix and everything derived from it.
   void renew(bool trusted) {
     plan_.reset();
     matrix_ = Matrix::from_bundle(bundle_, {.trusted = trusted});

@@ -24,7 +24,7 @@ MOST = {"spmm": 15.0, "spmm, autograd": 30.0}
 
 
 def microseconds(call: Callable[[], object], calls: int, finish: Callable[[], None]) -> float:
-    """Of one call, in the fastest of the blocks of 20."""
+    """Returns the time of one call in the fastest of the blocks of 20."""
     block = 20
     for _ in range(10 * block):
         call()
@@ -39,7 +39,7 @@ def microseconds(call: Callable[[], object], calls: int, finish: Callable[[], No
 
 
 def cases(device: str) -> dict[str, Callable[[], object]]:
-    """What is measured."""
+    """Returns the measured cases."""
     n, width = 8, 8
     dense = torch.eye(n) + torch.diag(torch.ones(n - 1), 1)
     a = st.SparseMatrix.from_torch(dense).to(device)

@@ -21,11 +21,12 @@ using formats::Side;
 
 bool is_csr(const FormatView& view) { return view.layout == &formats::kCsrLayout; }
 
-// What formats should hold: the matrix of /csr or its transpose, and where its entries stand in /csr.
+// Expected contents of formats: the matrix of /csr or its transpose, and the positions of its entries in
+// /csr.
 struct Subject {
   Side side;
   formats::CsrView csr;
-  std::span<const std::int64_t> source;  // empty: as they stand
+  std::span<const std::int64_t> source;  // empty: original order
 
   [[nodiscard]] std::string label() const { return side == Side::matrix ? "" : "transpose "; }
   [[nodiscard]] std::int64_t position_of(std::int64_t entry) const {
@@ -66,7 +67,7 @@ bool Checks::check_arrays() {
   begin(progress_, "checksums", static_cast<std::int64_t>(bundle_.arrays().size()));
   for (const runtime::BundleArray& array : bundle_.arrays()) {
     Status same = bundle_.verify_checksum(array);
-    if (!same) same.error().code = Errc::bad_input;  // here a changed byte is damage, whatever the numbers
+    if (!same) same.error().code = Errc::bad_input;  // in this context any difference is damage
     sound &= record("checksum " + array.path, std::move(same));
     advance(progress_, 1);
   }
@@ -84,7 +85,7 @@ bool Checks::check_order(const Subject& subject) {
          record(subject.label() + "row_order", formats::check_permutation(order, subject.csr.rows));
 }
 
-// The matrix as a format of value type `dtype` should hold it.
+// Returns the matrix that a format of value type `dtype` should contain.
 formats::Csr expected_matrix(formats::CsrView csr, std::span<const std::int32_t> order, DType dtype) {
   formats::Array rounded;
   if (!csr.is_pattern() && csr.values.dtype != dtype) {
@@ -104,7 +105,7 @@ Status check_round_trip(const Subject& subject, const FormatView& view, std::spa
                                       "; convert the source again");
 }
 
-// Rebuilds the matrix with positions in place of values: each entry must then hold its own position in /csr.
+// Rebuilds the matrix with positions as values: each entry must then contain its position in /csr.
 Status check_positions(const Subject& subject, const FormatView& view, ArrayView positions,
                        std::span<const std::int32_t> order) {
   const auto back = formats::rebuild_with(view, positions.as<std::int64_t>());
@@ -143,7 +144,7 @@ Status check_symmetry(const formats::CsrView& csr, bool stated) {
                                       "symmetric; convert the source again");
 }
 
-// Where the matrix is symmetric, the formats are those that were checked already, with other positions.
+// If the matrix is symmetric, its formats have been checked, and only the positions differ.
 void Checks::check_transpose() {
   const std::optional<bool> symmetric = bundle_.symmetric();
   if (symmetric && !record("symmetry", check_symmetry(bundle_.csr(), *symmetric))) return;
@@ -157,7 +158,7 @@ void Checks::check_transpose() {
   }
 }
 
-// Plans for formats of a newer version are left out, as those formats are.
+// Plans for formats of a newer version are skipped, as those formats are.
 void Checks::check_plans() {
   for (const runtime::StoredPlan& plan : bundle_.plans()) {
     const Side side = plan.field("side") == "transpose" ? Side::transpose : Side::matrix;

@@ -1,4 +1,4 @@
-// What `verify` finds out about an open bundle.
+// Checks of an open bundle for `verify`.
 #pragma once
 
 #include <string>
@@ -10,15 +10,15 @@
 namespace sptile::tools {
 
 struct BundleCheck {
-  std::string name;  ///< "checksum /csr/values", "round trip bittcf"
+  std::string name;  ///< for example "checksum /csr/values" or "round trip bittcf"
   Status outcome;
 };
 
 /// Runs every check: the checksum of each array; the invariants of /csr, its row order and each format; that
-/// each format, expanded, is the matrix of /csr; that value sources lead to the stored values; that the
-/// matrix is symmetric where that is stated; the same of the transpose. Later ones rely on what earlier ones
-/// found sound, so they stop where one fails. The bundle is sound when all pass.
-/// Without checksums: of a further matrix of a bundle whose arrays were compared already.
+/// each format expands to the matrix of /csr; that value sources lead to the stored values; that the matrix
+/// is symmetric if stated; the same for the transpose. Later checks require earlier ones to pass, so they
+/// stop at the first failure. The bundle is valid if all pass. Checksums can be skipped for further matrices
+/// of a bundle whose arrays were compared before.
 std::vector<BundleCheck> check_bundle(const runtime::Bundle& bundle, Progress* progress,
                                       bool checksums = true);
 

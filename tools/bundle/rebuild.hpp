@@ -1,4 +1,4 @@
-// What `export` takes out of a bundle.
+// Reconstruction of a matrix from a bundle for `export`.
 #pragma once
 
 #include "formats/core/csr.hpp"
@@ -7,8 +7,8 @@
 
 namespace sptile::tools {
 
-/// Rebuilds the matrix of a bundle, or its transpose, from one of its formats, its rows back in their
-/// original order. Checks what it reads first: Errc::bad_input names the first thing that is wrong.
+/// Rebuilds the matrix of a bundle, or its transpose, from one of its formats, in original row order. Checks
+/// the arrays first: Errc::bad_input names the first invalid one.
 Result<formats::Csr> rebuild_matrix(const runtime::Bundle& bundle, const formats::FormatView& view,
                                     formats::Side side = formats::Side::matrix);
 

@@ -59,7 +59,7 @@ Result<CalibrationFiles> open_files(const CalibrationPaths& paths, const runtime
   auto known = known_profile(paths.into, device);
   if (!known) return tl::unexpected(known.error());
   auto comments = paths.into.empty() ? std::vector<std::string>() : comments_in(paths.into);
-  const bool force = paths.force || paths.out.empty();  // a profile of one's own is renewed
+  const bool force = paths.force || paths.out.empty();  // the user's own profile is replaced without --force
   auto outputs = std::make_unique<formats::OutputGroup>();
   auto profile = formats::AtomicFile::create(*path, {force, outputs.get()});
   if (!profile) return tl::unexpected(profile.error());

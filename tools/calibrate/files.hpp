@@ -1,4 +1,4 @@
-// The files of a calibration: the profile that it starts from, and what it writes.
+// Files of a calibration: the initial profile, and the outputs.
 #pragma once
 
 #include <memory>
@@ -11,32 +11,31 @@
 
 namespace sptile::tools {
 
-/// As typed; empty: not given.
+/// Paths as typed; empty: not given.
 struct CalibrationPaths {
   std::string into, out, samples;
   bool force = false;
 };
 
 struct CalibrationFiles {
-  std::string path;              ///< of the profile that is written
-  runtime::DeviceProfile known;  ///< its numbers stay where nothing new is measured
-  std::vector<std::string>
-      comments;  ///< what people wrote, and earlier calibrations, into the file of --into
-  std::unique_ptr<formats::OutputGroup> outputs;  ///< of both
+  std::string path;                   ///< path of the output profile
+  runtime::DeviceProfile known;       ///< initial profile, whose numbers are kept unless measured again
+  std::vector<std::string> comments;  ///< comments of the --into file
+  std::unique_ptr<formats::OutputGroup> outputs;  ///< both output files
   formats::AtomicFile profile;
   std::optional<formats::AtomicFile> samples;
 
-  /// Writes what is wanted of them, both or none; they are done then.
+  /// Writes the requested files, both or none, and commits them.
   Status write(const std::string& profile_text, const std::string& samples_text);
 };
 
-/// Opens them, before anything that takes long.
+/// Opens the files early, before measuring.
 ///
-/// The profile goes to `out`, else to `into`, else to the folder where plans look for it, which is made
-/// (Errc::usage when there is no such folder, Errc::io when it cannot be made); there, and in `into`, the old
-/// one is replaced. It starts from `into` (Errc::bad_input when that is of another device; other errors as
-/// runtime::read_profile), else from that used until now, without numbers when there is none of the device or
-/// it cannot be read.
+/// The profile is written to `out`, otherwise to `into`, otherwise to the directory where plans search for
+/// it, which is created (Errc::usage if it is not defined, Errc::io if it cannot be created); there, and in
+/// `into`, the old one is replaced. The initial profile is `into` (Errc::bad_input if it is for another
+/// device; other errors as for runtime::read_profile), otherwise the one in use, and empty if there is none
+/// for the device or it cannot be read.
 Result<CalibrationFiles> open_files(const CalibrationPaths& paths, const runtime::ProfileDevice& device);
 
 }  // namespace sptile::tools

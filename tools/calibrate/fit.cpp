@@ -12,7 +12,7 @@
 namespace sptile::tools {
 namespace {
 
-constexpr double kNoise = 0.05;  // relative errors below it are not worth fitting
+constexpr double kNoise = 0.05;  // smaller relative errors are noise
 
 using Costs = runtime::CostFeatures;              // microseconds per unit of each feature
 using Key = std::pair<std::string, std::string>;  // kernel, precision
@@ -49,7 +49,7 @@ Costs fit(const std::vector<const Sample*>& samples) {
   return costs;
 }
 
-// Constants of the same kernel in another precision, scaled.
+// Returns the constants of the same kernel in another precision, scaled by the median ratio.
 Costs borrow(Costs costs, const std::vector<const Sample*>& samples) {
   std::vector<double> ratios;
   for (const Sample* sample : samples)
@@ -69,11 +69,11 @@ std::vector<runtime::ProfileNumber> fit_costs(std::span<const Sample> samples) {
   const Groups groups = group(samples);
   std::vector<runtime::ProfileNumber> numbers;
   for (const auto& [key, own] : groups) {
-    const auto* most = &own;
+    const auto* max = &own;
     for (const auto& [other, others] : groups)
-      if (other.first == key.first && others.size() > most->size()) most = &others;
-    const bool few = own.size() < kLeastSamples && most != &own;
-    const Costs costs = few ? borrow(fit(*most), own) : fit(own);
+      if (other.first == key.first && others.size() > max->size()) max = &others;
+    const bool few = own.size() < kMinSamples && max != &own;
+    const Costs costs = few ? borrow(fit(*max), own) : fit(own);
     for (std::size_t i = 0; i < costs.size(); ++i)
       if (costs[i] > 0)
         numbers.push_back({key.first, key.second, std::string(runtime::kFeatures[i].name), costs[i]});
@@ -88,7 +88,7 @@ std::vector<runtime::ProfileNumber> partition_costs(std::span<const runtime::Pro
   for (const runtime::ProfileNumber& number : fitted)
     if (number.kernel == kKernel) of_precision[number.precision][number.name] = number.value;
   std::vector<runtime::ProfileNumber> costs;
-  for (auto& [precision, us] : of_precision) {  // what is not there is 0
+  for (auto& [precision, us] : of_precision) {  // missing constants are 0
     const double tile = us["gather_mb"] * kTileRows * kRowMegabytes + us["tiles_m"] * 1e-6;
     const double window =
         (us["memory_mb"] + us["streamed_mb"]) * kWindowRows * kRowMegabytes + us["units_m"] * 1e-6;

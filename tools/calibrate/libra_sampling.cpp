@@ -16,12 +16,12 @@
 namespace sptile::tools {
 namespace {
 
-/// A format with a threshold that is fitted.
+/// A format with a fitted threshold.
 struct SplitFormat {
   const runtime::Operation* op;
   std::string_view kernel;
   const formats::Converter* converter;
-  std::span<const int> thresholds;  // that are measured
+  std::span<const int> thresholds;  // measured thresholds
 };
 
 std::vector<SplitFormat> split_formats() {
@@ -34,7 +34,7 @@ std::vector<SplitFormat> split_formats() {
   return formats;
 }
 
-// Libra's own balance, and the kernels that always take one of its modes.
+// Libra's balance, and the kernels that always use one of its modes.
 using runtime::cuda::kLibraConcurrent, runtime::cuda::kLibraSequential;
 constexpr std::string_view kModes[] = {runtime::cuda::kLibraStreams, kLibraSequential, kLibraConcurrent};
 
@@ -51,7 +51,7 @@ bool LibraSampler::wants_threshold(const runtime::Multiplicand& a, std::string_v
   return (plan_.kernels.empty() || plan_.names(kernel)) && plan_.bench->supports(a, kernel);
 }
 
-// For those who name one of the kernels.
+// Modes are measured only if one of the kernels is named.
 bool LibraSampler::wants_modes(const runtime::Multiplicand& a) const {
   const auto named = [&](std::string_view kernel) { return plan_.names(kernel); };
   const auto supported = [&](std::string_view kernel) { return plan_.bench->supports(a, kernel); };
@@ -63,11 +63,11 @@ Status LibraSampler::set_matrix(const formats::CsrView& a) {
   forget();
   for (const SplitFormat& format : split_formats()) {
     if (!plan_.has(*format.op)) continue;
-    const runtime::Multiplicand wanted = {format.op, format.converter->format, a.values.dtype, a.cols};
-    const std::string_view kernel = wants_threshold(wanted, format.kernel) ? format.kernel : "";
-    const bool modes = wants_modes(wanted);
+    const runtime::Multiplicand requested = {format.op, format.converter->format, a.values.dtype, a.cols};
+    const std::string_view kernel = wants_threshold(requested, format.kernel) ? format.kernel : "";
+    const bool modes = wants_modes(requested);
     for (const int threshold : format.thresholds) {
-      // Modes with the threshold that conversions take by themselves, so that both parts have work.
+      // Modes use the default threshold of conversions, so that both parts have work.
       const bool modes_here = modes && threshold == formats::kLibraThreshold;
       if (kernel.empty() && !modes_here) continue;
       auto data = format.converter->from_csr_at(a, threshold, nullptr);
@@ -96,7 +96,7 @@ Status LibraSampler::measure_streams(const Split& split, Measurements& found) {
   const auto two = run(split, kLibraConcurrent);
   if (!two) return tl::unexpected(two.error());
   const runtime::cuda::LibraRatios ratios = plan_.libra_ratios(*one);
-  if (ratios.tiles > 0 && ratios.rows > 0)  // else there is one part alone
+  if (ratios.tiles > 0 && ratios.rows > 0)  // otherwise there is only one part
     found.occupancy.push_back({ratios.tiles, ratios.rows, one->median_us, two->median_us});
   return {};
 }

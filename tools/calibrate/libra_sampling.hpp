@@ -1,4 +1,4 @@
-// Measures the formats of Libra split with each of some thresholds.
+// Measurement of Libra's formats, split with several thresholds.
 #pragma once
 
 #include <string>
@@ -10,30 +10,29 @@
 
 namespace sptile::tools {
 
-/// One matrix, split in every way.
+/// A matrix, split with each threshold.
 class LibraSampler {
  public:
   explicit LibraSampler(const SamplingPlan& plan) : plan_(plan) {}
 
-  /// Splits the matrix for the kernels that the plan wants and that support its type. O(nnz) for each
-  /// threshold.
+  /// Splits the matrix for the kernels of the plan that support its type. O(nnz) per threshold.
   Status set_matrix(const formats::CsrView& a);
 
-  /// Nothing is measured until there is another matrix.
+  /// Clears the matrix; measure() then does nothing.
   void forget() { splits_.clear(); }
 
-  /// Measures with the operands of the plan's bench, which are those of an operation.
+  /// Measures with the operands of the plan's bench, which must belong to `op`.
   Status measure(const std::string& matrix, const runtime::Operation& op, std::int64_t n,
                  Measurements& found);
 
  private:
   struct Split {
     const runtime::Operation* op;
-    std::string_view kernel;  // whose threshold is fitted; empty: none
-    bool modes;               // those of Libra's balance are measured
+    std::string_view kernel;  // kernel whose threshold is fitted; empty: none
+    bool modes;               // measure the modes of Libra's balance
     int threshold;
     formats::FormatData data;
-    formats::Array entries;  // where the numbers of a result belong that lists entries
+    formats::Array entries;  // list position of each entry, for results that are lists
   };
 
   [[nodiscard]] bool wants_threshold(const runtime::Multiplicand& a, std::string_view kernel) const;

@@ -7,20 +7,20 @@ namespace sptile::tools {
 namespace {
 
 constexpr int kSteps = 100, kHalvings = 30;
-constexpr double kSettled = 1e-12;  // a gain so small ends it
+constexpr double kSettled = 1e-12;  // relative gain at which the iteration stops
 
-using Vector = std::array<double, 3>;  // of 1 and the features
+using Vector = std::array<double, 3>;  // coefficients of 1 and the features
 using Matrix = std::array<Vector, 3>;
 
 double dot(const Vector& a, const Vector& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
-// A sample with features of mean 0 and deviation 1.
+// A sample with standardized features: mean 0, standard deviation 1.
 struct Standardised {
   Vector x;
   bool positive;
 };
 
-// (feature - mean) * scale.
+// Standardization: (feature - mean) * scale.
 struct Scale {
   double mean = 0, scale = 0;
 };
@@ -33,7 +33,7 @@ Scale scale_of(std::span<const LogisticSample> samples, std::size_t feature) {
   return {mean, squares > 0 ? 1 / std::sqrt(squares) : 0};
 }
 
-// log(1 + e^z) without overflow.
+// Computes log(1 + e^z) without overflow.
 double softplus(double z) { return z > 0 ? z + std::log1p(std::exp(-z)) : std::log1p(std::exp(z)); }
 
 double loss(std::span<const Standardised> samples, const Vector& w) {
@@ -57,7 +57,7 @@ Vector solve(Matrix h, Vector g) {
   return g;
 }
 
-// Where the quadratic that has the loss's derivatives at w is least, less w.
+// Returns the Newton step: the minimum of the quadratic with the loss's derivatives at w, minus w.
 Vector newton_step(std::span<const Standardised> samples, const Vector& w) {
   Vector down = {-kRidge * w[0], -kRidge * w[1], -kRidge * w[2]};
   Matrix curvature = {Vector{kRidge, 0, 0}, Vector{0, kRidge, 0}, Vector{0, 0, kRidge}};
@@ -77,15 +77,15 @@ Vector moved(const Vector& w, const Vector& step, double share) {
 
 Vector minimise(std::span<const Standardised> samples) {
   Vector w{};
-  double least = loss(samples, w);
+  double min = loss(samples, w);
   for (int i = 0; i < kSteps; ++i) {
     const Vector step = newton_step(samples, w);
     double share = 1, reached = loss(samples, moved(w, step, share));
-    for (int halved = 0; reached > least && halved < kHalvings; ++halved)
+    for (int halved = 0; reached > min && halved < kHalvings; ++halved)
       reached = loss(samples, moved(w, step, share /= 2));
-    if (reached > least - kSettled) break;
+    if (reached > min - kSettled) break;
     w = moved(w, step, share);
-    least = reached;
+    min = reached;
   }
   return w;
 }

@@ -11,15 +11,15 @@ struct LogisticSample {
   bool positive;
 };
 
-/// Predicts a positive sample where constant + weights . features > 0.
+/// Predicts a positive sample if constant + weights . features > 0.
 struct LogisticFit {
   double constant = 0;
   std::array<double, 2> weights = {};
 };
 
-/// Maximises the likelihood less kRidge / 2 times the squares of the coefficients of standardised features,
-/// so that there is one answer where a line separates the samples, too, or all are alike: Newton's method
-/// with halved steps. All zero without samples; a feature that never changes has no weight. O(samples).
+/// Maximizes the log-likelihood minus kRidge / 2 times the squared coefficients of standardized features,
+/// which has a unique solution even if a line separates the samples or all are equal. Newton's method with
+/// step halving. All coefficients are zero without samples; a constant feature has weight 0. O(samples).
 LogisticFit fit_logistic(std::span<const LogisticSample> samples);
 
 inline constexpr double kRidge = 0.01;

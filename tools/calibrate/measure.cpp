@@ -19,14 +19,14 @@
 namespace sptile::tools {
 namespace {
 
-// Of nonzeros of A with elements of B, on one core: larger products take as long per nonzero.
-constexpr std::int64_t kMostOnCpu = 100'000'000;
+// Maximum multiplications on one core: the time per nonzero of larger products is the same.
+constexpr std::int64_t kMaxOnCpu = 100'000'000;
 
-// A matrix to measure: one of the suite, or a file of the user's.
+// A matrix to measure: one of the suite, or a user's file.
 struct Subject {
   std::string name;
-  const SuiteMatrix* generated = nullptr;  // null: the file of that name
-  InputOptions input = {};                 // of that file
+  const SuiteMatrix* generated = nullptr;  // null: the file `name`
+  InputOptions input = {};                 // options for that file
 };
 
 std::vector<Subject> subjects_of(const CalibrationScope& scope) {
@@ -37,7 +37,7 @@ std::vector<Subject> subjects_of(const CalibrationScope& scope) {
   return subjects;
 }
 
-// Values do not matter to the time, but a pattern has none to fetch: all have random ones.
+// The time does not depend on values, but a pattern loads none, so all matrices have random values.
 Result<formats::Csr> matrix_of(Session& session, const Subject& subject) {
   if (subject.generated != nullptr) return make(*subject.generated, session.seed);
   auto loaded = load_matrix(session, subject.name, subject.input.load(DType::f32));
@@ -48,12 +48,12 @@ Result<formats::Csr> matrix_of(Session& session, const Subject& subject) {
 
 Result<std::unique_ptr<ProductBench>> open_bench(Session& session, runtime::Device device) {
   if (device == runtime::Device::cpu)
-    return std::make_unique<HostBench>(
-        session, HostBenchOptions{
-                     .threads = std::max(session.common.threads, 1),  // other programs disturb one the least
-                     .check = CheckedRows::some,
-                     .trusted = true,
-                     .predict = false});
+    return std::make_unique<HostBench>(session,
+                                       HostBenchOptions{// one thread is disturbed least by other programs
+                                                        .threads = std::max(session.common.threads, 1),
+                                                        .check = CheckedRows::some,
+                                                        .trusted = true,
+                                                        .predict = false});
   return make_device_bench(session, {.predict = false, .time_planning = false});
 }
 
@@ -64,10 +64,10 @@ SamplingPlan plan_of(const CalibrationScope& scope, ProductBench& bench) {
   plan.kernels = scope.kernels;
   const bool cuda = scope.device == runtime::Device::cuda;
   plan.columns = {1, 8, 32, 128, 512};
-  if (scope.quick) plan.columns = {cuda ? 32 : 8, 128};  // on CPUs, few columns are common
+  if (scope.quick) plan.columns = {cuda ? 32 : 8, 128};  // few columns are common on CPUs
   if (cuda) plan.more = {DType::f16};
   if (cuda || !scope.quick) plan.more.push_back(DType::f64);
-  if (!cuda) plan.most_multiplications = kMostOnCpu;
+  if (!cuda) plan.most_multiplications = kMaxOnCpu;
   plan.thresholds = cuda && !scope.quick;
   return plan;
 }
@@ -82,7 +82,7 @@ Status measure_one(Session& session, const Subject& subject, const SamplingPlan&
   return {};
 }
 
-// hc_window's, as the thresholds of other formats.
+// Measures the selectors of hc_window, which correspond to the thresholds of other formats.
 Status measure_selectors(Session& session, const SamplingPlan& plan, Measurements& found) {
   const runtime::Kernel* const kernel =
       runtime::usual_product(formats::kHcWindowLayout.name, DType::f32).kernel;

@@ -1,4 +1,4 @@
-// Measures what a calibration is to cover: the matrices of the suite, and those of the user.
+// Measurements of a calibration: the matrices of the suite, and those of the user.
 #pragma once
 
 #include <string>
@@ -12,17 +12,17 @@
 
 namespace sptile::tools {
 
-/// What is measured, and how thoroughly.
+/// Kernels and matrices to measure.
 struct CalibrationScope {
   runtime::Device device = runtime::Device::cpu;
   std::vector<const runtime::Operation*> operations;
-  std::vector<std::string> kernels;  ///< empty: all that plans choose from
-  std::vector<std::string> inputs;   ///< matrix files besides the suite
-  InputOptions input;                ///< how these are read
+  std::vector<std::string> kernels;  ///< empty: all kernels that plans choose from
+  std::vector<std::string> inputs;   ///< matrix files in addition to the suite
+  InputOptions input;                ///< options for those files
   bool quick = false;                ///< fewer and smaller matrices
 };
 
-/// Measures all of it; errors as load_matrix and sample_matrix, Errc::io when cancelled.
+/// Runs all measurements. Errors as for load_matrix and sample_matrix, Errc::io if cancelled.
 Result<Measurements> measure(Session& session, const CalibrationScope& scope);
 
 }  // namespace sptile::tools

@@ -7,7 +7,7 @@ namespace {
 
 using runtime::ProfileNumber;
 
-// True for a known number that stays.
+// Returns whether a known number is kept.
 bool stays(const ProfileNumber& known, std::span<const ProfileNumber> measured, bool renews_all) {
   const bool is_cost = runtime::is_feature(known.name);
   if (is_cost && renews_all) return false;

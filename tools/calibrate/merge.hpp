@@ -1,4 +1,4 @@
-// New constants of a device beside those it had.
+// Merge of new constants with those of an existing profile.
 #pragma once
 
 #include <span>
@@ -8,9 +8,9 @@
 
 namespace sptile::tools {
 
-/// Puts new numbers in the place of those of the same name. Costs belong together: those of a kernel and
-/// precision that has new ones go, and those for any precision of such a kernel. All other numbers stay, but
-/// costs only unless `renews_all`: then what was not measured is not known any more.
+/// Replaces numbers of the same name. Costs of one kernel and precision are replaced together, and also the
+/// kernel's costs for any precision. All other numbers are kept, except that `renews_all` drops the costs
+/// that were not measured.
 std::vector<runtime::ProfileNumber> merge_numbers(std::span<const runtime::ProfileNumber> known,
                                                   std::span<const runtime::ProfileNumber> measured,
                                                   bool renews_all);

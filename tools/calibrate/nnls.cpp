@@ -7,8 +7,8 @@
 namespace sptile::tools {
 namespace {
 
-constexpr double kDependent = 1e-12;  // a pivot so small: the column is a combination of others
-constexpr double kOptimal = 1e-10;    // a gradient so small, beside the steepest, is none
+constexpr double kDependent = 1e-12;  // pivot below which a column is a combination of others
+constexpr double kOptimal = 1e-10;    // gradient relative to the steepest that counts as zero
 constexpr int kReweightings = 20;
 
 // Normal equations of columns scaled to length 1: gram x = moments.
@@ -38,8 +38,8 @@ NormalEquations normal_equations(const Equations& equations, std::span<const dou
   return normal;
 }
 
-// Solves for the unknowns in `free` alone, the others being 0; by Cholesky's method. False when one of them
-// depends on those before it.
+// Solves for the unknowns in `free` by Cholesky factorization, with the others set to 0. Returns false if one
+// depends on the previous ones.
 bool solve_free(const NormalEquations& normal, const std::vector<std::size_t>& free, std::vector<double>& x) {
   const std::size_t m = free.size();
   std::vector<double> lower(m * m), y(m);
@@ -69,13 +69,13 @@ double gradient(const NormalEquations& normal, const std::vector<double>& x, std
   return sum;
 }
 
-// Walks from x towards `wanted` until an unknown becomes 0, and takes that one out of `free`.
-void step_back(std::vector<double>& x, const std::vector<double>& wanted, std::vector<std::size_t>& free) {
+// Moves x towards `target` until an unknown becomes 0, and removes it from `free`.
+void step_back(std::vector<double>& x, const std::vector<double>& target, std::vector<std::size_t>& free) {
   double share = 1;
   for (const std::size_t a : free)
-    if (wanted[a] <= 0) share = std::min(share, x[a] / (x[a] - wanted[a]));
-  for (const std::size_t a : free) x[a] += share * (wanted[a] - x[a]);
-  const auto is_zero = [&](std::size_t a) { return wanted[a] <= 0 && x[a] <= kDependent; };
+    if (target[a] <= 0) share = std::min(share, x[a] / (x[a] - target[a]));
+  for (const std::size_t a : free) x[a] += share * (target[a] - x[a]);
+  const auto is_zero = [&](std::size_t a) { return target[a] <= 0 && x[a] <= kDependent; };
   for (const std::size_t a : free)
     if (is_zero(a)) x[a] = 0;
   free.erase(std::remove_if(free.begin(), free.end(), is_zero), free.end());
@@ -87,35 +87,35 @@ std::vector<double> solve_nonnegative(const Equations& equations, std::span<cons
   assert(weights.size() == equations.rows());
   const NormalEquations normal = normal_equations(equations, weights);
   const std::size_t n = normal.n;
-  std::vector<double> x(n), wanted(n);
+  std::vector<double> x(n), target(n);
   std::vector<std::size_t> free;
   std::vector<bool> refused(n);
   double steepest = 0;
   for (const double moment : normal.moments) steepest = std::max(steepest, std::abs(moment));
   for (std::size_t round = 0; round < 3 * n + 3; ++round) {
     std::size_t best = n;
-    double most = kOptimal * steepest;
+    double max = kOptimal * steepest;
     for (std::size_t a = 0; a < n; ++a) {
       if (refused[a] || normal.scale[a] == 0 || std::find(free.begin(), free.end(), a) != free.end())
         continue;
-      if (const double g = gradient(normal, x, a); g > most) {
-        most = g;
+      if (const double g = gradient(normal, x, a); g > max) {
+        max = g;
         best = a;
       }
     }
     if (best == n) break;
     free.push_back(best);
-    if (!solve_free(normal, free, wanted)) {
+    if (!solve_free(normal, free, target)) {
       refused[best] = true;
       free.pop_back();
       continue;
     }
-    while (std::any_of(free.begin(), free.end(), [&](std::size_t a) { return wanted[a] <= 0; })) {
+    while (std::any_of(free.begin(), free.end(), [&](std::size_t a) { return target[a] <= 0; })) {
       const std::size_t before = free.size();
-      step_back(x, wanted, free);
-      if (free.size() == before || !solve_free(normal, free, wanted)) break;
+      step_back(x, target, free);
+      if (free.size() == before || !solve_free(normal, free, target)) break;
     }
-    for (std::size_t a = 0; a < n; ++a) x[a] = std::max(wanted[a], 0.0);
+    for (std::size_t a = 0; a < n; ++a) x[a] = std::max(target[a], 0.0);
   }
   for (std::size_t a = 0; a < n; ++a) x[a] *= normal.scale[a];
   return x;

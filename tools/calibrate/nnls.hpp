@@ -1,4 +1,4 @@
-// Least squares with coefficients that are not negative.
+// Nonnegative least squares.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 
 namespace sptile::tools {
 
-/// Rows of equations, all with the same number of unknowns.
+/// Rows of equations with the same number of unknowns.
 struct Equations {
   std::size_t unknowns = 0;
   std::vector<double> terms;  ///< row-major, rows x unknowns
-  std::vector<double> right;  ///< rows
+  std::vector<double> right;  ///< one per row
 
   [[nodiscard]] std::size_t rows() const { return right.size(); }
   [[nodiscard]] std::span<const double> row(std::size_t i) const {
@@ -19,15 +19,14 @@ struct Equations {
   }
 };
 
-/// Finds x >= 0 with the least sum of weight * (row . x - right)^2: the active set method of Lawson and
-/// Hanson (Solving Least Squares Problems, 1974, chapter 23) on the normal equations of scaled columns.
-/// Unknowns whose column is zero, or depends on others, get 0. `weights` has one number a row. O(rows
-/// unknowns^2 + unknowns^4).
+/// Returns the x >= 0 that minimizes the sum of weight * (row . x - right)^2, by the active set method of
+/// Lawson and Hanson (Solving Least Squares Problems, 1974, chapter 23) on the normal equations of scaled
+/// columns. Unknowns whose column is zero or depends on others are 0. `weights` has one number per row.
+/// O(rows unknowns^2 + unknowns^4).
 std::vector<double> solve_nonnegative(const Equations& equations, std::span<const double> weights);
 
-/// The same for the sum of absolute differences, so that a few rows that fit badly do not bend the rest:
-/// weights of 1 / difference, renewed until they settle (iteratively reweighted least squares). Differences
-/// below `floor` count alike.
+/// Minimizes the sum of absolute differences, which is robust against outliers, by iteratively reweighted
+/// least squares with weights 1 / difference. Differences below `floor` have equal weights.
 std::vector<double> fit_nonnegative(const Equations& equations, double floor);
 
 }  // namespace sptile::tools

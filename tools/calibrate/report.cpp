@@ -9,10 +9,10 @@
 
 namespace sptile::tools {
 namespace {
-// The columns of --samples, before the features.
+// Columns of --samples before the features.
 constexpr const char* kSampleColumns = "matrix,op,dense,format,kernel,precision,n,us";
 
-// All of none.
+// Returns a percentage; 100 for no windows.
 double percent(const SelectorScore& score) {
   return score.windows > 0 ? 100 * static_cast<double>(score.right) / static_cast<double>(score.windows)
                            : 100;

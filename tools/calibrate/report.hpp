@@ -1,4 +1,4 @@
-// What `calibrate` tells: its measurements, and how good the fitted constants are.
+// Output of `calibrate`: its measurements, and the quality of the fitted constants.
 #pragma once
 
 #include <span>
@@ -10,13 +10,13 @@
 
 namespace sptile::tools {
 
-/// The file of --samples: a line for each, with its features.
+/// Returns the --samples file: one line per sample, with its features.
 std::string samples_csv(std::span<const Sample> samples);
 
 std::string quality_text(std::span<const FitQuality> fits, const ChoiceQuality& choice);
 Json quality_json(std::span<const FitQuality> fits, const ChoiceQuality& choice);
 
-/// One line: the weights, and how often the selector is right.
+/// Returns one line with the weights and the selector's accuracy.
 std::string selector_text(const SelectorFit& fit);
 Json selectors_json(std::span<const SelectorFit> fits);
 

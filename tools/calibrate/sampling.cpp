@@ -17,10 +17,11 @@ namespace {
 
 using runtime::Precision;
 
-constexpr std::int64_t kMostElements = 100'000'000;    // of B or C: far more than any cache
-constexpr std::int64_t kMostSplitEntries = 5'000'000;  // splitting larger ones in many ways takes too long
+constexpr std::int64_t kMaxElements = 100'000'000;  // elements of B or C, which then exceed all caches
+// larger matrices take too long to split with all thresholds
+constexpr std::int64_t kMaxSplitEntries = 5'000'000;
 
-// What is multiplied, but for the matrix.
+// Parameters of a product except the matrix.
 struct Product {
   const runtime::Operation* op;
   std::int64_t n;
@@ -30,19 +31,19 @@ struct Product {
 // A matrix in a format.
 struct Converted {
   formats::FormatData data;
-  formats::Array entries;  // where the numbers of a result belong that lists entries
+  formats::Array entries;  // list position of each entry, for results that are lists
 
   [[nodiscard]] runtime::PlanMatrix matrix() const { return {data.view(), {}, entries.view(), nullptr}; }
 };
 
-// True for formats of which kernels are measured.
+// Returns whether kernels of the format are measured.
 bool has_kernels(const SamplingPlan& plan, std::string_view format) {
   return plan.kernels.empty() || std::ranges::any_of(runtime::kernels(), [&](const runtime::Kernel& kernel) {
            return kernel.format == format && plan.names(kernel.name);
          });
 }
 
-// True when both have their entries in the same places: they differ in values alone.
+// Returns whether both have the same structure and differ only in values.
 bool same_places(const formats::FormatView& a, const formats::FormatView& b) {
   for (std::size_t i = 0; i < a.layout->arrays.size(); ++i) {
     const ArrayView &x = a.arrays[i], &y = b.arrays[i];
@@ -60,12 +61,12 @@ class Sampler {
   Sampler(Session& session, const std::string& name, const SamplingPlan& plan, Measurements& found)
       : session_(session), name_(name), plan_(plan), found_(found), libra_(plan) {}
 
-  // Everything for one type of values.
+  // Measures all products with one value type.
   Status run(const formats::CsrView& a, DType dense);
 
  private:
   Status convert(const formats::CsrView& a);
-  /// N; layers have as many columns on both sides.
+  /// Returns the values of N; layers use the same number of columns on both sides.
   [[nodiscard]] std::vector<std::int64_t> columns_for(const runtime::Operation& op) const;
   Status run_product(const Product& product);
   Status run_candidates(const Product& product, std::string_view kernel, std::optional<Precision> precision);
@@ -93,7 +94,7 @@ Status Sampler::run_one(const Product& product, const runtime::Candidate& candid
       plan_.bench->measure(matrices_[candidate.matrix], {candidate.kernel->name, candidate.precision});
   if (!m) return tl::unexpected(m.error());
   if (Status s = check_outcome(*m); !s) return fail(s.error().code, s.error().message, name_);
-  // Products of f32 that satisfy different wishes are different questions.
+  // Exact f32 products are separate cases, because they have other candidates.
   found_.samples.push_back({name_, std::string(product.op->name),
                             std::string(name_of(product.dense)) + (exact ? " exact" : ""),
                             std::string(candidate.format), std::string(candidate.kernel->name),
@@ -127,7 +128,7 @@ Status Sampler::run_product(const Product& product) {
   if (Status s = plan_.bench->set_operands(*product.op, product.n); !s) return s;
   const bool again = plan_.bench->kind() == runtime::Device::cuda && product.dense == DType::f32;
   std::vector<std::string> kernels = plan_.kernels;
-  if (kernels.empty()) kernels.emplace_back();  // those that plans choose from
+  if (kernels.empty()) kernels.emplace_back();  // empty: the kernels that plans choose from
   for (const std::string& kernel : kernels) {
     if (Status s = run_candidates(product, kernel, std::nullopt); !s) return s;
     if (!again) continue;
@@ -159,7 +160,7 @@ Status Sampler::convert(const formats::CsrView& a) {
   }
   for (const Converted& c : converted_) matrices_.push_back(c.matrix());
   libra_.forget();
-  return plan_.thresholds && a.nnz() <= kMostSplitEntries ? libra_.set_matrix(a) : Status{};
+  return plan_.thresholds && a.nnz() <= kMaxSplitEntries ? libra_.set_matrix(a) : Status{};
 }
 
 std::vector<std::int64_t> Sampler::columns_for(const runtime::Operation& op) const {
@@ -173,7 +174,7 @@ Status Sampler::run(const formats::CsrView& a, DType dense) {
   if (Status s = plan_.bench->set_matrix(a, dense); !s) return s;
   for (const runtime::Operation* op : plan_.operations)
     for (const std::int64_t n : columns_for(*op)) {
-      if (std::max(a.rows, a.cols) * n > kMostElements || a.nnz() > plan_.most_multiplications / n) continue;
+      if (std::max(a.rows, a.cols) * n > kMaxElements || a.nnz() > plan_.most_multiplications / n) continue;
       if (Status s = run_product({op, n, dense}); !s) return s;
     }
   return {};

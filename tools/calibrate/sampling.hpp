@@ -1,4 +1,4 @@
-// Measures the kernels of a device on the matrices of the suite.
+// Measurement of a device's kernels on the matrices of the suite.
 #pragma once
 
 #include <algorithm>
@@ -18,32 +18,32 @@
 
 namespace sptile::tools {
 
-/// Reads them from the schedule of a plan; zeros of one that has none.
+/// Returns the ratios from the schedule of a plan; zeros if it has none.
 runtime::cuda::LibraRatios ratios_of_plan(const Measurement& measurement);
 
-/// What to measure.
+/// Kernels, sizes and types to measure.
 struct SamplingPlan {
   ProductBench* bench = nullptr;
   std::vector<const runtime::Operation*> operations;
-  std::vector<std::string> kernels;   ///< empty: all that plans choose from
-  std::vector<std::int64_t> columns;  ///< N
-  std::vector<DType> more = {};       ///< types of operands beside f32
+  std::vector<std::string> kernels;   ///< empty: all kernels that plans choose from
+  std::vector<std::int64_t> columns;  ///< values of N
+  std::vector<DType> more = {};       ///< operand types in addition to f32
   std::int64_t most_multiplications =
-      std::numeric_limits<std::int64_t>::max();  ///< larger products are left out
-  bool thresholds = false;                       ///< also the formats of Libra with each of some thresholds
-  /// Asks a measurement of a kernel with Libra's balance for its occupancy ratios.
+      std::numeric_limits<std::int64_t>::max();  ///< larger products are skipped
+  bool thresholds = false;                       ///< also measure Libra's formats with several thresholds
+  /// Returns the occupancy ratios of a measured kernel with Libra's balance.
   runtime::cuda::LibraRatios (*libra_ratios)(const Measurement&) = ratios_of_plan;
 
   [[nodiscard]] bool has(const runtime::Operation& op) const {
     return std::find(operations.begin(), operations.end(), &op) != operations.end();
   }
-  /// True for the kernels of --only.
+  /// Returns whether --only names the kernel.
   [[nodiscard]] bool names(std::string_view kernel) const {
     return std::find(kernels.begin(), kernels.end(), kernel) != kernels.end();
   }
 };
 
-/// What was measured.
+/// Samples of all kinds.
 struct Measurements {
   std::vector<Sample> samples;
   std::vector<ThresholdSample> thresholds;
@@ -52,9 +52,8 @@ struct Measurements {
 };
 
 /// Measures every format and kernel of the bench's device for one matrix with f32 values, in every precision
-/// that the kernel has, and appends what it found. Combinations that no kernel serves, and operands too large
-/// to be worth it, are left out. Errc::check_failed when a result is wrong, Errc::device when the device
-/// fails.
+/// of the kernel, and appends the samples. Skips combinations that no kernel supports, and operands that are
+/// too large. Errc::check_failed if a result is wrong, Errc::device if the device fails.
 Status sample_matrix(Session& session, const std::string& name, const formats::CsrView& a,
                      const SamplingPlan& plan, Measurements& found);
 

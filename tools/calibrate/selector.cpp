@@ -13,7 +13,7 @@ namespace {
 
 using Case = std::tuple<std::string, std::string, std::int64_t>;  // kernel, precision, N
 
-// What formats::on_cuda_cores weighs.
+// Returns the features of formats::on_cuda_cores.
 LogisticSample features_of(const SelectorSample& sample) {
   const auto columns = static_cast<double>(sample.shape.columns),
              entries = static_cast<double>(sample.shape.entries);
@@ -50,8 +50,9 @@ formats::HcSelector whole_weights(const LogisticFit& fit) {
 
 namespace {
 
-/// More columns of the same sparsity never speak for tensor cores: they have as many more tiles. A fit that
-/// says so has fitted noise, and would send the widest windows, which it has not seen, to the wrong cores.
+/// With equal sparsity, more columns never favor tensor cores, because the number of tiles grows in
+/// proportion. A fit with the opposite sign has fitted noise and would misclassify the widest windows, which
+/// are outside the samples.
 LogisticFit fit_of(std::vector<LogisticSample> samples) {
   const LogisticFit fit = fit_logistic(samples);
   if (fit.weights[1] >= 0) return fit;

@@ -1,4 +1,4 @@
-// Which selector hc_window should have on a device, by measurement (HyGNN, appendix A).
+// Fit of hc_window's selector for a device to measurements (HyGNN, appendix A).
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@ namespace sptile::tools {
 
 /// A window of 16 rows.
 struct WindowShape {
-  std::int64_t columns = 0, entries = 0;  ///< distinct columns, at least 1
-  bool held_out = false;                  ///< says how good a fit is, and is not fitted
+  std::int64_t columns = 0, entries = 0;  ///< columns: distinct ones, at least 1
+  bool held_out = false;                  ///< excluded from the fit, used to evaluate it
 };
 
-/// Products of a matrix of such windows alone: with all of them on tensor cores, and with none.
+/// Times of a matrix of such windows, with all of them on tensor cores and with all on CUDA cores.
 struct SelectorSample {
   std::string kernel, precision;
   std::int64_t n = 0;
@@ -26,7 +26,7 @@ struct SelectorSample {
   double tensor_us = 0, cuda_us = 0;  ///< > 0
 };
 
-/// How many of some windows a selector sends where they are faster.
+/// Accuracy of a selector over some windows.
 struct SelectorScore {
   std::int64_t right = 0, windows = 0;
 };
@@ -37,17 +37,17 @@ struct SelectorFit {
   std::int64_t n = 0;
   formats::HcSelector selector = {};
   SelectorScore held_out;
-  SelectorScore clear;  ///< those held out whose two times differ by more than kClearDifference
+  SelectorScore clear;  ///< over held-out windows whose times differ by more than kClearDifference
 };
 inline constexpr double kClearDifference = 0.03;
 
-/// Fits a logistic regression of sparsity and columns to what was faster. O(samples).
+/// Fits a logistic regression of sparsity and columns to the faster cores. O(samples).
 std::vector<SelectorFit> fit_selectors(std::span<const SelectorSample> samples);
 
-/// The weights as whole numbers, multiplied so that the largest takes all its bits: a selector that settles.
+/// Returns the weights as integers, scaled so that the largest uses all its bits.
 formats::HcSelector whole_weights(const LogisticFit& fit);
 
-/// As runtime::fitted_parameter finds them: "selector_128".
+/// Returns the numbers under the names of runtime::fitted_parameter, such as "selector_128".
 std::vector<runtime::ProfileNumber> selector_numbers(std::span<const SelectorFit> fits);
 
 }  // namespace sptile::tools

@@ -12,7 +12,7 @@
 namespace sptile::tools {
 namespace {
 
-// One matrix with all windows on either kind of core.
+// A matrix with all windows on either kind of core.
 struct BothCores {
   formats::FormatData tensor, cuda;
 };
@@ -47,7 +47,7 @@ Result<SelectorSample> compare(Session& session, const SelectorSampling& samplin
                         shape,          tensor->median_us, cuda->median_us};
 }
 
-// One shape, in every N, with values of one type.
+// Measures one shape with every N and one value type.
 Status sample_shape(Session& session, const SelectorSampling& sampling, const WindowShape& shape,
                     const formats::CsrView& a, std::vector<SelectorSample>& found) {
   const auto matrix = convert_both(a);

@@ -1,4 +1,4 @@
-// Measures windows of many shapes on tensor cores and on CUDA cores.
+// Measurement of window shapes on tensor cores and on CUDA cores.
 #pragma once
 
 #include <span>
@@ -11,17 +11,18 @@
 
 namespace sptile::tools {
 
-/// What is measured.
+/// Kernel and sizes to measure.
 struct SelectorSampling {
   ProductBench* bench = nullptr;
-  std::string_view kernel;            ///< of SpMM with hc_window
-  std::vector<std::int64_t> columns;  ///< N
+  std::string_view kernel;            ///< an SpMM kernel of hc_window
+  std::vector<std::int64_t> columns;  ///< values of N
   std::vector<WindowShape> shapes;
-  std::int64_t windows = 4096, matrix_cols = 16384;  ///< of each matrix: many more than run at once
+  /// sizes of each matrix: many more windows than run concurrently
+  std::int64_t windows = 4096, matrix_cols = 16384;
 };
 
-/// Measures f32 and f16 values, with the kernel's own precisions. Errc::check_failed when a result is wrong,
-/// Errc::io when cancelled.
+/// Measures f32 and f16 values with the kernel's default precisions. Errc::check_failed if a result is wrong,
+/// Errc::io if cancelled.
 Result<std::vector<SelectorSample>> sample_selectors(Session& session, const SelectorSampling& sampling);
 
 }  // namespace sptile::tools

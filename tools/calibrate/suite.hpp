@@ -1,4 +1,4 @@
-// The matrices that a device is calibrated with.
+// Matrices for the calibration of a device.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace sptile::tools {
 
-/// One matrix of a generator.
+/// A generated matrix.
 struct SuiteMatrix {
   const char* kind;
   double arguments[3];  ///< in the order of the generator's table
@@ -18,14 +18,14 @@ struct SuiteMatrix {
   bool quick;  ///< also part of --quick
 };
 
-/// Graphs, grids, stencils, communities, molecules, nearly dense matrices and some of few columns, as pruned
-/// layers have; small ones and some whose B exceeds any cache.
+/// Returns the suite: graphs, grids, stencils, communities, molecules, nearly dense matrices, and matrices of
+/// few columns, as in pruned layers; small ones and some whose B exceeds any cache.
 std::span<const SuiteMatrix> calibration_suite();
 
-/// "rmat 17 2000000": for tables and CSV files.
+/// Returns a name such as "rmat 17 2000000" for tables and CSV files.
 std::string name_of(const SuiteMatrix& matrix);
 
-/// Makes it, with values.
+/// Generates the matrix with values.
 Result<formats::Csr> make(const SuiteMatrix& matrix, std::uint64_t seed);
 
 }  // namespace sptile::tools

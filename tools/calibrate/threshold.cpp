@@ -30,7 +30,7 @@ int best_threshold(const std::map<std::string, Times>& matrices) {
 
 using runtime::cuda::LibraOccupancy;
 
-// Values that lie between the ratios, below all of them and above.
+// Returns thresholds between the ratios, below all of them and above.
 std::vector<double> divisions(std::span<const OccupancySample> samples, double OccupancySample::*ratio) {
   std::set<double> ratios;
   for (const OccupancySample& sample : samples) ratios.insert(sample.*ratio);
@@ -57,12 +57,12 @@ std::vector<runtime::ProfileNumber> fit_occupancy(std::span<const OccupancySampl
   constexpr double kEqual = 1e-9;
   if (samples.empty()) return {};
   LibraOccupancy best = known;
-  double least = log_time(samples, best);
+  double min = log_time(samples, best);
   for (const double tiles : divisions(samples, &OccupancySample::tiles_ratio))
     for (const double rows : divisions(samples, &OccupancySample::rows_ratio)) {
       const double sum = log_time(samples, {tiles, rows});
-      if (sum >= least - kEqual) continue;
-      least = sum;
+      if (sum >= min - kEqual) continue;
+      min = sum;
       best = {tiles, rows};
     }
   constexpr const char* kKernel = "cuda.libra_spmm.streams";

@@ -1,4 +1,4 @@
-// Which thresholds the formats of Libra should have on a device, by measurement.
+// Fit of the thresholds of Libra's formats for a device to measurements.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace sptile::tools {
 
-/// One measured product of a matrix that was split with a threshold.
+/// A measured product of a matrix that was split with a threshold.
 struct ThresholdSample {
   std::string matrix, kernel, precision;
   std::int64_t n = 0;
@@ -25,16 +25,15 @@ struct OccupancySample {
   double sequential_us = 0, concurrent_us = 0;  ///< > 0
 };
 
-/// Finds the occupancy ratios from which on one stream is better, `occupancy_tiles` and `occupancy_rows` of
-/// cuda.libra_spmm.streams: two streams are for products below both. Least sum of log times of what is
-/// chosen, among all divisions of the samples; where none is better than `known`, that. Nothing without
-/// samples. O(samples^3).
+/// Returns the occupancy ratios above which one stream is faster, `occupancy_tiles` and `occupancy_rows` of
+/// cuda.libra_spmm.streams: two streams are for products below both. Minimizes the sum of log times over all
+/// divisions of the samples; prefers `known` in a tie. Empty without samples. O(samples^3).
 std::vector<runtime::ProfileNumber> fit_occupancy(std::span<const OccupancySample> samples,
                                                   const runtime::cuda::LibraOccupancy& known = {});
 
-/// Finds the threshold with the least sum of log times for each kernel, precision and N, of equals the least;
-/// matrices count that were measured with every threshold that any was. The numbers are those that
-/// runtime::fitted_parameter finds.
+/// Returns the threshold with the minimum sum of log times for each kernel, precision and N, the smallest of
+/// equals. Only matrices that were measured with every threshold count. The names are those of
+/// runtime::fitted_parameter.
 std::vector<runtime::ProfileNumber> fit_thresholds(std::span<const ThresholdSample> samples);
 
 }  // namespace sptile::tools

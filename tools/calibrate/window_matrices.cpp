@@ -13,8 +13,8 @@ namespace {
 
 constexpr int kRows = 16;
 constexpr std::int64_t kGridColumns[] = {1, 2, 4, 6, 8, 12, 16, 20, 24, 32, 40, 48, 64, 80, 100, 120};
-constexpr double kGridEntries[] = {1, 1.5, 2, 3, 4, 5};  // of a column, on average
-constexpr std::int64_t kMostColumns = 120, kMostEntries = 5, kHeldOut = 48;
+constexpr double kGridEntries[] = {1, 1.5, 2, 3, 4, 5};  // average entries per column
+constexpr std::int64_t kMaxColumns = 120, kMaxEntries = 5, kHeldOut = 48;
 
 std::vector<std::int32_t> draw_columns(std::int64_t count, std::int64_t cols, RandomStream& random) {
   std::set<std::int32_t> columns;
@@ -22,7 +22,7 @@ std::vector<std::int32_t> draw_columns(std::int64_t count, std::int64_t cols, Ra
   return {columns.begin(), columns.end()};
 }
 
-// For each row of a window, which of its columns have an entry: 0 or 1.
+// For each row of a window, 1 for columns with an entry and 0 for others.
 using Cells = std::array<std::vector<char>, kRows>;
 
 Cells draw_cells(const WindowShape& shape, RandomStream& random) {
@@ -47,8 +47,8 @@ std::vector<WindowShape> window_shapes(std::uint64_t seed) {
       shapes.push_back({columns, std::lround(entries * static_cast<double>(columns)), false});
   RandomStream random(seed);
   for (std::int64_t i = 0; i < kHeldOut; ++i) {
-    const std::int64_t columns = 1 + random.below(kMostColumns);
-    shapes.push_back({columns, columns + random.below((kMostEntries - 1) * columns + 1), true});
+    const std::int64_t columns = 1 + random.below(kMaxColumns);
+    shapes.push_back({columns, columns + random.below((kMaxEntries - 1) * columns + 1), true});
   }
   return shapes;
 }

@@ -14,7 +14,7 @@
 namespace sptile::tools {
 namespace {
 
-constexpr std::int64_t kMostIds = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t kMaxIds = std::numeric_limits<std::int32_t>::max();
 
 Status check_codes(const sptile_arrays& a) {
   const struct {
@@ -22,14 +22,14 @@ Status check_codes(const sptile_arrays& a) {
     bool right;
     const char *field, *choices;
   } codes[] = {
-      {a.layout, a.layout == SPTILE_CSR, "layout", "SPTILE_CSR"},
-      {a.device, a.device == SPTILE_CPU, "device", "SPTILE_CPU"},
-      {a.row_dtype, a.row_dtype == 0 || a.row_dtype == SPTILE_I32 || a.row_dtype == SPTILE_I64, "row_dtype",
-       "SPTILE_I32 or SPTILE_I64"},
-      {a.col_dtype, a.col_dtype == 0 || a.col_dtype == SPTILE_I32 || a.col_dtype == SPTILE_I64, "col_dtype",
-       "SPTILE_I32 or SPTILE_I64"},
-      {a.disorder, a.disorder >= SPTILE_REFUSE && a.disorder <= SPTILE_SUM, "disorder",
-       "SPTILE_REFUSE, SPTILE_SORT or SPTILE_SUM"},
+      {a.layout, a.layout == SPTILE_LAYOUT_CSR, "layout", "SPTILE_LAYOUT_CSR"},
+      {a.device, a.device == SPTILE_DEVICE_CPU, "device", "SPTILE_DEVICE_CPU"},
+      {a.row_dtype, a.row_dtype == 0 || a.row_dtype == SPTILE_DTYPE_I32 || a.row_dtype == SPTILE_DTYPE_I64,
+       "row_dtype", "SPTILE_DTYPE_I32 or SPTILE_DTYPE_I64"},
+      {a.col_dtype, a.col_dtype == 0 || a.col_dtype == SPTILE_DTYPE_I32 || a.col_dtype == SPTILE_DTYPE_I64,
+       "col_dtype", "SPTILE_DTYPE_I32 or SPTILE_DTYPE_I64"},
+      {a.disorder, a.disorder >= SPTILE_DISORDER_REFUSE && a.disorder <= SPTILE_DISORDER_SUM, "disorder",
+       "SPTILE_DISORDER_REFUSE, SPTILE_DISORDER_SORT or SPTILE_DISORDER_SUM"},
       {a.reserved, a.reserved == 0, "reserved", "0"},
   };
   for (const auto& row : codes)
@@ -42,7 +42,7 @@ Status check_sizes(const sptile_arrays& a) {
   if (a.rows < 0 || a.cols < 0 || a.nnz < 0)
     return fail(Errc::usage,
                 fmt::format("rows = {}, cols = {}, nnz = {}; none may be negative", a.rows, a.cols, a.nnz));
-  if (a.rows > kMostIds || a.cols > kMostIds)
+  if (a.rows > kMaxIds || a.cols > kMaxIds)
     return fail(Errc::unsupported,
                 fmt::format("{} x {}: more than 2^31 - 1 rows or columns", a.rows, a.cols));
   if (a.row == nullptr) return fail(Errc::usage, "arrays.row is NULL");
@@ -50,7 +50,7 @@ Status check_sizes(const sptile_arrays& a) {
   return {};
 }
 
-// Row pointers must be right before anything follows them.
+// Row offsets must be valid before they are used as indices.
 template <class Id>
 Status copy_rows(const sptile_arrays& a, formats::Csr& csr) {
   const auto* const from = static_cast<const Id*>(a.row);
@@ -82,33 +82,34 @@ Status copy_columns(const sptile_arrays& a, formats::Csr& csr) {
   return {};
 }
 
-// What is left to find is the order of columns.
+// Checks or sorts the columns, the last unchecked property.
 Status order_entries(std::int32_t disorder, formats::AssembledCsr& made) {
-  if (disorder == SPTILE_REFUSE) return formats::check_csr(made.csr.view());
+  if (disorder == SPTILE_DISORDER_REFUSE) return formats::check_csr(made.csr.view());
   const DType sums = formats::sum_type(made.csr.values.dtype());
   made.duplicates = formats::sum_entries(made.csr, sums, made.integers, made.loss);
-  if (made.duplicates == 0 || disorder == SPTILE_SUM) return {};
-  return fail(Errc::bad_input,
-              fmt::format("duplicate entries: {}; sum them first, or pass SPTILE_SUM", made.duplicates));
+  if (made.duplicates == 0 || disorder == SPTILE_DISORDER_SUM) return {};
+  return fail(
+      Errc::bad_input,
+      fmt::format("duplicate entries: {}; sum them first, or pass SPTILE_DISORDER_SUM", made.duplicates));
 }
 
 constexpr formats::NumberType kInteger{formats::NumberKind::integer, 8};
 
-// Integer values are accepted here only.
+// Returns the value type; integers are supported here only.
 Result<DType> type_of_values(const sptile_arrays& a) {
-  if (a.value_dtype != SPTILE_I64)
+  if (a.value_dtype != SPTILE_DTYPE_I64)
     return runtime::matrix_value_type("sptile_tools_copy", a.values, a.value_dtype, a.nnz);
   if (a.values == nullptr && a.nnz > 0) return runtime::null_argument("sptile_tools_copy", "values");
   return formats::value_type(kInteger);
 }
 
 void copy_values(const sptile_arrays& a, DType dtype, formats::AssembledCsr& made) {
-  made.integers = dtype == DType::none || a.value_dtype == SPTILE_I64;
+  made.integers = dtype == DType::none || a.value_dtype == SPTILE_DTYPE_I64;
   if (dtype == DType::none) return;
   formats::Array& values = made.csr.values;
   values = formats::Array(dtype, a.nnz);
   if (a.nnz == 0) return;
-  if (a.value_dtype == SPTILE_I64)
+  if (a.value_dtype == SPTILE_DTYPE_I64)
     made.loss.inexact =
         formats::to_values(kInteger, static_cast<const char*>(a.values), a.nnz, values.data());
   else
@@ -126,11 +127,11 @@ Result<formats::AssembledCsr> copy_csr(const sptile_arrays& a) {
   formats::Csr& csr = made.csr;
   csr.rows = a.rows, csr.cols = a.cols;
   if (Status s =
-          a.row_dtype == SPTILE_I32 ? copy_rows<std::int32_t>(a, csr) : copy_rows<std::int64_t>(a, csr);
+          a.row_dtype == SPTILE_DTYPE_I32 ? copy_rows<std::int32_t>(a, csr) : copy_rows<std::int64_t>(a, csr);
       !s)
     return tl::unexpected(s.error());
-  if (Status s =
-          a.col_dtype == SPTILE_I64 ? copy_columns<std::int64_t>(a, csr) : copy_columns<std::int32_t>(a, csr);
+  if (Status s = a.col_dtype == SPTILE_DTYPE_I64 ? copy_columns<std::int64_t>(a, csr)
+                                                 : copy_columns<std::int32_t>(a, csr);
       !s)
     return tl::unexpected(s.error());
   copy_values(a, *dtype, made);

@@ -1,4 +1,4 @@
-// CSR arrays of a caller, copied and checked.
+// Copies and checks a caller's CSR arrays.
 #pragma once
 
 #include "formats/core/error.hpp"
@@ -7,9 +7,9 @@
 
 namespace sptile::tools {
 
-/// Copies arrays in host memory, sorts and sums entries as arrays.disorder says, and checks them. Errc::usage
-/// for a call that makes no sense, Errc::bad_input for arrays that break the format, naming the place;
-/// Errc::unsupported for more than 2^31 - 1 rows or columns.
+/// Copies arrays in host memory, sorts and sums entries as arrays.disorder requires, and checks them.
+/// Errc::usage for an invalid call, Errc::bad_input, with the position, for invalid arrays; Errc::unsupported
+/// for more than 2^31 - 1 rows or columns.
 Result<formats::AssembledCsr> copy_csr(const sptile_arrays& arrays);
 
 }  // namespace sptile::tools

@@ -27,7 +27,8 @@ constexpr std::chrono::milliseconds kBetweenCalls{50};
 
 using Step = std::function<Status(CallWork&)>;
 
-// OpenMP's number of threads is the thread's: it is put back, because the thread may be the caller's.
+// OpenMP's number of threads is a setting of the thread. It is restored, because the thread may be the
+// caller's.
 class Threads {
  public:
   explicit Threads(int wanted) : before_(omp_get_max_threads()) {
@@ -52,7 +53,7 @@ Status limited(const sptile_tools_options& options, const Step& step, CallWork& 
   return step(work);
 }
 
-// Runs on its own thread; `finished` ends the telling.
+// Runs on a separate thread; `finished` ends the progress reports.
 struct Background {
   std::mutex mutex;
   std::condition_variable finished;
@@ -97,13 +98,13 @@ sptile_status long_call(const sptile_tools_options& options, const Step& step) n
     work.seed = options.seed == 0 ? 1 : options.seed;
     const Status status =
         options.progress == nullptr ? limited(options, step, work) : told(options, step, work);
-    return status ? SPTILE_OK : report(status.error());
+    return status ? SPTILE_STATUS_OK : report(status.error());
   } catch (const std::bad_alloc& error) {
     return report(Errc::io, formats::out_of_memory(error));
   } catch (const std::system_error& error) {
     return report(Errc::io, "system error: ", error.what());
   } catch (const std::exception& error) {
-    // TBB throws a bare one where no thread can be started.
+    // oneTBB throws a bare std::runtime_error if it cannot start a thread.
     if (typeid(error) == typeid(std::runtime_error)) return report(Errc::io, "system error: ", error.what());
     return report(Errc::internal, "internal error, please report it: ", error.what());
   } catch (...) {

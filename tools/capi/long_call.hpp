@@ -1,4 +1,4 @@
-// A call of the C interface that takes long: told how far it is, stopped, and no exception crosses it.
+// Long-running calls of the C interface: progress, cancellation, and conversion of exceptions.
 #pragma once
 
 #include <functional>
@@ -13,13 +13,14 @@
 
 namespace sptile::tools {
 
-/// Something that was said beside the result.
+/// A note or warning.
 struct Message {
   std::string text;
   bool is_warning = false;
 };
 
-/// Keeps what is said, fit to be shown. Maps nothing: a file that is cut must not end the caller's process.
+/// Stores messages, converted to printable text. Maps no files, because truncating a mapped file would end
+/// the caller's process.
 class CallWork : public Work {
  public:
   CallWork() { copy = true; }
@@ -31,8 +32,8 @@ class CallWork : public Work {
   mutable std::vector<Message> messages_;
 };
 
-/// Does the step with the seed and threads of the options and reports its error, or whatever it throws. With
-/// a progress callback it is done on a thread of its own, and this one tells.
+/// Runs the step with the seed and threads of the options, and reports its error or exception. With a
+/// progress callback it runs on a separate thread, while this one reports.
 sptile_status long_call(const sptile_tools_options& options,
                         const std::function<Status(CallWork& work)>& step) noexcept;
 

@@ -35,7 +35,7 @@ namespace {
 using runtime::guarded;
 using runtime::null_argument;
 
-constexpr int kMostThreads = 4096;
+constexpr int kMaxThreads = 4096;
 constexpr std::size_t kReportSize = SPTILE_SIZE_WITH(sptile_tools_report, reordered);
 constexpr std::size_t kQualitySize = SPTILE_SIZE_WITH(sptile_tools_quality, bandwidth);
 
@@ -50,12 +50,12 @@ Result<sptile_tools_options> read_options(const sptile_tools_options* from) {
   const auto options = runtime::read_struct<sptile_tools_options>(
       from, SPTILE_SIZE_WITH(sptile_tools_options, strict), SPTILE_TOOLS_OPTIONS_INIT, "options");
   if (!options) return options;
-  Status s = check_range(options->threads, 0, kMostThreads, "threads");
+  Status s = check_range(options->threads, 0, kMaxThreads, "threads");
   if (s && options->window_rows != 0)
-    s = check_range(options->window_rows, kLeastWindowRows, kMostWindowRows, "window_rows");
+    s = check_range(options->window_rows, kMinWindowRows, kMaxWindowRows, "window_rows");
   if (s)
     s = check_range(options->transpose, SPTILE_TRANSPOSE_NEVER, SPTILE_TRANSPOSE_IF_SYMMETRIC, "transpose");
-  if (s && options->dtype != SPTILE_NONE)
+  if (s && options->dtype != SPTILE_DTYPE_NONE)
     s = runtime::value_type(options->dtype, "options.dtype").map([](DType) {});
   if (s) s = check_range(options->base, SPTILE_BASE_AUTO, SPTILE_BASE_1, "base");
   if (s &&
@@ -67,7 +67,7 @@ Result<sptile_tools_options> read_options(const sptile_tools_options* from) {
   return options;
 }
 
-// Reads the options, then does the work with them.
+// Reads the options and runs the step with them.
 template <class Step>
 sptile_status call(const sptile_tools_options* from, const Step& step) noexcept {
   Result<sptile_tools_options> options = fail(Errc::internal, "");
@@ -75,10 +75,10 @@ sptile_status call(const sptile_tools_options* from, const Step& step) noexcept 
         options = read_options(from);
         return options ? Status() : Status(tl::unexpected(options.error()));
       });
-      s != SPTILE_OK)
+      s != SPTILE_STATUS_OK)
     return s;
   const auto work_with = [&](CallWork& work) -> Status { return step(*options, work); };
-  return long_call(*options, std::ref(work_with));  // a reference needs no memory
+  return long_call(*options, std::ref(work_with));  // std::ref avoids an allocation
 }
 
 std::string text_of(const char* text, const char* otherwise) { return text == nullptr ? otherwise : text; }
@@ -102,7 +102,8 @@ std::string hash_of(const formats::CsrView& a) {
 
 Status read(const char* path, sptile_tools_matrix** out, const sptile_tools_options& options,
             CallWork& work) {
-  const std::string file = std::string_view(path) == "-" ? "./-" : path;  // the command has it for its input
+  // the command uses "-" for standard input
+  const std::string file = std::string_view(path) == "-" ? "./-" : path;
   auto loaded = load_matrix(
       work, file,
       {static_cast<DType>(options.dtype), options.real_part != 0, true,
@@ -146,7 +147,7 @@ Status describe(const sptile_tools_matrix* matrix, sptile_arrays* arrays) {
   described.rows = a.rows, described.cols = a.cols, described.nnz = a.nnz();
   described.row = a.row_ptr.data(), described.col = a.col_idx.data(), described.values = a.values.data;
   described.value_dtype = static_cast<std::int32_t>(a.values.dtype);
-  described.row_dtype = SPTILE_I64, described.col_dtype = SPTILE_I32;
+  described.row_dtype = SPTILE_DTYPE_I64, described.col_dtype = SPTILE_DTYPE_I32;
   return runtime::write_struct<sptile_arrays>(arrays, described, SPTILE_SIZE_WITH(sptile_arrays, reserved),
                                               "arrays");
 }
@@ -160,7 +161,7 @@ Status describe_losses_of(const sptile_tools_matrix* matrix, sptile_tools_loss* 
       SPTILE_SIZE_WITH(sptile_tools_loss, inexact), "loss");
 }
 
-// The matrix with values of the type that a bundle keeps: the same one where it has it.
+// Returns the matrix with the value type of a bundle: the same object if it has that type.
 std::shared_ptr<const LoadedMatrix> as_source(const std::shared_ptr<const LoadedMatrix>& matrix,
                                               DType dtype) {
   const formats::CsrView a = matrix->csr.view();
@@ -171,7 +172,7 @@ std::shared_ptr<const LoadedMatrix> as_source(const std::shared_ptr<const Loaded
   return std::make_shared<const LoadedMatrix>(std::move(other));
 }
 
-// In words of this interface; the command has others.
+// Checks for an existing file, with a message for this interface.
 Status check_output(const char* path, const sptile_tools_options& options) {
   if (path == nullptr || options.overwrite != 0 || ::access(path, F_OK) != 0) return {};
   return fail(Errc::usage, "file exists; options.overwrite replaces it", path);
@@ -185,7 +186,7 @@ Result<ConvertTask> conversion_task(const std::shared_ptr<const LoadedMatrix>& m
   asked.out = text_of(path, "the file in memory");
   asked.fd = path == nullptr ? fd : -1;
   asked.formats = text_of(options.formats, "all");
-  asked.dtype = options.dtype == SPTILE_NONE ? DType::f32 : static_cast<DType>(options.dtype);
+  asked.dtype = options.dtype == SPTILE_DTYPE_NONE ? DType::f32 : static_cast<DType>(options.dtype);
   asked.order = order_of(options);
   asked.refreshable = options.refreshable != 0;
   asked.real_part = options.real_part != 0;
@@ -200,7 +201,7 @@ Result<ConvertTask> conversion_task(const std::shared_ptr<const LoadedMatrix>& m
   return task;
 }
 
-// What it is told to fill in is checked before it works. `first_size`: of the first version.
+// Checks an output struct before the work. `first_size` is the size in the first version.
 template <class T>
 Status check_size(const T* filled, std::size_t first_size, const char* what) {
   if (filled == nullptr || filled->size >= first_size) return {};

@@ -41,7 +41,7 @@ const char* sptile_tools_last_error(void);
 
 /* Progress callback, called about twenty times per second on the calling thread: `done` of `total` units of
  * the phase ("read", "reorder"). `total` is 0 if unknown. A nonzero result cancels the call, which soon
- * returns SPTILE_IO ("cancelled") and leaves no file. */
+ * returns SPTILE_STATUS_IO ("cancelled") and leaves no file. */
 typedef int (*sptile_tools_progress)(void* user, const char* phase, int64_t done, int64_t total);
 
 /* Which bundles contain formats of the transpose. Those of a symmetric matrix are used for both. */
@@ -65,8 +65,8 @@ typedef struct sptile_tools_options {
   sptile_tools_progress progress; /* NULL: no progress */
   void* user;                     /* first argument of progress */
   int32_t threads;                /* 0: all */
-  int32_t dtype; /* sptile_dtype of values. SPTILE_NONE: unchanged for a matrix (text: SPTILE_F64), SPTILE_F32
-                    for the formats of a bundle */
+  int32_t dtype;                  /* sptile_dtype of values. SPTILE_DTYPE_NONE: unchanged for a matrix (text:
+                                     SPTILE_DTYPE_F64), SPTILE_DTYPE_F32                  for the formats of a bundle */
   int32_t real_part; /* != 0: take the real part of complex values, which are refused otherwise */
   /* for orderings */
   int32_t window_rows;  /* window height for orderings, 1 to 1024; 0: that of all formats, or 8 */
@@ -106,13 +106,13 @@ sptile_status sptile_tools_read(const char* path, const sptile_tools_options* op
  * the matrix. */
 const char* sptile_tools_note(const sptile_tools_matrix* matrix, int64_t number, int32_t* is_warning);
 
-/* Copies and checks CSR arrays in host memory, with offsets and columns of SPTILE_I32 or SPTILE_I64, and
- * values of any type or none. Values of SPTILE_I64 become SPTILE_F64. */
+/* Copies and checks CSR arrays in host memory, with offsets and columns of SPTILE_DTYPE_I32 or
+ * SPTILE_DTYPE_I64, and values of any type or none. Values of SPTILE_DTYPE_I64 become SPTILE_DTYPE_F64. */
 sptile_status sptile_tools_copy(const sptile_arrays* arrays, const sptile_tools_options* options,
                                 sptile_tools_matrix** matrix);
 
-/* Returns the arrays of a matrix, borrowed: SPTILE_I64 offsets and SPTILE_I32 columns; `values` is NULL and
- * value_dtype SPTILE_NONE for a pattern. Set arrays->size before the call. */
+/* Returns the arrays of a matrix, borrowed: SPTILE_DTYPE_I64 offsets and SPTILE_DTYPE_I32 columns; `values`
+ * is NULL and value_dtype SPTILE_DTYPE_NONE for a pattern. Set arrays->size before the call. */
 sptile_status sptile_tools_arrays(const sptile_tools_matrix* matrix, sptile_arrays* arrays);
 
 /* Number of values of the source that the type of the matrix cannot represent. */

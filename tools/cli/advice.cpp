@@ -15,13 +15,13 @@
 namespace sptile::tools {
 namespace {
 
-// A command, and what it does.
+// A command and its description.
 struct Command {
   std::string line;
   std::string_view what;
 };
 
-// Without the end of the last line.
+// Returns the commands as text without the final newline.
 std::string commands_text(const std::vector<Command>& commands) {
   int column = 0;
   for (const Command& command : commands) column = std::max(column, display_width(command.line) + 4);
@@ -72,7 +72,7 @@ std::optional<std::string> advice_on_file(const std::string& path) {
   const auto found = find_kind(path);
   const MatrixKind* const kind = found ? *found : named;
   if (path == "-" || kind == nullptr) return std::nullopt;
-  // Matrix Market is what find_kind takes everything else for.
+  // find_kind returns Matrix Market for all unknown files.
   if (named == nullptr && kind->name == "matrix-market" && !probe_matrix(path, {.real_part = true}))
     return std::nullopt;
   if (!found)

@@ -1,4 +1,4 @@
-// What is told to those who do not know yet which command they want.
+// Advice for calls without a verb.
 #pragma once
 
 #include <optional>
@@ -6,11 +6,11 @@
 
 namespace sptile::tools {
 
-/// A few lines for `sptile` alone: what it is, commands to try, where help is.
+/// Returns the text of `sptile` without arguments: a summary, example commands, and a pointer to the help.
 std::string tour();
 
-/// For `sptile FILE`: which verbs fit that kind of file, and how they are typed. Nothing for what neither is
-/// a file that sptile knows by its contents or its name, nor has such a name.
+/// Returns the text of `sptile FILE`: the verbs that support the file's kind, as commands. Nullopt unless
+/// FILE is a known kind by its contents or name.
 std::optional<std::string> advice_on_file(const std::string& path);
 
 }  // namespace sptile::tools

@@ -1,4 +1,4 @@
-// Colours of what is printed on a terminal: --color, NO_COLOR and CLICOLOR_FORCE decide.
+// Colors of terminal output, controlled by --color, NO_COLOR and CLICOLOR_FORCE.
 #pragma once
 
 #include <cstddef>
@@ -17,18 +17,18 @@ struct ColourModeRow {
 inline constexpr ColourModeRow kColourModes[] = {
     {"auto", ColourMode::automatic}, {"always", ColourMode::always}, {"never", ColourMode::never}};
 
-/// What a text is, not how it looks.
+/// Meaning of a text, which determines its color.
 enum class Style { heading, error, warning, good, bad };
 
-/// Decides for both streams, before anything is printed; until then nothing is coloured. Automatic: NO_COLOR,
-/// not empty, wins over CLICOLOR_FORCE, not 0; without both, terminals have colours and pipes and files have
-/// none.
+/// Decides for both streams. Call it before anything is printed; until then output has no colors. Automatic:
+/// a nonempty NO_COLOR overrides a CLICOLOR_FORCE other than 0; without both, only terminals have colors.
 void choose_colours(ColourMode mode);
 
-/// Bytes of the code of paint() that a text starts with, where the stream is coloured; 0 else.
+/// Returns the length in bytes of a paint() code at the start of the text if the stream has colors; 0
+/// otherwise.
 std::size_t colour_code(std::string_view text, std::FILE* stream);
 
-/// The text with the colours of its style around it, or as it stands.
+/// Returns the text with the colors of its style, or unchanged if the stream has none.
 std::string paint(Style style, std::string_view text, std::FILE* stream = stdout);
 
 }  // namespace sptile::tools

@@ -94,7 +94,7 @@ bool holds(const Words& words, const char* a, const char* b) {
   return std::ranges::any_of(words, [=](const std::string& word) { return word == a || word == b; });
 }
 
-// The position of the first word that is neither an option of `app` nor the value of one.
+// Returns the position of the first word that is neither an option of `app` nor the value of one.
 std::size_t first_name(const Words& words, std::size_t at, const CLI::App& app) {
   for (; at < words.size() && is_option(words[at]); ++at) {
     const std::string& word = words[at];
@@ -107,7 +107,7 @@ std::size_t first_name(const Words& words, std::size_t at, const CLI::App& app) 
   return std::min(at, words.size());
 }
 
-// Moves options that precede the verb behind it and turns "help convert" into "convert --help"; returns
+// Moves options that precede the verb after it and replaces "help convert" by "convert --help". Returns
 // whether it was `help`, which prints the long texts.
 bool put_verb_first(Words& words) {
   CLI::App common;
@@ -140,12 +140,12 @@ std::vector<std::string> spellings(const CLI::Option& option) {
   return names;
 }
 
-// The name in "--name=value" or "-nvalue".
+// Returns the name in "--name=value" or "-nvalue".
 std::string typed_name(const std::string& word) {
   return word.starts_with("--") ? word.substr(0, word.find('=')) : word.substr(0, 2);
 }
 
-// An option without a verb: belongs to some verbs, or to none.
+// Returns the error for an option without a verb, which belongs to some verbs or to none.
 Error option_without_verb(const CLI::App& app, const std::string& word) {
   const std::string name = typed_name(word);
   Words owners, known;
@@ -166,14 +166,14 @@ Error option_without_verb(const CLI::App& app, const std::string& word) {
           {}};
 }
 
-// Options that every verb has; the others are errors without a verb.
+// Returns whether every verb has the option; other options are errors without a verb.
 bool is_common(const CLI::App& app, const std::string& word) {
   return std::ranges::all_of(
       app.get_subcommands([](const CLI::App*) { return true; }),
       [&](const CLI::App* sub) { return sub->get_option_no_throw(typed_name(word)) != nullptr; });
 }
 
-// A verb, or a kind below a verb, that is missing or unknown.
+// Returns the error for a missing or unknown verb or kind of a verb.
 std::optional<Error> wrong_name(const CLI::App& app, const Words& words, std::size_t at = 0) {
   Words known;
   const CLI::App* chosen = nullptr;
@@ -196,7 +196,7 @@ std::optional<Error> wrong_name(const CLI::App& app, const Words& words, std::si
   return Error{Errc::usage, fmt::format("missing {}; expected one of {}", what, fmt::join(known, ", ")), {}};
 }
 
-// "gen rmat"
+// Returns the path of a verb or kind, for example "gen rmat".
 std::string path_of(const CLI::App& app) {
   if (app.get_parent() == nullptr) return {};
   const std::string above = path_of(*app.get_parent());
@@ -208,7 +208,7 @@ const CLI::App* innermost(const CLI::App& app) {
   return parsed.empty() ? &app : innermost(*parsed.front());
 }
 
-// Those of a kind include those of its verb.
+// Returns the options; those of a kind include those of its verb.
 std::vector<const CLI::Option*> options_of(const CLI::App& app) {
   std::vector<const CLI::Option*> options;
   for (const CLI::App* level = &app; level != nullptr; level = level->get_parent())
@@ -223,7 +223,7 @@ std::string about_unknown(const CLI::App& app, const std::string& word) {
     if (option->get_positional()) known.push_back(option->get_name(true));
   }
   const std::string typed = word.substr(0, word.find('='));
-  // All options of one letter are near each other.
+  // Single-letter options are too similar for edit distance.
   const std::string nearest = typed.size() > 2 ? nearest_name(typed, known) : same_meaning(typed, known);
   const std::string text = fmt::format("unknown option {}", typed);
   if (nearest.empty()) return text;
@@ -232,12 +232,12 @@ std::string about_unknown(const CLI::App& app, const std::string& word) {
   return fmt::format("{}; did you mean {}?", text, nearest);
 }
 
-// Errors of the parser, in the words of this command. Those of our own checks have the form "NAME: message".
+// Returns parser errors in the terms of this command. Errors of own checks have the form "NAME: message".
 std::string parse_message(const CLI::App& app, const CLI::ParseError& error) {
   const std::string text = error.what();
   std::string name = text.substr(0, text.find_first_of(": "));
   if (const std::size_t flag = text.find("--"); name == "Could" && flag != std::string::npos)
-    name = text.substr(flag, text.find(' ', flag) - flag);  // "Could not convert: --json = x"
+    name = text.substr(flag, text.find(' ', flag) - flag);  // for example "Could not convert: --json = x"
   const CLI::Option* const option = app.get_option_no_throw(name);
   if (option != nullptr && option->get_positional()) name = option->get_name(true);
   const std::string noun = is_option(name) ? "option" : "argument";
@@ -256,7 +256,7 @@ std::string parse_message(const CLI::App& app, const CLI::ParseError& error) {
   }
 }
 
-// Names the environment variable if it has the wrong value.
+// Adds the name of the environment variable that has the wrong value.
 std::string with_variable(const CLI::App& app, const Words& words, std::string text) {
   for (const CLI::Option* const option : options_of(app)) {
     const std::string name = option->get_name() + ":";
@@ -286,7 +286,7 @@ std::string proposal(const CLI::App& verb, Words words) {
   return fmt::format("; for example:\n  {}", shell_line(words));
 }
 
-// Unknown options come first, whatever else is wrong.
+// Unknown options are reported first.
 int report_usage(const CommandLine& line, const Words& words, const CLI::ParseError& error) {
   const CLI::App& app = *innermost(line.app);
   const Words left = line.app.remaining(true);
@@ -313,7 +313,7 @@ int print_help(const CommandLine& line, const CLI::ParseError& error) {
   return code;
 }
 
-// Before parsing, so that its errors are colored as well.
+// Evaluated before parsing, so that parser errors are colored as well.
 ColourMode colour_mode(const Words& words) {
   ColourMode mode = ColourMode::automatic;
   for (std::size_t i = 0; i < words.size(); ++i)

@@ -1,4 +1,4 @@
-// What was typed, understood: a verb and its options, or what is wrong with them.
+// Parsing of the command line into a verb and its options.
 #pragma once
 
 #include <memory>
@@ -10,16 +10,15 @@
 
 namespace sptile::tools {
 
-/// A verb that may run.
+/// A verb to run.
 struct ParsedCommand {
   std::string verb;
   CommonOptions common;
   Action action;
-  std::shared_ptr<const void> options;  ///< what the action reads
+  std::shared_ptr<const void> options;  ///< options for the action
 };
 
-/// Understands the words behind "sptile". What is left to do when no verb is to run is done: the exit code is
-/// that of help that was printed (0) or of an error that was reported.
+/// Parses the words after "sptile". If no verb is to run, prints the help or error and returns the exit code.
 tl::expected<ParsedCommand, int> parse_command_line(std::vector<std::string> words);
 
 }  // namespace sptile::tools

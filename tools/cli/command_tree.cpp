@@ -7,7 +7,7 @@
 namespace sptile::tools {
 namespace {
 
-// The default as users would type it: lists have no brackets.
+// Returns the default as users would type it: lists without brackets.
 std::string plain_default(std::string text) {
   if (text.starts_with('[') && text.ends_with(']')) text = text.substr(1, text.size() - 2);
   return text;
@@ -34,7 +34,7 @@ OptionNode option_node(const CLI::Option& option, const OptionTable& facts) {
   return node;
 }
 
-// An argument that is also accepted with a name ("OUT,-o,--output") gives two nodes.
+// Adds an argument. One that also has a name ("OUT,-o,--output") becomes two nodes.
 void add_nodes(std::vector<OptionNode>& nodes, const CLI::Option& option, const OptionTable& facts) {
   OptionNode named = option_node(option, facts);
   if (option.get_positional()) {

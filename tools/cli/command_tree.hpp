@@ -1,5 +1,5 @@
-// The command as data: verbs, their kinds and options, as they were declared. Help, completions, manual pages
-// and the reference in docs/ are generated from it.
+// The command as data: declared verbs, their kinds and options. Help, completions, manual pages and the
+// reference in docs/ are generated from it.
 #pragma once
 
 #include <map>
@@ -17,32 +17,32 @@ namespace sptile::tools {
 struct ValueSpec {
   std::vector<std::string> names;
   bool closed = false;      ///< no value other than `names`
-  std::string range;        ///< "1 to 1024"
-  std::string unit;         ///< "rows"; empty for values without a unit
-  std::string placeholder;  ///< "METHOD": the value in usage lines and help
+  std::string range;        ///< for example "1 to 1024"
+  std::string unit;         ///< for example "rows"; empty for values without a unit
+  std::string placeholder;  ///< value in usage lines and help, for example "METHOD"
 };
 
 /// Properties of an option that the parser does not store.
 struct OptionFacts {
   ValueSpec values;
-  std::string details;  ///< the long text
+  std::string details;  ///< long help text
   bool common = false;  ///< declared for every verb
 };
 using OptionTable = std::map<const CLI::Option*, OptionFacts>;
 
 struct OptionNode {
-  std::vector<std::string> names;  ///< "-o", "--output"; of a positional "IN"
-  std::string help;                ///< the short text
-  std::string details;             ///< the long text, which follows the short one
+  std::vector<std::string> names;  ///< "-o", "--output"; for a positional "IN"
+  std::string help;                ///< short help text
+  std::string details;             ///< long help text, printed after the short one
   std::string type;                ///< "TEXT", "INT", "UINT", "FLOAT"; empty: a flag
   ValueSpec values;
-  std::string standard;     ///< the default, without its unit; may be empty
-  std::string environment;  ///< the variable that sets it
+  std::string standard;     ///< default without its unit; may be empty
+  std::string environment;  ///< environment variable that sets the option
   bool positional = false, required = false, repeated = false, common = false;
 
-  /// Returns whether it accepts a file name: any text, as far as is declared.
+  /// Returns whether the option accepts a file name: any text without a list of values.
   [[nodiscard]] bool takes_file() const { return type == "TEXT" && values.names.empty(); }
-  /// "METHOD", or the type of the value; empty for flags.
+  /// Returns the placeholder, for example "METHOD", or the type of the value; empty for flags.
   [[nodiscard]] const std::string& placeholder() const {
     return values.placeholder.empty() ? type : values.placeholder;
   }
@@ -52,8 +52,8 @@ struct OptionNode {
 /// command lines.
 struct CommandNode {
   std::string name, summary, details, footer;
-  std::string json_keys;            ///< of a verb: the keys of its JSON object
-  std::vector<OptionNode> options;  ///< its own; those of a verb also apply to its kinds
+  std::string json_keys;            ///< keys of a verb's JSON object
+  std::vector<OptionNode> options;  ///< without inherited options: those of a verb also apply to its kinds
   std::vector<CommandNode> below;
 };
 

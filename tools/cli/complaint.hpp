@@ -1,4 +1,4 @@
-// How an error is told on stderr.
+// Reporting of errors on stderr.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace sptile::tools {
 
-/// Prints "file:line: what" where a place is known, "sptile verb: what" where none is; gives the exit code.
+/// Prints "file:line: what", or "sptile verb: what" for errors without a place. Returns the exit code.
 int complain(const std::string& verb, const Error& error);
 
 }  // namespace sptile::tools

@@ -17,7 +17,7 @@
 namespace sptile::tools {
 namespace {
 
-constexpr int kTextColumn = 28;  // of the texts that follow the names
+constexpr int kTextColumn = 28;  // column of the texts after the names
 
 std::string heading(const std::string& text) { return "\n" + paint(Style::heading, text + ":") + "\n"; }
 
@@ -50,7 +50,7 @@ std::string paragraphs(const std::string& text, int width, int indent = 0) {
   return result;
 }
 
-// "[default: 8 rows; range: 1 to 1024]"
+// Returns facts such as "[default: 8 rows; range: 1 to 1024]".
 std::string bracketed_facts(const OptionNode& option) {
   std::vector<std::string> facts;
   const std::string unit = option.values.unit.empty() ? "" : " " + option.values.unit;
@@ -63,7 +63,7 @@ std::string bracketed_facts(const OptionNode& option) {
   return facts.empty() ? "" : fmt::format(" [{}]", fmt::join(facts, "; "));
 }
 
-// "-o, --output FILE"
+// Returns the names and placeholder, for example "-o, --output FILE".
 std::string spelled(const OptionNode& option) {
   if (option.positional) return option.names.front() + (option.repeated ? "..." : "");
   const std::string text = fmt::format("{}", fmt::join(option.names, ", "));
@@ -83,10 +83,10 @@ class HelpText {
   }
 
   template <class Wanted>
-  void options(const std::string& title, const CommandNode& node, Wanted wanted) {
+  void options(const std::string& title, const CommandNode& node, Wanted requested) {
     bool first = true;
     for (const OptionNode& option : node.options) {
-      if (!wanted(option)) continue;
+      if (!requested(option)) continue;
       if (std::exchange(first, false)) text += heading(title);
       text += entry(spelled(option), option.help + bracketed_facts(option), kTextColumn, width_);
       if (detailed_ && !option.details.empty()) text += paragraphs(option.details, width_, 6) + "\n";

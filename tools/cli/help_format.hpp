@@ -1,4 +1,4 @@
-// --help and `sptile help`: as wide as the terminal, with headings in colour.
+// Formatting of --help and `sptile help` for the width of the terminal, with colored headings.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,7 +8,7 @@
 
 namespace sptile::tools {
 
-/// Prints the short text of each option, or the long one too. Lines fit the terminal of standard output, or
+/// Prints the short text of each option, or also the long one. Lines fit the terminal of standard output, or
 /// 80 columns without one.
 class HelpFormat final : public CLI::Formatter {
  public:

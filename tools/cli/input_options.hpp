@@ -8,18 +8,18 @@
 
 namespace sptile::tools {
 
-/// As typed.
+/// Options as typed.
 struct InputOptions {
   bool real_part = false;
   std::string from = "auto", base = "auto", separator = "auto", columns = "auto";
 
-  /// Of edge lists; the words were checked when they were parsed.
+  /// Returns the options of edge lists, whose words were checked by the parser.
   [[nodiscard]] formats::EdgeListOptions edges() const;
-  /// The kind of file; empty where it says that itself.
+  /// Returns the kind of file; empty if it is to be detected.
   [[nodiscard]] std::string kind() const { return from == "auto" ? "" : from; }
-  /// How a file is read with these; without a hash of it.
+  /// Returns the options for reading a file without computing its hash.
   [[nodiscard]] LoadOptions load(DType dtype) const { return {dtype, real_part, false, edges(), kind(), {}}; }
-  /// " --base 1": what is not the default, as it would be typed.
+  /// Returns the options that differ from the defaults as command-line text, for example " --base 1".
   [[nodiscard]] std::string typed() const;
 };
 

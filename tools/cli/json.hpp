@@ -1,5 +1,4 @@
-// JSON values, for files that make or read them. Headers that only name them include tools/cli/result.hpp,
-// which is cheap.
+// JSON values. Headers that only name the type include tools/cli/result.hpp, which compiles faster.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -11,7 +11,7 @@
 namespace sptile::tools {
 namespace {
 
-/// The bytes of a file one by one, without memory of the heap.
+/// Reads a file byte by byte without heap memory.
 class Bytes {
  public:
   explicit Bytes(const char* path) noexcept : fd_(::open(path, O_RDONLY | O_CLOEXEC)) {}
@@ -36,7 +36,7 @@ class Bytes {
   std::size_t at_ = 0, end_ = 0;
 };
 
-/// Takes a hexadecimal number and the character behind it.
+/// Reads a hexadecimal number and the character after it.
 std::optional<std::uintptr_t> take_number(Bytes& bytes) noexcept {
   std::uintptr_t number = 0;
   for (;;) {
@@ -48,7 +48,7 @@ std::optional<std::uintptr_t> take_number(Bytes& bytes) noexcept {
   }
 }
 
-/// Takes the rest of a line; what starts with the first '/' goes to `path`.
+/// Reads the rest of a line and copies the part from the first '/' to `path`.
 std::size_t take_path(Bytes& bytes, std::span<char> path) noexcept {
   std::size_t length = 0;
   for (auto c = bytes.next(); c && *c != '\n'; c = bytes.next())
@@ -59,13 +59,13 @@ std::size_t take_path(Bytes& bytes, std::span<char> path) noexcept {
 }  // namespace
 
 std::string_view mapped_file(const void* address, std::span<char> path) noexcept {
-  const auto wanted = reinterpret_cast<std::uintptr_t>(address);
+  const auto target = reinterpret_cast<std::uintptr_t>(address);
   Bytes maps("/proc/self/maps");
   for (;;) {
     const auto first = take_number(maps), end = take_number(maps);
     if (!first || !end) return {};
     const std::size_t length = take_path(maps, path);
-    if (wanted >= *first && wanted < *end) return {path.data(), length};
+    if (target >= *first && target < *end) return {path.data(), length};
   }
 }
 

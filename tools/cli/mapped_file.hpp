@@ -1,4 +1,4 @@
-// Which mapped file an address belongs to, asked by a signal handler.
+// Lookup of the mapped file of an address, for signal handlers.
 #pragma once
 
 #include <span>
@@ -6,9 +6,8 @@
 
 namespace sptile::tools {
 
-/// Finds the mapping of this process that holds `address` in /proc/self/maps and copies the path of its file
-/// to `path`. Gives the path, cut where it is longer; empty where there is no such file. Safe in a signal
-/// handler.
+/// Finds the mapping of this process that contains `address` in /proc/self/maps and copies the path of its
+/// file to `path`. Returns the path, truncated to fit; empty if there is no such file. Async-signal-safe.
 std::string_view mapped_file(const void* address, std::span<char> path) noexcept;
 
 }  // namespace sptile::tools

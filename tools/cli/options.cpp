@@ -15,10 +15,10 @@
 namespace sptile::tools {
 namespace {
 
-// Validators return a message, empty for valid text. They may replace the text.
+// Validators return a message, or an empty string for valid text. They may replace the text.
 using Check = std::function<std::string(std::string&)>;
 
-// Replaces each name of a list by its spelling in the table; keeps what follows a colon.
+// Replaces each name of a list by its spelling in the table; keeps the text after a colon.
 Check name_check(const std::string& what, std::vector<std::string> known) {
   return [what, known = std::move(known)](std::string& text) {
     std::string spelled;

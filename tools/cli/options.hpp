@@ -1,4 +1,5 @@
-// Declaration of options. Hides the parser (CLI11), which adds seconds to each source file that includes it.
+// Declaration of options. Hides the parser (CLI11), which adds seconds to the compilation of each source file
+// that includes it.
 #pragma once
 
 #include <cstddef>
@@ -13,30 +14,30 @@
 
 namespace sptile::tools {
 
-/// One declared option. Help, completions, manual pages and the reference take everything from here.
+/// One declared option, the source of help, completions, manual pages and the reference.
 class Option {
  public:
   Option(CLI::Option* option, OptionTable& facts) : option_(option), facts_(&facts) {}
 
   Option& required();
-  /// Replaces the variable's value as the default that help shows; "" shows none.
+  /// Replaces the default that help displays; "" displays none.
   Option& default_text(const std::string& text);
   Option& description(const std::string& text);
-  /// The long text, which `sptile help`, the manual page and the reference add to the short one: sentences in
-  /// paragraphs, code in backquotes.
+  /// Sets the long text, which `sptile help`, the manual page and the reference print after the short one:
+  /// sentences in paragraphs, code in backquotes.
   Option& details(const std::string& text);
-  /// "rows", "us", "GB/s".
+  /// Sets the unit, for example "rows", "us", "GB/s".
   Option& unit(const std::string& unit);
-  /// Reads this environment variable if the option is not given.
+  /// Sets the environment variable that is read if the option is not given.
   Option& environment(const std::string& variable);
   /// Accepts these values, in any case.
   Option& one_of(std::vector<std::string> values);
   /// Accepts the value types, "f32" as well as "float32".
   Option& value_type();
-  /// Completes these names, alone or in a list; checks nothing.
+  /// Offers these names in completions, alone or in a list, without checking the value.
   Option& offer(std::vector<std::string> values);
   /// Accepts names of a table and lists of them, "a:1,b", in any spelling that find_name accepts, and checks
-  /// them while the command line is parsed. Verbs check what follows a colon.
+  /// them during parsing. Verbs check the text after a colon.
   Option& names(const std::string& what, std::vector<std::string> known);
   Option& range(std::int64_t lowest, std::int64_t highest);  ///< for options of an integer type
   Option& real_range(double lowest, double highest);         ///< for double; excludes NaN
@@ -48,9 +49,9 @@ class Option {
   OptionTable* facts_;
 };
 
-/// The options of a verb, or of a kind below it. Places are written when the command line is parsed and must
-/// outlive that. Names are "-o,--output", followed by a placeholder for the value: "--method METHOD"; a name
-/// without dashes is a positional argument, and "OUT,-o,--output" is either.
+/// The options of a verb or of a kind of a verb. Parsing writes the referenced variables, which must outlive
+/// it. Names are "-o,--output", followed by a placeholder for the value: "--method METHOD". A name without
+/// dashes is a positional argument, and "OUT,-o,--output" is either.
 class Options {
  public:
   Options(CLI::App& app, OptionTable& facts) : app_(&app), facts_(&facts) {}
@@ -61,16 +62,16 @@ class Options {
   Option add_option(const std::string& names, std::uint64_t& place, const std::string& help);
   Option add_option(const std::string& names, double& place, const std::string& help);
   Option add_option(const std::string& names, DType& place, const std::string& help);
-  /// Several values. A positional takes all arguments that follow; an option takes one argument each time and
-  /// splits it at commas, so it never takes the arguments after it.
+  /// Adds an option with several values. A positional takes all following arguments; an option takes one
+  /// argument each time and splits it at commas, so it never consumes the arguments after it.
   Option add_option(const std::string& names, std::vector<std::string>& place, const std::string& help);
   Option add_option(const std::string& names, std::vector<std::int64_t>& place, const std::string& help);
   Option add_flag(const std::string& names, bool& place, const std::string& help);
 
-  /// Finds an option that was declared.
+  /// Returns a declared option by name.
   [[nodiscard]] Option get_option(const std::string& name) const;
 
-  /// Marks all options that were declared so far since `first`, a count of them, as those of every verb.
+  /// Marks all options declared since `first`, a count of options, as options of every verb.
   void mark_common(std::size_t first);
   [[nodiscard]] std::size_t count() const;
 

@@ -11,7 +11,7 @@
 namespace sptile::tools {
 namespace {
 
-// Of all orderings, each once: "thorough"; "alpha=".
+// Returns the presets ("thorough") or settings ("alpha=") of all methods, without duplicates.
 template <class Row>
 std::vector<std::string> settings_of_all(std::span<const Row> reorder::Reorderer::*rows,
                                          std::string_view ending) {
@@ -38,7 +38,7 @@ Option declare_orders(Options& app, OrderRequest& request, const std::string& op
   const bool by_formats = request.window_rows == 0;
   Option rows =
       app.add_option("--window-rows ROWS", request.window_rows, "Height of the row windows to optimize for")
-          .range(kLeastWindowRows, kMostWindowRows)
+          .range(kMinWindowRows, kMaxWindowRows)
           .unit("rows");
   if (by_formats) rows.default_text("height common to all formats, else 8");
   return method;

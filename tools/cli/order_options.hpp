@@ -1,4 +1,4 @@
-// The options of verbs that order rows.
+// Options of verbs that order rows.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace sptile::tools {
 
-/// Declares the option that names the method, and --preset, --set and --window-rows. The same words on every
+/// Declares the option for the method, and --preset, --set and --window-rows, with the same text for every
 /// verb.
 Option declare_order(Options& app, OrderRequest& request, const std::string& option, const std::string& help);
 
-/// The same for several: METHOD[:PRESET] with commas, or all.
+/// Declares the option for several methods: METHOD[:PRESET] with commas, or all.
 Option declare_orders(Options& app, OrderRequest& request, const std::string& option,
                       const std::string& help);
 

@@ -23,7 +23,7 @@ void write_text(std::FILE* stream, std::string_view text) {
 }
 
 void write_control(std::FILE* stream, std::string_view sequence) {
-  std::fwrite(sequence.data(), 1, sequence.size(), stream);  // finish_output tells of failures
+  std::fwrite(sequence.data(), 1, sequence.size(), stream);  // finish_output reports failures
 }
 
 Status finish_output() {

@@ -1,4 +1,4 @@
-// The only place that writes to standard output and standard error.
+// The only module that writes to standard output and standard error.
 #pragma once
 
 #include <cstdio>
@@ -8,14 +8,14 @@
 
 namespace sptile::tools {
 
-/// Writes text at once, as printable() shows it: names, cells and keys of files may hold what a terminal
-/// obeys. The colours of paint() pass where the stream has colours.
+/// Writes text immediately, converted by printable(), because names, cells and keys of files may contain
+/// terminal control sequences. Colors of paint() are kept if the stream has colors.
 void write_text(std::FILE* stream, std::string_view text);
 
-/// Writes one of ours to a terminal as it is: a sequence that moves its cursor.
+/// Writes a trusted control sequence, such as a cursor movement, to a terminal without conversion.
 void write_control(std::FILE* stream, std::string_view sequence);
 
-/// Errc::io where standard output did not take everything that was written.
+/// Errc::io if writing to standard output failed.
 Status finish_output();
 
 }  // namespace sptile::tools

@@ -16,42 +16,42 @@ namespace {
 using namespace std::chrono_literals;
 constexpr std::string_view kClearLine = "\r\033[K";
 
-// Guesses do not deserve fractions.
+// Estimates are rounded to full units.
 std::string coarse_seconds(double seconds) {
   return seconds < 1    ? "less than 1 s"
          : seconds < 60 ? fmt::format("{:.0f} s", seconds)
                         : human_seconds(seconds);
 }
 
-// A phase of a job, which has a bar of its own: "read 42%".
+// Returns the phase of a job with its share, for example "read 42%".
 std::string phase_share(const std::string& phase, std::int64_t done, std::int64_t total) {
   if (total <= 0) return phase;
   return fmt::format("{} {:.0f}%", phase,
                      100 * std::min(1.0, static_cast<double>(done) / static_cast<double>(total)));
 }
 
-// The longest guess: bars should not jump when the time left gets shorter.
+// Width of the longest estimate, so that the bar does not jump when the remaining time gets shorter.
 constexpr int kPercentAndTime = 5 + 20;
-constexpr int kLeastCells = 10, kMostCells = 40, kLeastLabel = 10;
+constexpr int kMinCells = 10, kMaxCells = 40, kMinLabel = 10;
 }  // namespace
 
 std::string progress_line(const std::string& phase, std::int64_t done, std::int64_t total, double seconds,
                           int width) {
   if (phase.empty()) return {};
   const int room = std::max(width - 1, 0);
-  if (total <= 0) return shorten(done > 0 ? fmt::format("{:<{}} {}", phase, kLeastLabel, done) : phase, room);
+  if (total <= 0) return shorten(done > 0 ? fmt::format("{:<{}} {}", phase, kMinLabel, done) : phase, room);
   const double share = std::clamp(static_cast<double>(done) / static_cast<double>(total), 0.0, 1.0);
   const std::string left =
       share > 0.01 ? fmt::format("  {} left", coarse_seconds(seconds * (1 - share) / share)) : "";
   const std::string percent = fmt::format(" {:3.0f}%{}", 100 * share, left);
-  // The label gives way to a short bar; where that does not help, the bar goes.
+  // The label is shortened in favor of a short bar; if that does not suffice, the bar is omitted.
   const int beside = room - kPercentAndTime - 3;  // " [", "]"
-  const int label_room = std::max(beside - kLeastCells, 0);
-  if (label_room < kLeastLabel)
+  const int label_room = std::max(beside - kMinCells, 0);
+  if (label_room < kMinLabel)
     return shorten(shorten(phase, std::max(room - display_width(percent), 1)) + percent, room);
   std::string label = shorten(phase, label_room);
-  label.append(static_cast<std::size_t>(std::max(kLeastLabel - display_width(label), 0)), ' ');
-  const int cells = std::min(beside - display_width(label), kMostCells);
+  label.append(static_cast<std::size_t>(std::max(kMinLabel - display_width(label), 0)), ' ');
+  const int cells = std::min(beside - display_width(label), kMaxCells);
   const int full = static_cast<int>(share * cells);
   return fmt::format("{} [{:=<{}}{: <{}}]{}", label, "", full, "", cells - full, percent);
 }
@@ -89,7 +89,7 @@ void ProgressBar::paint() {
   const auto now = std::chrono::steady_clock::now();
   const std::string phase = progress_.phase.load();
   const std::int64_t done = progress_.done.load();
-  if (phase != phase_ || done < done_) phase_start_ = last_look_;  // it began after the last look
+  if (phase != phase_ || done < done_) phase_start_ = last_look_;  // the phase began after the last update
   phase_ = phase;
   done_ = done;
   last_look_ = now;

@@ -1,4 +1,4 @@
-// Shows how far a Progress is: one line on stderr that repaints itself, with the time left.
+// Progress bar: one line on stderr with the remaining time.
 #pragma once
 
 #include <chrono>
@@ -13,18 +13,18 @@
 
 namespace sptile::tools {
 
-/// Formats one state: "read  [=======         ]  42%  12 s left", in less than `width` columns: long phases
-/// lose their middle, narrow terminals the bar, so that percent and time always show. Without a total it
-/// shows the count; without a phase nothing.
+/// Formats one state, such as "read  [=======         ]  42%  12 s left", in less than `width` columns. Long
+/// phases are shortened in the middle and narrow terminals omit the bar, so that percentage and time are
+/// always visible. Prints the count if there is no total, and nothing without a phase.
 std::string progress_line(const std::string& phase, std::int64_t done, std::int64_t total, double seconds,
                           int width);
 
-/// True when a bar may be painted: stderr is a terminal that can move its cursor.
+/// Returns whether a bar may be drawn: stderr is a terminal that can move its cursor.
 bool stderr_is_terminal();
 
-/// Paints `progress`, or where it is a job of many steps "3 of 12: read  [===      ]  25%  2 min 5 s left",
-/// ten times a second from its own thread, from construction to destruction. Short work is over before the
-/// first painting.
+/// Draws `progress`, for a job of many steps as "3 of 12: read  [===      ]  25%  2 min 5 s left", ten times
+/// per second from a separate thread, from construction to destruction. Short work finishes before the first
+/// drawing.
 class ProgressBar {
  public:
   explicit ProgressBar(const Progress& progress);
@@ -32,10 +32,10 @@ class ProgressBar {
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  /// Stops painting and clears the line; further calls do nothing. The destructor does it too.
+  /// Stops drawing and clears the line. Further calls have no effect. The destructor calls it.
   void finish();
 
-  /// Prints a line above the bar, at once.
+  /// Prints a line above the bar immediately.
   void print(const std::string& line, std::FILE* to = stderr);
 
  private:
@@ -54,7 +54,7 @@ class ProgressBar {
   std::thread painter_;
 };
 
-/// Prints a line at once, above the bar when there is one (`bar` may be null).
+/// Prints a line immediately, above the bar if there is one (`bar` may be null).
 void print_line(ProgressBar* bar, const std::string& line, std::FILE* to = stderr);
 
 }  // namespace sptile::tools

@@ -13,7 +13,7 @@
 namespace sptile::tools {
 namespace {
 
-// Tables fit already; sentences are wrapped. In files and pipes lines stay whole.
+// Wraps sentences; tables already fit. Lines in files and pipes are not wrapped.
 std::string fit_terminal(const std::string& text) {
   const std::optional<int> columns = terminal_columns(stdout);
   if (!columns) return text;

@@ -19,7 +19,7 @@ namespace {
 volatile sig_atomic_t progress_is_painted = 0;
 std::atomic<bool> is_ending{false};
 
-// stdio must not be used in a signal handler.
+// Writes to stderr without stdio, which must not be used in a signal handler.
 void write_now(std::string_view text) {
   [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, text.data(), text.size());
 }
@@ -40,7 +40,7 @@ void on_signal(int number) {
 }
 
 void on_bus_error(int number, siginfo_t* info, void*) {
-  while (is_ending.exchange(true)) ::pause();  // another thread reads the same file
+  while (is_ending.exchange(true)) ::pause();  // another thread reads the same truncated file
   std::array<char, PATH_MAX> buffer;
   const std::string_view path = mapped_file(info->si_addr, buffer);
   clean_up();
@@ -54,10 +54,11 @@ void on_bus_error(int number, siginfo_t* info, void*) {
 
 void clean_up_on_signals(bool painting) {
   progress_is_painted = painting ? 1 : 0;
-  ::signal(SIGXFSZ, SIG_IGN);  // the write that meets the limit fails instead, and is reported
+  ::signal(SIGXFSZ, SIG_IGN);  // the write that exceeds the limit then fails and is reported
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction action {};
-    if (::sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) continue;  // nohup
+    // ignored by nohup
+    if (::sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN) continue;
     action = {};
     action.sa_handler = on_signal;
     ::sigaction(number, &action, nullptr);

@@ -15,7 +15,7 @@ namespace {
 using Rows = std::vector<std::vector<std::string>>;
 
 constexpr std::size_t kGap = 2;
-constexpr int kLeastText = 24;  // columns in which it is worth wrapping a text
+constexpr int kMinText = 24;  // minimum columns for wrapped text
 
 std::vector<std::size_t> widths_of(const Rows& rows) {
   std::vector<std::size_t> widths(rows.front().size(), 0);
@@ -25,7 +25,7 @@ std::vector<std::size_t> widths_of(const Rows& rows) {
   return widths;
 }
 
-// A paragraph for each row: its first cell, then "header cell, header cell".
+// Formats each row as a paragraph: its first cell, then "header cell, header cell".
 std::string format_paragraphs(const Rows& rows, int columns) {
   std::string text;
   for (std::size_t r = 1; r < rows.size(); ++r) {
@@ -64,7 +64,7 @@ std::string format_table(const Rows& rows, std::string_view alignment, std::opti
   for (std::size_t c = 0; c + 1 < widths.size(); ++c) before_last += widths[c] + kGap;
   const int last = static_cast<int>(before_last);
   const bool fits = !columns || last + static_cast<int>(widths.back()) <= *columns;
-  if (!fits && (alignment.back() != 'l' || *columns - last < kLeastText))
+  if (!fits && (alignment.back() != 'l' || *columns - last < kMinText))
     return format_paragraphs(rows, *columns);
   std::string text;
   for (auto row : rows) {

@@ -1,4 +1,4 @@
-// What stands behind standard output and standard error: a terminal, and how wide it is, or a file or a pipe.
+// Terminal properties of standard output and standard error.
 #pragma once
 
 #include <cstdio>
@@ -6,14 +6,13 @@
 
 namespace sptile::tools {
 
-/// Columns where nothing says how many there are.
+/// Default number of columns.
 inline constexpr int kUsualColumns = 80;
 
-/// Columns of the terminal behind a stream; nothing where there is none.
+/// Returns the columns of a stream's terminal; nullopt if it is not a terminal.
 std::optional<int> terminal_columns(std::FILE* stream);
 
-/// True when a stream is a terminal that can move its cursor and change colours: $TERM says so of those that
-/// cannot.
+/// Returns whether a stream is a terminal that can move its cursor and change colors, according to $TERM.
 bool is_capable_terminal(std::FILE* stream);
 
 }  // namespace sptile::tools

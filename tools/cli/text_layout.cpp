@@ -8,14 +8,14 @@ namespace {
 
 bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
-// Bytes of the colour that starts here, "\033[1;31m"; 0 where none does.
+// Returns the length in bytes of a color code at the start, such as "\033[1;31m"; 0 if there is none.
 std::size_t colour_length(std::string_view text) {
   if (!text.starts_with("\033[")) return 0;
   const std::size_t end = text.find_first_not_of("0123456789;", 2);
   return end != std::string_view::npos && text[end] == 'm' ? end + 1 : 0;
 }
 
-// The first characters of a text, or the last ones.
+// Returns the first characters of a text; tail returns the last ones.
 std::string_view head(std::string_view text, int width) {
   std::size_t end = 0;
   while (end < text.size() && (width > 0 || continues_character(text[end]))) {
@@ -35,8 +35,8 @@ std::string_view tail(std::string_view text, int width) {
   return text.substr(start);
 }
 
-// Length of the longest part of a word, up to one of its commas, that takes `width` columns; all of it where
-// it fits, or has no comma there.
+// Returns the length of the longest part of a word that ends at a comma and fits `width` columns; all of it
+// if it fits or has no such comma.
 std::size_t part_that_fits(std::string_view word, int width) {
   if (display_width(word) <= width) return word.size();
   const std::size_t comma = head(word, width).rfind(',');
@@ -68,7 +68,7 @@ std::string shorten(std::string_view text, int width) {
 std::string wrap(std::string_view text, int width, int indent, int used) {
   std::string result;
   int column = used;
-  bool starts_line = true;  // nothing of the text stands in this line yet
+  bool starts_line = true;  // the line contains no text yet
   const auto break_line = [&] {
     result.append("\n").append(static_cast<std::size_t>(indent), ' ');
     column = indent;
@@ -97,10 +97,10 @@ std::string wrap(std::string_view text, int width, int indent, int used) {
 }
 
 std::string entry(std::string_view name, std::string_view text, int column, int width) {
-  constexpr int kBelow = 6, kLeastText = 20;
+  constexpr int kBelow = 6, kMinText = 20;
   std::string line = "  " + wrap(name, width, 4, 2);
   if (text.empty()) return line + "\n";
-  if (width - column < kLeastText) column = kBelow;
+  if (width - column < kMinText) column = kBelow;
   const int used = display_width(std::string_view(line).substr(line.rfind('\n') + 1));
   if (used < column)
     line.append(static_cast<std::size_t>(column - used), ' ');

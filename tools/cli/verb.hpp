@@ -1,4 +1,4 @@
-// Verbs of the command, and the state of one run.
+// Verbs of the command, and the context of one run.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class ProgressBar;
 /// Options of every verb.
 struct CommonOptions {
   bool json = false;
-  int threads = 0;  ///< 0: all
+  int threads = 0;  ///< 0: all available
   std::uint64_t seed = 1;
   bool quiet = false;
   bool verbose = false;
@@ -27,34 +27,35 @@ struct CommonOptions {
   std::string color = "auto";
 };
 
-/// One run of one verb.
+/// Context of one run of one verb.
 struct Session final : Work {
   std::string verb;
   CommonOptions common;
-  ProgressBar* bar = nullptr;  ///< draws the progress; notes on stderr go through it
+  ProgressBar* bar = nullptr;  ///< draws the progress; notes on stderr are printed through it
 
-  /// On stderr, also with --quiet.
+  /// Prints to stderr, also with --quiet.
   void warn(const std::string& text) const override;
-  /// On stderr; silent with --quiet.
+  /// Prints to stderr unless --quiet is set.
   void note(const std::string& text) const override;
-  /// On stderr, but only with --verbose.
+  /// Prints to stderr only with --verbose.
   void detail(const std::string& text) const override;
 };
 
 using Action = std::function<Status(Session&)>;
 
-/// One row of the verb table. A verb's own file in commands/ defines it.
+/// A row of the verb table, defined in the verb's file in commands/.
 struct Verb {
-  std::string_view name;                ///< "convert"
+  std::string_view name;                ///< for example "convert"
   std::string_view summary;             ///< at most 70 characters, imperative
-  std::string_view details;             ///< the long text: paragraphs, code in backquotes
-  std::string_view json_keys;           ///< the keys of its JSON object, and what they mean
+  std::string_view details;             ///< long text: paragraphs, code in backquotes
+  std::string_view json_keys;           ///< keys of its JSON object, with descriptions
   std::string_view example;             ///< command lines
-  Action (*declare)(Options& options);  ///< adds the verb's options; the action runs after they are parsed
-  std::string_view output_ending = {};  ///< ".h5": of the output name that messages propose
+  Action (*declare)(Options& options);  ///< adds the verb's options; the action runs after parsing
+  /// suffix of the output name that messages propose, for example ".h5"
+  std::string_view output_ending = {};
 };
 
-/// Lists every verb, in the order of the help.
+/// Returns all verbs, in the order of the help.
 std::span<const Verb> verbs();
 
 /// Returns the verb with this name, or null.

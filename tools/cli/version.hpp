@@ -1,11 +1,11 @@
-// Which sptile this is.
+// Version of sptile.
 #pragma once
 
 #include <string_view>
 
 namespace sptile::tools {
 
-/// "0.1.0"
+/// Returns the version, for example "0.1.0".
 std::string_view version();
 
 }  // namespace sptile::tools

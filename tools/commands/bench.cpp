@@ -75,7 +75,7 @@ Result<BenchTask> make_task(const BenchOptions& options) {
   if (!precisions) return tl::unexpected(std::move(precisions.error()));
   for (const PrecisionChoice& precision : *precisions) {
     ProductRequest request = options.request;
-    request.precision = precision.name == "fp64" ? "" : precision.name;  // it follows from the type
+    request.precision = precision.name == "fp64" ? "" : precision.name;  // implied by the type
     const auto device = resolve_device(request);
     if (!device) return tl::unexpected(device.error());
     task.device = *device;
@@ -105,13 +105,13 @@ Status write_plot(const BenchOptions& options, const Json& rows) {
   return output->commit();
 }
 
-// What there is to tell at the end.
+// Results printed at the end.
 struct Report {
   Json rows;
   std::int64_t resumed = 0;
   Json device = nullptr;
   std::vector<FailedInput> failed = {};
-  std::optional<Json> against = {};  // what compare_runs gives
+  std::optional<Json> against = {};  // result of compare_runs
 };
 
 Json report_json(const Session& session, const Report& report) {
@@ -127,7 +127,7 @@ Json report_json(const Session& session, const Report& report) {
   return json;
 }
 
-// What stands below the rows.
+// Returns the text below the rows.
 std::string closing_text(const BenchOptions& options, const Report& report) {
   const Json orders = compare_orders(report.rows);
   std::string text;
@@ -146,7 +146,7 @@ Result<std::vector<Json>> read_rows(const std::string& path) {
   return rows;
 }
 
-// Errc::check_failed where that is asked for.
+// Errc::check_failed if requested and rows are slower.
 Status check_against(const Session& session, const BenchOptions& options, const Report& report) {
   if (!report.against) return {};
   const Json &against = *report.against, &hosts = against["hosts"];
@@ -166,7 +166,7 @@ Status check_against(const Session& session, const BenchOptions& options, const 
                                               json_text(against["slower"]), compared, options.against));
 }
 
-// `head`: what the text has above.
+// Prints the report; `head` is the text above the rows.
 Status print_report(Session& session, const BenchOptions& options, const Report& report,
                     const std::string& head) {
   print_result(session, report_json(session, report), head + closing_text(options, report));
@@ -176,7 +176,7 @@ Status print_report(Session& session, const BenchOptions& options, const Report&
   return check_against(session, options, report);
 }
 
-// Everything comes from the CSV.
+// Reports from the CSV without measuring.
 Status report_only(Session& session, const BenchOptions& options, const std::optional<Json>& earlier) {
   const auto rows = read_rows(options.csv);
   if (!rows) return tl::unexpected(rows.error());
@@ -204,7 +204,7 @@ BenchLabels labels_of(const BenchTask& task) {
   return labels;
 }
 
-// Prints each row when it is there: a benchmark may take hours.
+// Prints each row when it is measured, because a benchmark may take hours.
 void print_as_they_come(const Session& session, BenchTask& task) {
   if (session.common.json) return;
   task.observe = [&session, table = BenchTable(labels_of(task), terminal_columns(stdout)),
@@ -248,7 +248,7 @@ Status measure(Session& session, const BenchOptions& options, const BenchTask& t
 
 Status run_bench(Session& session, const BenchOptions& options) {
   if (Status s = check_options(options); !s) return s;
-  // Before anything is measured: a bad output should cost no waiting.
+  // Checks the output before measuring, so that errors are reported early.
   if (!options.plot.empty())
     if (const auto probe = formats::OutputBytes::create(options.plot, options.force); !probe)
       return tl::unexpected(probe.error());

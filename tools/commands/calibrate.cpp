@@ -29,24 +29,24 @@ namespace {
 
 constexpr const char* kAll = "all";  // operations
 
-// As typed.
+// Options as typed.
 struct CalibrateOptions {
-  std::vector<std::string> inputs;   // besides the suite
-  std::vector<std::string> kernels;  // none: all
+  std::vector<std::string> inputs;   // in addition to the suite
+  std::vector<std::string> kernels;  // empty: all
   std::string device = "cpu", op = kAll;
   InputOptions input;
   bool quick = false;
   CalibrationPaths files;
 };
 
-// Resolved.
+// Resolved options.
 struct CalibrateTask {
   CalibrationScope scope;
   runtime::ProfileDevice device;
   CalibrationFiles files;
 };
 
-// What comes of it.
+// Result of a calibration.
 struct Calibration {
   runtime::DeviceProfile profile;
   std::vector<FitQuality> fits;
@@ -56,12 +56,12 @@ struct Calibration {
   double seconds = 0;
 };
 
-// True when operations were not left out by name.
+// Returns whether the options include a kernel's operation.
 bool takes(const CalibrateOptions& options, const runtime::Kernel& kernel) {
   return kernel.op->standalone && (options.op == kAll || options.op == kernel.op->name);
 }
 
-// The kernels that can be named.
+// Returns the names of the selectable kernels.
 std::vector<std::string> known_kernels(const CalibrateOptions& options, runtime::Device device) {
   std::vector<std::string> known;
   for (const runtime::Kernel& kernel : runtime::kernels())
@@ -69,7 +69,7 @@ std::vector<std::string> known_kernels(const CalibrateOptions& options, runtime:
   return known;
 }
 
-// The operations that have something to measure.
+// Returns the operations that can be measured.
 std::vector<const runtime::Operation*> operations_of(const CalibrateOptions& options) {
   std::vector<const runtime::Operation*> operations;
   const std::vector<std::string>& named = options.kernels;
@@ -88,7 +88,7 @@ std::string today() {
   return {text, std::strftime(text, sizeof text, "%Y-%m-%d", &utc)};
 }
 
-// The first device of the kind.
+// Returns the first device of the kind.
 Result<runtime::ProfileDevice> describe_device(runtime::Device kind) {
   runtime::cuda::DeviceInfo device;
   if (kind == runtime::Device::cuda) {
@@ -145,7 +145,7 @@ std::vector<std::string> new_comments(const CalibrateOptions& options, std::vect
   return comments;
 }
 
-// All that measurements say.
+// Returns all fitted constants.
 std::vector<runtime::ProfileNumber> fit_all(const Measurements& measured,
                                             std::span<const SelectorFit> selectors) {
   std::vector<runtime::ProfileNumber> numbers = fit_costs(measured.samples);
@@ -155,7 +155,7 @@ std::vector<runtime::ProfileNumber> fit_all(const Measurements& measured,
   return numbers;
 }
 
-// What was known and what was measured, and how good that is.
+// Combines known constants with those fitted from measurements, and evaluates them.
 Calibration fit(const Measurements& measured, std::span<const runtime::ProfileNumber> known,
                 const runtime::ProfileDevice& device, bool renews_all) {
   std::vector<SelectorFit> selectors = fit_selectors(measured.selectors);
@@ -165,7 +165,7 @@ Calibration fit(const Measurements& measured, std::span<const runtime::ProfileNu
           std::move(selectors), measured.samples.size()};
 }
 
-// Costs that were not measured are not known any more.
+// Returns whether constants that were not measured are dropped.
 bool renews_all(const CalibrateOptions& options) {
   return options.op == kAll && options.kernels.empty() && options.files.into.empty();
 }

@@ -1,4 +1,4 @@
-// The verbs, one file each.
+// Verbs of the command, one file each.
 #pragma once
 
 #include "tools/cli/verb.hpp"

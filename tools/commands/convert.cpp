@@ -20,7 +20,7 @@
 namespace sptile::tools {
 namespace {
 
-// Of a format that has one.
+// Returns the parameter name of a format that has one.
 std::string parameter_of(const FormatReport& format) {
   return std::string(formats::find_layout(format.name)->parameter->name);
 }
@@ -36,7 +36,7 @@ Json format_json(const FormatReport& format) {
   return json;
 }
 
-// null: not asked for.
+// Returns the JSON of the transpose; null if it was not requested.
 Json transpose_json(const ConvertReport& report) {
   if (!report.transpose) return nullptr;
   Json json = {{"shared", report.symmetric}, {"row_order", report.transpose->reordered}};
@@ -46,7 +46,7 @@ Json transpose_json(const ConvertReport& report) {
   return json;
 }
 
-// How a dry run knows what a conversion takes.
+// Returns the basis of a dry run's times.
 std::string time_basis() {
   return fmt::format("read, reorder and convert as measured, write at an assumed {:g} MB/s",
                      kAssumedWriteRate / 1e6);
@@ -79,7 +79,7 @@ Json convert_json(const Session& session, const ConvertTask& task, const Convert
   return json;
 }
 
-// Thresholds and selectors that were not typed, a line each.
+// Returns one line per threshold or selector that was chosen automatically.
 std::string explain_parameters(const ConvertReport& report) {
   std::string text;
   for (const FormatReport& f : report.formats)

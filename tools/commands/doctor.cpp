@@ -21,12 +21,12 @@ using doctor::Diagnosis, doctor::cuda_version_text;
 using Rows = std::vector<std::vector<std::string>>;
 
 #if defined(__clang__)
-constexpr const char* kCompiler = __VERSION__;  // "Debian Clang 14.0.6"
+constexpr const char* kCompiler = __VERSION__;  // for example "Debian Clang 14.0.6"
 #else
 constexpr const char* kCompiler = "g++ " __VERSION__;
 #endif
 
-// null where it is not known: no CUDA, no driver.
+// Returns null for unknown versions: no CUDA, no driver.
 Json version_or_null(int version) { return version > 0 ? Json(cuda_version_text(version)) : Json(nullptr); }
 
 template <class T>
@@ -124,7 +124,7 @@ Json doctor_json(const Session& session, const Diagnosis& found) {
   return json;
 }
 
-// A part of the text: its title, and its lines indented.
+// Returns a section of the text: its title and indented lines.
 std::string part(std::string_view title, const std::string& lines) {
   std::string text = fmt::format("{}\n", title);
   for (std::size_t at = 0; at < lines.size();) {
@@ -136,7 +136,7 @@ std::string part(std::string_view title, const std::string& lines) {
   return text + "\n";
 }
 
-// Names in the first column; the table has no header.
+// Formats facts with names in the first column; the table has no header.
 std::string facts(const Rows& rows) { return format_table(rows, "ll"); }
 
 std::string cuda_text(const Diagnosis& found) {
@@ -218,7 +218,7 @@ std::string devices_text(const Diagnosis& found) {
   return part("devices", lines);
 }
 
-// "2 of 3" kernels run; "-": there is none.
+// Returns text such as "2 of 3" runnable kernels; "-" if there are none.
 std::string count_text(const Diagnosis& found, runtime::Device device, std::string_view format,
                        std::string_view op) {
   const auto count = std::ranges::find_if(found.kernels, [&](const doctor::KernelCount& c) {
@@ -229,7 +229,7 @@ std::string count_text(const Diagnosis& found, runtime::Device device, std::stri
                                     : fmt::format("{} of {}", count->run, count->there);
 }
 
-// Operations down, formats across.
+// Returns a table with a row per operation and a column per format.
 std::string counts_text(const Diagnosis& found, runtime::Device device) {
   Rows rows(1, {std::string(name_of(device))});
   for (const formats::FormatLayout* layout : formats::layouts()) rows.front().emplace_back(layout->name);
@@ -241,7 +241,7 @@ std::string counts_text(const Diagnosis& found, runtime::Device device) {
   return format_table(rows, "l" + std::string(formats::layouts().size(), 'r'));
 }
 
-// A table for each device that runs any; for others the reason is all there is to say.
+// Returns a table per device that runs kernels, and only the reason for other devices.
 std::string kernels_text(const Diagnosis& found) {
   std::string lines;
   for (const doctor::Trial& trial : found.trials) lines += counts_text(found, trial.device) + "\n";

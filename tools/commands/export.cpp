@@ -28,7 +28,8 @@ Status run_export(Session& session, const ExportOptions& options) {
   if (!view) return tl::unexpected(view.error());
   auto csr = rebuild_matrix(**bundle, **view);
   if (!csr) return fail(csr.error().code, csr.error().message, options.bundle);
-  // Text does not say how wide its values are: halves are written so that any reader gets the same number.
+  // Text does not state the width of its values: 16-bit values are written as f32, so that all readers get
+  // the same numbers.
   const DType dtype = csr->values.dtype();
   if (dtype == DType::bf16 || (dtype == DType::f16 && !(*kind)->keeps_f16))
     csr->values = formats::convert_values(csr->values.view(), DType::f32);

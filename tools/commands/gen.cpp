@@ -21,8 +21,8 @@ namespace {
 struct GenOptions {
   std::string field = "real", out = "-";
   bool shuffle = false, data_set = false, force = false;
-  const gen::Generator* kind = nullptr;  // the one whose subcommand was given
-  Parameters arguments;                  // places for its options
+  const gen::Generator* kind = nullptr;  // generator of the given subcommand
+  Parameters arguments;                  // values of its options
 };
 
 std::string kinds_with_nodes() {
@@ -32,7 +32,7 @@ std::string kinds_with_nodes() {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// The outputs beside the graph, where they are asked for and can be had.
+// Opens the outputs of the data set, if requested and supported by the generator.
 Result<std::optional<gen::DataSet>> open_data_set(const GenOptions& options, formats::OutputGroup& outputs) {
   if (!options.data_set) return std::nullopt;
   if (options.kind->nodes == nullptr)
@@ -50,7 +50,7 @@ Status write_data_set(gen::DataSet& set, const GenOptions& options, const gen::G
 
 bool to_bundle(const GenOptions& options) { return named_kind(options.out) == FileKind::bundle; }
 
-// The same bundle as `convert` makes of it, without formats; of a matrix that is too large to be text.
+// Writes the bundle that `convert` would create without formats; for matrices that are too large for text.
 Status write_generated(const Session& session, const GenOptions& options, formats::OutputGroup& outputs,
                        const formats::CsrView& a, Progress* progress) {
   auto writer = formats::BundleWriter::create(
@@ -77,7 +77,7 @@ Status run_gen(Session& session, const GenOptions& options) {
   if (const Status s = check_stdout_free(session, options.out); !s) return s;
   if (!to_bundle(options))
     if (const Status s = check_output_name(options.out, FileKind::matrix_market); !s) return s;
-  formats::OutputGroup outputs;  // a graph without its data set, or beside an old one, is of no use
+  formats::OutputGroup outputs;  // the graph and its data set must be from the same run
   Result<std::optional<gen::DataSet>> set = open_data_set(options, outputs);
   if (!set) return tl::unexpected(std::move(set.error()));
   const Stopwatch total;
@@ -122,7 +122,7 @@ void declare_argument(Options& app, const gen::ArgumentSpec& spec, ParameterValu
 }
 
 void declare_kind(Options& verb, const gen::Generator& kind, const std::shared_ptr<GenOptions>& options) {
-  // The places must not move: the options keep their addresses.
+  // Must not be moved: the options store addresses of the elements.
   auto arguments = std::make_shared<Parameters>(kind.arguments.size());
   const std::string footer = fmt::format(
       "Options of 'sptile gen' (-o, --seed, --field, --shuffle, ...) also apply.\nExample:\n"

@@ -33,7 +33,7 @@ Json formats_json(const runtime::Bundle& bundle, Side side) {
   return list;
 }
 
-// null: not held.
+// Returns the formats of the transpose; null if it is not stored.
 Json transpose_json(const runtime::Bundle& bundle) {
   if (bundle.formats(Side::transpose).empty()) return nullptr;
   return {{"shared", is_symmetric(bundle)},
@@ -49,14 +49,14 @@ Json array_json(const runtime::BundleArray& array) {
           {"xxh3", fmt::format("{:016x}", array.hash)}};
 }
 
-// What the writer left to sptile; a bundle of anybody may hold it, so nothing in it moves the cursor.
+// Returns the recorded automatic choices. Bundles may be untrusted, so control sequences are removed.
 std::string choices_text(const runtime::Bundle& bundle) {
-  constexpr std::size_t kMost = 1 << 16;
+  constexpr std::size_t kMax = 1 << 16;
   std::string text;
   for (const runtime::BundleArray& array : bundle.arrays())
     if (array.path == formats::kChoicesPath && array.array.dtype == DType::u8) {
       const auto* const bytes = static_cast<const char*>(array.array.data);
-      text.assign(bytes, std::min(static_cast<std::size_t>(array.array.size), kMost));
+      text.assign(bytes, std::min(static_cast<std::size_t>(array.array.size), kMax));
     }
   for (char& c : text)
     if ((c < ' ' || c > '~') && c != '\n') c = '?';
@@ -64,7 +64,7 @@ std::string choices_text(const runtime::Bundle& bundle) {
   return text;
 }
 
-// A line each.
+// Returns the choices as a list of lines.
 Json choices_json(const runtime::Bundle& bundle) {
   const std::string text = choices_text(bundle);
   Json list = Json::array();
@@ -106,7 +106,7 @@ std::string formats_table(const runtime::Bundle& bundle, Side side) {
   return format_table(rows, "llrrrl");
 }
 
-// That of a symmetric matrix has its line in the title.
+// Returns the section on the transpose; the title states whether the matrix is symmetric.
 std::string transpose_text(const runtime::Bundle& bundle) {
   if (is_symmetric(bundle) || bundle.formats(Side::transpose).empty()) return "";
   return fmt::format("\ntranspose: {} x {}, {}\n\n{}", bundle.cols(), bundle.rows(),

@@ -16,10 +16,10 @@ namespace sptile::tools {
 namespace {
 using Rows = std::vector<std::vector<std::string>>;
 
-// Which rows are wanted; empty: all of them.
+// Selected rows; empty: all of them.
 struct Filter {
-  std::string text;                                            // in the name
-  std::vector<std::string> formats, ops, devices, precisions;  // of kernels
+  std::string text;                                            // substring of the name
+  std::vector<std::string> formats, ops, devices, precisions;  // for kernels only
 
   [[nodiscard]] bool names(std::string_view name) const { return name.find(text) != std::string_view::npos; }
   [[nodiscard]] bool is_for_kernels() const {
@@ -27,7 +27,7 @@ struct Filter {
   }
 };
 
-// One of sptile's tables, as JSON and as text.
+// A table of sptile, as JSON and as text.
 struct Listing {
   std::string_view name;
   Json (*json)(const Filter& filter);
@@ -36,8 +36,8 @@ struct Listing {
 
 std::string yes_no(bool value) { return value ? "yes" : "no"; }
 
-// As those of reorderers; "values" where not all from least to most are taken, "names" of those that have
-// one, "default" where a conversion does not look at the matrix.
+// Returns parameters with the keys of reorderers, and "values" if not all numbers in the range are valid,
+// "names" for named values, "default" if it does not depend on the matrix.
 Json parameters_json(const formats::FormatParameter* parameter) {
   if (parameter == nullptr) return Json::array();
   Json json = {{"name", parameter->name},
@@ -98,7 +98,7 @@ Json reorderers_json(const Filter& filter) {
   return rows;
 }
 
-// "neighbours, alpha"; "-" without any.
+// Returns names such as "neighbours, alpha"; "-" if there are none.
 template <class T>
 std::string names(std::span<const T> rows) {
   std::string text;
@@ -118,8 +118,7 @@ bool is_among(const std::vector<std::string>& wanted, std::string_view name) {
   return wanted.empty() || std::ranges::find(wanted, name) != wanted.end();
 }
 
-// How f32 products, or those of f64 operands, may be formed; none of a kernel for CUDA in a build without
-// them.
+// Returns the precisions of products of f32 or f64 operands; empty for a CUDA kernel in a build without CUDA.
 std::vector<std::string_view> precisions_of(const runtime::Kernel& kernel) {
   std::vector<std::string_view> found;
   const auto add = [&](runtime::Precision precision) {

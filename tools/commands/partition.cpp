@@ -35,7 +35,7 @@ struct PartitionOptions {
   OrderRequest order;
   DType dtype = DType::none;
   InputOptions input;
-  double bandwidth = 300, latency = 5, gflops = 5000;  // GB/s, microseconds, 10^9 operations a second
+  double bandwidth = 300, latency = 5, gflops = 5000;  // GB/s, microseconds, 10^9 operations per second
   std::int64_t n = 128;
   bool force = false;
 
@@ -75,7 +75,7 @@ Result<Division> divide(Session& session, const ChosenMethod& method, const form
   return reorder::divide_by_part(*part, parts);
 }
 
-// Puts the rows of each part, and so its columns, into the order that is asked for.
+// Reorders the rows of each part, and its columns accordingly, if requested.
 Status order_parts(Session& session, const Ordering& ordering, const formats::CsrView& a,
                    Division& division) {
   if (ordering.method->name == "identity") return {};
@@ -150,7 +150,7 @@ Json partition_json(const Session& session, const PartitionOptions& options, con
   return json;
 }
 
-// More than these are not told one by one.
+// Maximum number of parts that are printed individually.
 constexpr std::size_t kPartsShown = 32;
 
 std::string parts_table(const PartitionDescription& whole) {
@@ -227,7 +227,7 @@ Status write_parts(Session& session, const PartitionOptions& options, const Chos
                    const Ordering& ordering) {
   if (options.parts == 0 || options.out.empty())
     return fail(Errc::usage, "missing --parts P and -o DIR; --predict needs neither and writes nothing");
-  // Before the input is read: a bad output should cost no waiting.
+  // Checks the output before reading the input, so that errors are reported early.
   auto folder = formats::AtomicFolder::create(options.out, options.force, is_partition_file);
   if (!folder) return tl::unexpected(std::move(folder.error()));
   const auto report = make_partition(session, options, method, ordering, *folder);
@@ -245,7 +245,7 @@ std::optional<std::int64_t> read_count(std::string_view text) {
   return whole && number >= 1 && number <= reorder::kMostParts ? std::optional(number) : std::nullopt;
 }
 
-// "gpus=8..1024" doubles, "gpus=8,12" lists.
+// Parses "gpus=8..1024" (doubling) and "gpus=8,12" (a list).
 Result<std::vector<std::int32_t>> read_gpus(const std::string& typed) {
   constexpr std::string_view kKey = "gpus=", kTo = "..";
   std::string_view text = typed;
@@ -349,7 +349,7 @@ std::string method_details() {
 
 Action declare_partition(Options& app) {
   auto options = std::make_shared<PartitionOptions>();
-  constexpr double kMostRate = 1e9;
+  constexpr double kMaxRate = 1e9;
   declare_matrix(app, options->in);
   app.add_option("--parts P", options->parts, "Number of parts")
       .default_text("")
@@ -370,13 +370,13 @@ Action declare_partition(Options& app) {
       .range(1, 1 << 20);
   app.add_option("--bandwidth RATE", options->bandwidth,
                  "Bandwidth of one device in each direction, for --predict")
-      .real_range(1e-3, kMostRate)
+      .real_range(1e-3, kMaxRate)
       .unit("GB/s");
   app.add_option("--latency TIME", options->latency, "Latency per communicating pair of parts, for --predict")
-      .real_range(0, kMostRate)
+      .real_range(0, kMaxRate)
       .unit("us");
   app.add_option("--gflops RATE", options->gflops, "SpMM rate of one device, for --predict")
-      .real_range(1e-3, kMostRate)
+      .real_range(1e-3, kMaxRate)
       .unit("GFLOP/s")
       .details("`sptile run` measures it.");
   declare_input(app, options->input);

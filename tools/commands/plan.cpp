@@ -29,10 +29,10 @@ struct PlanVerbOptions {
   ProductRequest request;
 };
 
-// A plan that was made, and the one whose place it takes.
+// A new plan, and the stored plan that it replaces.
 struct NewPlan {
   runtime::PlanToStore plan;
-  std::string replaces;  // a group of the bundle; empty: none
+  std::string replaces;  // group in the bundle; empty: none
 };
 
 runtime::PlanOptions plan_options(const Session& session, const PlanVerbOptions& options,
@@ -51,7 +51,8 @@ runtime::PlanOptions plan_options(const Session& session, const PlanVerbOptions&
   return plan;
 }
 
-// Chooses as `run` would, and divides the work once more: a CUDA plan no longer has it on the host.
+// Chooses as `run` would, then divides the work again, because a CUDA plan no longer has its schedule on the
+// host.
 Result<runtime::PlanToStore> make_plan(const runtime::Operation& op,
                                        std::span<const runtime::PlanMatrix> matrices,
                                        runtime::PlanOptions options) {
@@ -70,7 +71,7 @@ Result<runtime::PlanToStore> make_plan(const runtime::Operation& op,
   return runtime::plan_to_store(op, a, *kernel, options, *device, *costs);
 }
 
-// The plan of the bundle that has the same key; nothing where there is none.
+// Returns the group of the stored plan with the same key; empty if there is none.
 Result<std::string> replaced_by(const runtime::PlanToStore& plan, const runtime::Bundle& bundle,
                                 const PlanVerbOptions& options) {
   for (const runtime::StoredPlan& old : bundle.plans()) {
@@ -102,7 +103,7 @@ Result<std::vector<NewPlan>> make_plans(Session& session, const PlanVerbOptions&
   return made;
 }
 
-// Into the bundle that they are of, which is open: not into another one that has its name by now.
+// Writes to the open bundle that the plans belong to, even if its path now refers to another file.
 Result<std::uint64_t> store(Session& session, const runtime::Bundle& bundle, const std::string& path,
                             const std::vector<NewPlan>& plans) {
   auto writer = formats::BundleWriter::extend(bundle.descriptor(), path, &session.progress);
@@ -116,7 +117,7 @@ Result<std::uint64_t> store(Session& session, const runtime::Bundle& bundle, con
   return writer->commit();
 }
 
-// As the bundle will show them.
+// Returns the plans as the bundle will present them.
 std::vector<runtime::StoredPlan> views_of(const std::vector<NewPlan>& plans) {
   std::vector<runtime::StoredPlan> views;
   for (const NewPlan& made : plans)
@@ -125,8 +126,7 @@ std::vector<runtime::StoredPlan> views_of(const std::vector<NewPlan>& plans) {
   return views;
 }
 
-// The name of the device to plan for when none is given: that of a named kernel, else a GPU where one is
-// usable.
+// Returns the device if none is given: that of a named kernel, otherwise CUDA if usable.
 std::string_view default_device(const ProductRequest& request) {
   const auto kernels = runtime::kernels();
   const auto named = std::ranges::find(kernels, request.kernel, &runtime::Kernel::name);

@@ -58,12 +58,12 @@ Status check_outputs(const Session& session, const ReorderOptions& options) {
   if (Status s = check_stdout_free(session, out); !s) return s;
   if (Status s = check_stdout_free(session, permutation); !s) return s;
   if (out.empty() || out == "-") return {};
-  // Before the input is read: a bad output should cost no waiting.
+  // Checks the output before reading the input, so that errors are reported early.
   const auto probe = formats::OutputBytes::create(out, options.force);
   return probe ? Status() : tl::unexpected(probe.error());
 }
 
-// One 0-based old row per line, in the new order; an empty order is the given one.
+// Writes one 0-based old row per line, in the new order; an empty order is the identity.
 Status write_permutation(formats::OutputBytes& output, std::span<const std::int32_t> new_to_old,
                          std::int64_t rows) {
   constexpr std::size_t kBlock = 1 << 20;
@@ -104,7 +104,7 @@ Status write_file(Session& session, const ReorderOptions& options, const Orderin
               &session.progress);
 }
 
-// With every format.
+// Writes a bundle with every format.
 Status write_bundle(Session& session, const ReorderOptions& options, const Ordering& ordering,
                     formats::OutputGroup& outputs, const OrderObserver& observe, OrderChoice& choice) {
   ConvertTask task;
@@ -147,7 +147,7 @@ Status run_reorder(Session& session, const ReorderOptions& options) {
   const auto ordering = resolve_order(options.order);
   if (!ordering) return tl::unexpected(ordering.error());
   if (Status s = check_outputs(session, options); !s) return s;
-  formats::OutputGroup outputs;  // neither file without the other
+  formats::OutputGroup outputs;  // both files are written, or neither
   std::optional<formats::OutputBytes> permutation;
   if (!options.permutation.empty()) {
     auto created = formats::OutputBytes::create(options.permutation, {options.force, &outputs});

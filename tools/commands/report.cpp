@@ -27,7 +27,7 @@ struct ReportOptions {
   bool force = false;
 };
 
-// The given order first; the others once each.
+// Returns the given order first, then the others, without duplicates.
 Result<std::vector<Ordering>> resolve_all(const OrderRequest& request) {
   auto given =
       resolve_order({.method = "identity", .preset = {}, .settings = {}, .window_rows = request.window_rows});
@@ -42,7 +42,7 @@ Result<std::vector<Ordering>> resolve_all(const OrderRequest& request) {
   return orderings;
 }
 
-// What was asked for beside the defaults, as it would be typed.
+// Returns the options that differ from the defaults as command-line text.
 std::string product_options(const ProductRequest& request) {
   std::string text = fmt::format("--op {} -n {}", request.op, request.n);
   const auto add = [&](const char* option, const std::string& value, const char* usual) {
@@ -119,7 +119,7 @@ Status run_report(Session& session, ReportOptions& options) {
   if (!orderings) return tl::unexpected(std::move(orderings.error()));
   const auto device = resolve_device(options.task.request);
   if (!device) return tl::unexpected(device.error());
-  // Before the input is read: a bad output should cost no waiting.
+  // Checks the output before reading the input, so that errors are reported early.
   if (const auto probe = formats::OutputBytes::create(options.out, options.force); !probe)
     return tl::unexpected(probe.error());
   options.task.orderings = std::move(*orderings);

@@ -38,7 +38,7 @@ std::string remark(const runtime::Candidate& candidate) {
   return candidate.predicted_us || candidate.measured_us ? "" : "no model";
 }
 
-// Formats that the bundle could hold, with "auto".
+// Returns the formats that the bundle does not contain, for "auto".
 std::vector<std::string_view> absent_formats(const runtime::Bundle& bundle, const RunOptions& options) {
   std::vector<std::string_view> names;
   for (const formats::FormatLayout* layout : formats::layouts())
@@ -83,14 +83,14 @@ HostBenchOptions bench_options(const ProductRequest& request, runtime::Device de
           .stored = !replan};
 }
 
-// What was measured, and what there was to choose from.
+// The measurement and the candidates.
 struct Outcome {
-  std::vector<runtime::Candidate> candidates;  // none where there was no choice
+  std::vector<runtime::Candidate> candidates;  // empty if there was no choice
   bool stored = false;                         // a stored plan decided
   Measurement measured;
 };
 
-// The choice ran the candidates, and has a plan of the best; what it took is what planning took.
+// Runs with the plan that the measured choice returned; its planning time includes all candidates.
 Result<Outcome> run_fastest(HostBench& bench, const runtime::Operation& op,
                             const std::vector<runtime::PlanMatrix>& matrices, const KernelRequest& request) {
   runtime::PlanOptions options = bench.plan_options(request);
@@ -105,7 +105,7 @@ Result<Outcome> run_fastest(HostBench& bench, const runtime::Operation& op,
   return Outcome{std::move(chosen->candidates), false, std::move(*measured)};
 }
 
-// Lets a list of candidates say that a stored plan decides.
+// Marks the candidate of a stored plan as chosen.
 void choose(std::vector<runtime::Candidate>& candidates, const runtime::StoredChoice& stored) {
   for (runtime::Candidate& c : candidates)
     c.chosen = c.matrix == stored.matrix && c.kernel != nullptr && c.kernel->name == stored.kernel;
@@ -117,7 +117,7 @@ Result<Outcome> run_predicted(HostBench& bench, const runtime::Operation& op,
   Outcome outcome;
   const auto stored = runtime::stored_choice(op, matrices, bench.plan_options(request));
   if (!stored) return tl::unexpected(stored.error());
-  if ((matrices.size() > 1 && !*stored) || explain) {  // one format needs no model
+  if ((matrices.size() > 1 && !*stored) || explain) {  // a single format needs no model
     auto list = runtime::predict_product(op, matrices, bench.plan_options(request));
     if (!list) return tl::unexpected(list.error());
     outcome.candidates = std::move(*list);
@@ -129,7 +129,7 @@ Result<Outcome> run_predicted(HostBench& bench, const runtime::Operation& op,
   if (*stored)
     request.kernel = (*stored)->kernel;
   else if (best != nullptr)
-    request.kernel = best->kernel->name;  // else planning says what is wrong
+    request.kernel = best->kernel->name;  // otherwise planning returns the error
   auto measured = bench.measure(matrices[matrix], request);
   if (!measured) return tl::unexpected(measured.error());
   outcome.measured = std::move(*measured);
@@ -153,13 +153,13 @@ Result<Outcome> choose_and_run(Session& session, const RunOptions& options, runt
              : run_predicted(bench, op, matrices, kernel, options.explain);
 }
 
-// What the formats to run hold, and keeps it.
+// The matrix and formats to run, with their storage.
 struct Source {
   runtime::TransposedCsr turned;
   formats::CsrView csr;
 };
 
-// Who transposes, and the reference, trust their input.
+// The transpose and the reference require checked input.
 Result<Source> find_source(const runtime::Bundle& bundle, const RunOptions& options) {
   Source source;
   source.csr = bundle.csr();
@@ -172,7 +172,7 @@ Result<Source> find_source(const runtime::Bundle& bundle, const RunOptions& opti
   return source;
 }
 
-// How formats with two parts are divided.
+// Returns the division of formats with two parts.
 std::string explain_shares(const std::vector<runtime::PlanMatrix>& matrices) {
   std::string text;
   for (const runtime::PlanMatrix& a : matrices)

@@ -27,7 +27,7 @@ struct SpyOptions {
   InputOptions input;
 };
 
-// As it stands, and beside it in the order asked for.
+// Returns panels of the original order and, if requested, the new one.
 Result<std::vector<spy::Panel>> make_panels(Session& session, const SpyOptions& options,
                                             const Ordering& ordering, const formats::CsrView& a) {
   std::vector<spy::Panel> panels = {
@@ -42,13 +42,13 @@ Result<std::vector<spy::Panel>> make_panels(Session& session, const SpyOptions& 
   return panels;
 }
 
-// What is written, and its pixels.
+// The image file, and its size in pixels.
 struct Picture {
   std::string bytes;
   std::int64_t width = 0, height = 0;
 };
 
-// A drawing has axes and captions; the other is the pixels alone.
+// Renders SVG with axes and captions, PNG with the pixels only.
 Result<Picture> paint(const std::vector<spy::Panel>& panels, const SpyOptions& options,
                       const std::string& name, const formats::CsrView& a) {
   std::vector<spy::Raster> rasters;
@@ -76,7 +76,7 @@ Status run_spy(Session& session, const SpyOptions& options) {
   if (const Status s = check_output_name(options.out, drawing ? FileKind::svg : FileKind::png); !s) return s;
   const auto ordering = resolve_order(options.order);
   if (!ordering) return tl::unexpected(ordering.error());
-  // Before the input is read: a bad output should cost no waiting.
+  // Checks the output before reading the input, so that errors are reported early.
   if (const auto probe = formats::OutputBytes::create(options.out, options.force); !probe)
     return tl::unexpected(probe.error());
   const auto loaded = load_matrix(session, options.in, options.input.load(DType::f32));

@@ -37,7 +37,7 @@ struct Stats {
   std::vector<FormatRow> formats;
   OrderQuality quality;
   DType dtype;
-  bool symmetric;  // in its own order
+  bool symmetric;  // in its original order
 };
 
 Json stats_json(const Session& session, const Stats& stats) {
@@ -91,8 +91,8 @@ std::string stats_text(const Stats& stats) {
                      quality_text(stats.quality));
 }
 
-// The order that the statistics are about: that of --reorder, else the bundle's own. Its quality is measured
-// before the rows move: the bandwidth needs to know where they were.
+// Applies the order of --reorder, otherwise the bundle's. Measures its quality before rows are permuted,
+// because the bandwidth depends on their original positions.
 Status order_rows(Session& session, const Ordering& ordering, LoadedMatrix& loaded, Stats& stats) {
   std::vector<std::int32_t> order = std::move(loaded.row_order);
   stats.order = order.empty() ? kGivenOrder : "as in the bundle";
@@ -117,7 +117,7 @@ Status measure_rows(Session& session, const Ordering& ordering, LoadedMatrix& lo
   });
 }
 
-// The same where only the rows with entries are kept, in their given order.
+// Results if only nonempty rows are stored, in their given order.
 Status measure_rows(Session& session, const formats::CsrView& a, const formats::NonemptyRows& nonempty,
                     Stats& stats) {
   stats.order = kGivenOrder;

@@ -41,7 +41,7 @@ Status check_against(Session& session, const VerifyOptions& options, const forma
   return difference ? fail(Errc::check_failed, "a different matrix: " + *difference) : Status();
 }
 
-// Both are needed in memory to tell where they differ.
+// Both matrices must be in memory to find differences.
 std::vector<BundleCheck> run_partition_checks(Session& session, const VerifyOptions& options) {
   std::vector<BundleCheck> checks;
   const auto partition = check_partition(options.bundle, &session.progress, checks, session.copy);
@@ -70,7 +70,7 @@ std::vector<BundleCheck> run_checks(Session& session, const VerifyOptions& optio
   return checks;
 }
 
-// The first failure decides the exit code, but damage comes before numbers that differ.
+// The first failure determines the exit code; damaged files take precedence over different numbers.
 Status outcome_of(const std::vector<BundleCheck>& checks, const VerifyOptions& options) {
   const BundleCheck* worst = nullptr;
   for (const BundleCheck& check : checks) {
@@ -98,7 +98,7 @@ Json verify_json(const Session& session, const VerifyOptions& options, const std
   return json;
 }
 
-// What was found out about the bundle itself, and then in comparison.
+// Returns the verdict on the bundle itself, followed by that of the comparison.
 std::string verdict(const std::vector<BundleCheck>& checks) {
   const bool compared = checks.back().name.starts_with(kAgainst);
   if (!std::ranges::all_of(checks.begin(), checks.end() - (compared ? 1 : 0), passes))
@@ -109,7 +109,7 @@ std::string verdict(const std::vector<BundleCheck>& checks) {
                                             : ", but not compared");
 }
 
-// What failed; with --verbose also what passed.
+// Returns the failed checks, and with --verbose also the passed ones.
 std::string verify_text(const Session& session, const VerifyOptions& options,
                         const std::vector<BundleCheck>& checks) {
   std::string text;
@@ -128,7 +128,7 @@ std::string verify_text(const Session& session, const VerifyOptions& options,
 Status run_verify(Session& session, const VerifyOptions& options) {
   const std::vector<BundleCheck> checks = run_checks(session, options);
   const Status outcome = outcome_of(checks, options);
-  // A file that cannot be read at all is an error like any other, not a finding.
+  // A file that cannot be read at all is an error, not a failed check.
   if (checks.size() == 1 && !outcome && outcome.error().code == Errc::io) return outcome;
   print_result(session, verify_json(session, options, checks, outcome.has_value()),
                verify_text(session, options, checks));

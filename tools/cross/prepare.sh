@@ -14,7 +14,7 @@ skip() { say "SKIPPED: $*"; exit 77; }
 
 install_packages "${cross_packages[@]}" || skip "${cross_packages[*]} cannot be installed"
 
-# write_constants: what tools/cross/aarch64-linux-gnu.ini needs to know about this machine.
+# write_constants: writes the machine-dependent settings that tools/cross/aarch64-linux-gnu.ini includes.
 write_constants() {
   local prefix=
   if command -v ccache >/dev/null; then prefix="'ccache'"; fi
@@ -27,13 +27,13 @@ for package in "${build_packages[@]}"; do
 done
 if [ "$(cat "$sysroot/packages" 2>/dev/null)" = "${packages[*]}" ]; then write_constants; exit; fi
 
-# The libraries must suit the libc of the cross compiler.
+# The libraries must match the libc of the cross compiler.
 grep -qs 'VERSION_CODENAME=bookworm' /etc/os-release || skip "the libraries for arm64 are those of Debian 12"
 # shellcheck disable=SC2016
 mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Codename: bookworm' 'Created-By: Packages' | head -n 1)
 [ -n "$mirror" ] || skip "apt has no package lists of Debian 12"
 
-# A separate state of apt, in which nothing is installed.
+# A separate apt state without installed packages.
 apt=$sysroot/apt
 rm -rf "$sysroot"
 trap 'rm -rf "$apt"' EXIT
@@ -54,7 +54,7 @@ for archive in "$apt"/archives/*.deb; do
 done
 # The linker would follow absolute links outside the sysroot.
 while read -r link; do ln -snfr "$sysroot$(readlink "$link")" "$link"; done < <(find "$sysroot" -type l -lname '/*')
-# Some CMake files of Debian name the folder in which they are installed.
+# Some CMake files of Debian contain the installation directory.
 find "$sysroot/usr/lib" -name '*.cmake' -exec sed -i "s|set(_IMPORT_PREFIX \"/usr\")|set(_IMPORT_PREFIX \"$sysroot/usr\")|" {} +
 write_constants
 echo "${packages[*]}" >"$sysroot/packages"

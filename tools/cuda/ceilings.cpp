@@ -16,10 +16,10 @@ using runtime::cuda::DeviceBuffer;
 
 constexpr std::size_t kCopied = std::size_t{1} << 30;
 constexpr std::size_t kPinned = std::size_t{256} << 20;
-constexpr int kPasses = 32;      // so that starting the kernel does not count
-constexpr int kBlocksPerSm = 8;  // of 256 threads: all that fit
+constexpr int kPasses = 32;      // so that the launch latency is negligible
+constexpr int kBlocksPerSm = 8;  // blocks of 256 threads: the maximum occupancy
 
-/// Bytes a second.
+/// Returns the rate in bytes per second.
 Result<double> rate(double bytes, LaunchTimer& timer, const Launch& launch) {
   int launches = 0;
   auto seconds = timer.time(launch, launches);

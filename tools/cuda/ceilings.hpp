@@ -1,4 +1,4 @@
-// What the memory of a device can do, measured.
+// Measured memory bandwidths of a device.
 #pragma once
 
 #include "runtime/cuda/device_kernel.hpp"
@@ -6,8 +6,8 @@
 
 namespace sptile::tools::cuda {
 
-/// Measures the current device: a copy of 1 GiB on the device, reads of half of the L2 cache over and over,
-/// and a copy of 256 MiB from pinned memory. Takes a fraction of a second and 2 GiB of device memory.
+/// Measures the current device: a copy of 1 GiB on the device, repeated reads of half of the L2 cache, and a
+/// copy of 256 MiB from pinned memory. Takes a fraction of a second and 2 GiB of device memory.
 Result<Ceilings> measure_ceilings(const runtime::cuda::DeviceInfo& device);
 
 }  // namespace sptile::tools::cuda

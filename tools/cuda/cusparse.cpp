@@ -15,7 +15,7 @@
 namespace sptile::tools::cuda {
 namespace {
 
-/// The functions that are needed.
+/// Functions of cuSPARSE, loaded at run time.
 struct Library {
   bool complete = false;
   decltype(&cusparseCreate) create = nullptr;
@@ -59,7 +59,7 @@ struct Library {
 };
 
 Library& library() {
-  static Library one;  // never unloaded: its handle lives as long as the process
+  static Library one;  // never unloaded: its handle exists until the process exits
   return one;
 }
 
@@ -84,7 +84,7 @@ cudaDataType type_of(DType dtype) {
   }
 }
 
-/// What a product needs to live while it is launched: a sparse matrix and two dense ones.
+/// Descriptors of a product: a sparse matrix and two dense ones. Must outlive its launches.
 class Product {
  public:
   explicit Product(const DeviceCsr& a)
@@ -138,7 +138,7 @@ class Product {
 
   [[nodiscard]] void* buffer() const { return const_cast<std::byte*>(buffer_.data()); }
 
-  /// The constants 0 and 1 in the type of the sums.
+  /// Returns the constant 0 or 1 in the accumulator type.
   [[nodiscard]] const void* constant(int value) const {
     static constexpr double kDoubles[] = {0, 1};
     static constexpr float kFloats[] = {0, 1};
@@ -259,7 +259,7 @@ Result<Launch> prepare(const DeviceCsr& a, const runtime::Operands& operands, st
   };
 }
 
-/// Other operations have no yardstick.
+/// Operations that cuSPARSE supports.
 struct Row {
   const runtime::Operation* op;
   std::string_view name;

@@ -22,10 +22,10 @@
 namespace sptile::tools {
 namespace {
 
-// Overwritten to flush the L2 cache: at least this, and 4 times the cache.
+// Minimum bytes written to flush L2; at least 4 times its size are written.
 constexpr std::size_t kFlushBytes = std::size_t{192} << 20;
 
-// How cuSPARSE multiplies: in f32, or in f64.
+// Returns the precision of cuSPARSE's products: f32 or f64.
 runtime::Precision cusparse_precision(DType dense) {
   switch (dense) {
     case DType::f64:
@@ -72,7 +72,7 @@ class DeviceBench final : public ProductBench {
 
   Session& session_;
   DeviceBenchOptions options_;
-  std::optional<DeviceFacts> facts_;  // of an open device
+  std::optional<DeviceFacts> facts_;  // set while the device is open
   std::optional<cuda::LaunchTimer> timer_;
   formats::CsrView source_;
   cuda::DeviceProduct product_;
@@ -107,7 +107,7 @@ Status DeviceBench::set_operands(const runtime::Operation& op, std::int64_t n) {
   return product_.set_operands(op, n, {session_.seed, options_.check});
 }
 
-// What the operands, and CSR in place of the format, take.
+// Returns the compulsory bytes of the operands and of CSR, independent of the format.
 std::int64_t DeviceBench::compulsory() const {
   const runtime::Operation& op = product_.op();
   const auto element = static_cast<std::int64_t>(size_of(product_.csr().dtype));
@@ -134,7 +134,7 @@ Status DeviceBench::check_result(const cuda::Launch& launch, Measurement& m, Mem
   return {};
 }
 
-// `gathered`: rows of B, or Y, that the kernel fetches.
+// Checks and times a kernel; `gathered` is the number of rows of B, or Y, that it loads.
 Status DeviceBench::check_and_time(const cuda::Launch& launch, std::int64_t gathered, MemoryUse use,
                                    Measurement& m) {
   if (options_.check)
@@ -169,7 +169,7 @@ Result<Planned> DeviceBench::plan_once(const runtime::PlanMatrix& a, const Kerne
   return Planned{std::move(*plan), watch.seconds()};
 }
 
-// Errc::unsupported for products of another precision than that which is asked for.
+// Errc::unsupported if the products have another precision than requested.
 Result<Planned> DeviceBench::plan(const runtime::PlanMatrix& a, const KernelRequest& request) const {
   auto planned = plan_once(a, request);
   if (!planned) return planned;

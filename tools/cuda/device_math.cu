@@ -65,9 +65,9 @@ __global__ void multiply(DeviceCsr a, const T* b, double* sums, float* absolute_
   }
 }
 
-constexpr int kTeam = 8;  // threads for each entry
+constexpr int kTeam = 8;  // threads per entry
 
-/// The last row that starts at or before entry k.
+/// Returns the last row that starts at or before entry k.
 __device__ std::int64_t row_of(const DeviceCsr& a, std::int64_t k) {
   std::int64_t low = 0, high = a.rows;
   while (high - low > 1) {
@@ -112,12 +112,12 @@ __device__ double sum_of_warp(double x) {
   return over_warp(x, [](double a, double b) { return a + b; });
 }
 
-/// A score, and what its rounding errors are proportional to.
+/// A score, and the value to which its rounding errors are proportional.
 struct Scored {
   double score, magnitude;
 };
 
-/// The softmax of a row whose scores score(k) gives, by a warp.
+/// Softmax of a row by a warp; score(k) returns its scores.
 struct RowSoftmax {
   double maximum = -HUGE_VAL, sum = 0, magnitude = 0;
 
@@ -151,7 +151,7 @@ __global__ void softmax(DeviceCsr a, const T* from, double* sums, float* scales)
   }
 }
 
-/// X, Y and V have n columns; scores are dot products.
+/// Computes attention with dot product scores; X, Y and V have n columns.
 template <class T>
 __global__ void attend(DeviceCsr a, const T* x, const T* y, const T* v, const T* bias, double* sums,
                        float* scales, std::int64_t n) {
@@ -192,8 +192,8 @@ __global__ void attend(DeviceCsr a, const T* x, const T* y, const T* v, const T*
 }
 
 struct Sums {
-  double difference, norm;              // squares
-  unsigned long long largest_relative;  // the bits of a double that is not negative: they compare like it
+  double difference, norm;              // sums of squares
+  unsigned long long largest_relative;  // bits of a nonnegative double, which are ordered like its value
 };
 
 template <class T>
@@ -221,7 +221,7 @@ __global__ void read(const uint4* from, std::int64_t count, int passes, unsigned
       const uint4 x = __ldcg(from + i);
       folded ^= x.x ^ x.y ^ x.z ^ x.w;
     }
-  if (folded == 0x9e3779b9u) *sink = folded;  // so that the reads are needed
+  if (folded == 0x9e3779b9u) *sink = folded;  // so that the loads are not removed
 }
 
 /// Calls f with a null pointer of the element type.
@@ -238,7 +238,7 @@ int wait() {
   return launched != cudaSuccess ? launched : cudaDeviceSynchronize();
 }
 
-/// One thread for each element of C.
+/// One thread per element of C.
 int reference_spmm(const DeviceCsr& a, const runtime::Operands& operands, std::int64_t n,
                    const ReferenceSums& to) {
   const runtime::SpmmOperands o = runtime::to_spmm(operands);
@@ -248,7 +248,7 @@ int reference_spmm(const DeviceCsr& a, const runtime::Operands& operands, std::i
   return wait();
 }
 
-/// X Y^T at the entries of a. Eight threads for each entry.
+/// Computes X Y^T at the entries of a with eight threads per entry.
 int reference_sddmm(const DeviceCsr& a, const runtime::Operands& operands, std::int64_t n,
                     const ReferenceSums& to) {
   const runtime::SddmmOperands o = runtime::to_sddmm(operands);
@@ -259,7 +259,7 @@ int reference_sddmm(const DeviceCsr& a, const runtime::Operands& operands, std::
   return wait();
 }
 
-/// A warp for each row.
+/// One warp per row.
 int reference_softmax(const DeviceCsr& a, const runtime::Operands& operands, std::int64_t /*n*/,
                       const ReferenceSums& to) {
   with_type(a.dtype, [&]<class T>(T*) {
@@ -280,7 +280,7 @@ int reference_attention(const DeviceCsr& a, const runtime::Operands& operands, s
   return wait();
 }
 
-/// What sums of Z and weights make: one thread for each element of C.
+/// Computes act(Z W + bias) with one thread per element of C.
 template <class T>
 __global__ void update(DeviceCsr a, const double* z, const float* z_absolute, const T* w, const T* bias,
                        double* sums, float* absolute_sums, std::int64_t n) {
@@ -297,7 +297,7 @@ __global__ void update(DeviceCsr a, const double* z, const float* z_absolute, co
   }
 }
 
-/// As many columns on both sides, nothing scaled, no activation: what is measured.
+/// Reference of spmm_update for the measured options only: m = n, alpha = 1, no activation.
 int reference_update(const DeviceCsr& a, const runtime::Operands& operands, std::int64_t n,
                      const ReferenceSums& to) {
   const std::size_t count = static_cast<std::size_t>(std::max<std::int64_t>(a.rows * n, 1));
@@ -316,9 +316,9 @@ int reference_update(const DeviceCsr& a, const runtime::Operands& operands, std:
   return code;
 }
 
-constexpr std::int64_t kGradientRun = 256;  // rows that a thread sums
+constexpr std::int64_t kGradientRun = 256;  // rows summed per thread
 
-/// Row blockIdx.y of dW: threads are columns, and runs of rows.
+/// Computes row blockIdx.y of dW; threads are columns and ranges of rows.
 template <class T>
 __global__ void gradient(DeviceCsr a, const T* z, const T* dc, double* sums, float* absolute_sums,
                          std::int64_t n) {
@@ -353,7 +353,7 @@ int reference_gradient(const DeviceCsr& a, const runtime::Operands& operands, st
   return wait();
 }
 
-/// An operation without a row can be measured, not checked.
+/// References of operations; an operation without one can be measured, but not checked.
 struct ReferenceRow {
   const runtime::Operation* op;
   Reference reference;

@@ -20,7 +20,7 @@ using runtime::cuda::Uploader;
 Status check_code(int code, const char* what) { return check(static_cast<cudaError_t>(code), what); }
 
 Status allocate(DeviceBuffer& to, std::size_t bytes, const char* what) {
-  to = DeviceBuffer();  // the old one goes first
+  to = DeviceBuffer();  // frees the old buffer first
   auto made = DeviceBuffer::allocate(std::max<std::size_t>(bytes, 1), what);
   if (!made) return tl::unexpected(made.error());
   to = std::move(*made);
@@ -39,7 +39,7 @@ std::span<const std::byte> bytes_of(const ArrayView& array) {
   return {static_cast<const std::byte*>(array.data), static_cast<std::size_t>(array.bytes())};
 }
 
-// The values, or ones, of a type.
+// Returns the values converted to a type, or ones.
 formats::Array values_as(const formats::CsrView& source, DType dense) {
   if (!source.is_pattern()) return formats::convert_values(source.values, dense);
   formats::Buffer<float> ones(source.nnz());

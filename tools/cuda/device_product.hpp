@@ -1,4 +1,4 @@
-// A matrix, the operands of an operation and what its result should be, all on the current device.
+// A matrix, the operands of an operation and the expected result, all on the current device.
 #pragma once
 
 #include <array>
@@ -18,19 +18,19 @@ struct OperandOptions {
 
 class DeviceProduct {
  public:
-  /// Uploads the matrix, values converted to the type of the dense operands, those of a pattern 1.
+  /// Uploads the matrix with values converted to the type of the dense operands, 1 for a pattern.
   /// Errc::unsupported for 2^31 entries or more.
   Status set_matrix(const formats::CsrView& source, const runtime::DenseTypes& dense);
 
-  /// Makes random operands in (-1, 1) of n columns, and what the result should be. Errc::unsupported without
-  /// a reference of the operation.
+  /// Creates random operands in (-1, 1) with n columns, and the expected result. Errc::unsupported if the
+  /// operation has no reference.
   Status set_operands(const runtime::Operation& op, std::int64_t n, const OperandOptions& options);
 
-  /// Says which entry each number of a list belongs to; not there: they are in CSR order. Lists that are
-  /// given are brought to that order.
+  /// Sets the entry of each number of a list; absent: they are in CSR order. Input lists are permuted
+  /// accordingly.
   Status set_value_source(const ArrayView& source);
 
-  /// Writes NaN into the result.
+  /// Fills the result with NaN.
   Status clear_result();
 
   /// Compares the result with the reference.
@@ -59,7 +59,8 @@ class DeviceProduct {
   const runtime::Operation* op_ = nullptr;
   std::int64_t n_ = 0;
   runtime::Operands operands_;
-  std::array<Buffer, runtime::kMaxOperands> buffers_, ordered_;  // ordered_: lists, in value_source_'s order
+  // ordered_: lists in the order of value_source_
+  std::array<Buffer, runtime::kMaxOperands> buffers_, ordered_;
   ReferenceSums reference_;
   Buffer sums_, absolute_sums_;
   Buffer value_source_;  // empty: lists are in CSR order

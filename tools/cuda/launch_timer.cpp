@@ -19,7 +19,7 @@ struct DestroyGraph {
 };
 using Graph = std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, DestroyGraph>;
 
-/// What `enqueue` puts on the stream, to be launched as a whole.
+/// Captures the work of `enqueue` in a graph.
 template <class Enqueue>
 Result<Graph> capture(cudaStream_t stream, const Enqueue& enqueue) {
   Status s = check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capturing");
@@ -104,7 +104,8 @@ Result<std::vector<double>> LaunchTimer::time(const Launch& launch, int& launche
   const auto enqueue = enqueuing(launch, schedule.per_group);
   if (!enqueue) return tl::unexpected(enqueue.error());
   std::vector<double> seconds;
-  for (int i = stream_ != nullptr ? -1 : 0; i < schedule.groups; ++i) {  // a graph's first launch loads it
+  // the first launch of a graph uploads it
+  for (int i = stream_ != nullptr ? -1 : 0; i < schedule.groups; ++i) {
     const Result<double> us = microseconds(*enqueue, schedule.per_group);
     if (!us) return tl::unexpected(us.error());
     if (i >= 0) seconds.push_back(1e-6 * *us);

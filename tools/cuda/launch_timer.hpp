@@ -1,5 +1,4 @@
-// Times launches on the current device: one after the other on the default stream, or captured in a CUDA
-// graph.
+// Times launches on the current device: consecutive on the default stream, or captured in a CUDA graph.
 #pragma once
 
 #include <functional>
@@ -10,15 +9,15 @@
 
 namespace sptile::tools::cuda {
 
-/// Enqueues one run of what is timed.
+/// Enqueues one run.
 using Launch = std::function<Status(cudaStream_t)>;
 
 struct TimerOptions {
-  std::size_t flush_bytes = 0;  ///< overwritten before each launch, to empty the L2 cache
-  bool graph = false;           ///< launches are captured: what starting them costs the host does not count
+  std::size_t flush_bytes = 0;  ///< bytes written before each launch to flush L2
+  bool graph = false;           ///< captures launches in a graph, so that their host overhead is not timed
 };
 
-/// Times with events on the device.
+/// Measures times with events on the device.
 class LaunchTimer {
  public:
   static Result<LaunchTimer> make(const TimerOptions& options);
@@ -26,8 +25,8 @@ class LaunchTimer {
   LaunchTimer& operator=(LaunchTimer&&) = delete;
   ~LaunchTimer();
 
-  /// Seconds of one launch, several times; how often by schedule_launches. `launches` gets how many were
-  /// timed.
+  /// Returns the seconds of a launch, several times, as chosen by schedule_launches. `launches` receives the
+  /// number of timed launches.
   Result<std::vector<double>> time(const Launch& launch, int& launches);
 
  private:
@@ -40,7 +39,7 @@ class LaunchTimer {
 
   runtime::cuda::DeviceBuffer flushed_;
   cudaEvent_t begin_ = nullptr, end_ = nullptr;
-  cudaStream_t stream_ = nullptr;  ///< null: the default stream, and no graphs
+  cudaStream_t stream_ = nullptr;  ///< null: the default stream, without graphs
 };
 
 }  // namespace sptile::tools::cuda

@@ -1,4 +1,4 @@
-// Stands in for cusparse.cpp where its header was missing.
+// Replaces cusparse.cpp in builds without its header.
 #include "tools/cuda/cusparse.hpp"
 
 namespace sptile::tools::cuda {

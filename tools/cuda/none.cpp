@@ -1,4 +1,4 @@
-// Stands in for device_bench.cpp in builds without nvcc.
+// Replaces device_bench.cpp in builds without nvcc.
 #include "tools/cuda/device_bench.hpp"
 
 namespace sptile::tools {

@@ -49,7 +49,7 @@ void find_profiles(Diagnosis& found) {
       found.profiles.push_back(profile_used(runtime::profile_device(runtime::Device::cuda, device.info)));
 }
 
-// A device is there, or its driver, and this build could use it if all were well.
+// Returns whether a device or its driver is present and this build could use it.
 bool device_should_work(const Diagnosis& found) {
   const auto hides = [](const Variable& v) { return v.name == "CUDA_VISIBLE_DEVICES"; };
   if (found.cuda.built == 0 || found.cuda.driver == 0 || std::ranges::any_of(found.variables, hides))

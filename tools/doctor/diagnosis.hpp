@@ -1,4 +1,4 @@
-// Everything that `sptile doctor` tells, gathered before any of it is printed.
+// Results of `sptile doctor`, gathered before printing.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@
 
 namespace sptile::tools::doctor {
 
-/// Threads of products, and what says so.
+/// Threads of products, and the setting that determines them.
 struct Threads {
   int count = 1;
   std::string why;
@@ -31,17 +31,17 @@ struct VectorExtension {
 struct CudaDevice {
   int ordinal = 0;
   runtime::cuda::DeviceInfo info;
-  std::string unusable;  ///< why sptile cannot use it; nothing else is known then
+  std::string unusable;  ///< reason why sptile cannot use it; other members are then unset
 };
 
-/// The profile that choices on a device go by.
+/// The profile used for choices on a device.
 struct ProfileUsed {
   runtime::ProfileDevice device;
-  std::optional<runtime::ProfileDevice> made_on;  ///< none: there is no profile
+  std::optional<runtime::ProfileDevice> made_on;  ///< nullopt: there is no profile
   std::string source;                             ///< file, or "built in"
-  std::string error;                              ///< why none can be read
+  std::string error;                              ///< reason why no profile can be read
   [[nodiscard]] bool exact() const { return made_on && made_on->name == device.name; }
-  /// True for the built-in profile of CPUs: the order of formats is the same on all.
+  /// Returns true for the built-in CPU profile, in which the order of formats is the same for all CPUs.
   [[nodiscard]] bool serves_all() const {
     return device.kind == runtime::Device::cpu && source == runtime::kBuiltInSource;
   }
@@ -50,31 +50,32 @@ struct ProfileUsed {
 struct Diagnosis {
   std::string system, nvidia_module;
   runtime::cuda::Versions cuda;
-  std::optional<InstalledLibrary> library;  ///< looked for only if this command has no CUDA kernels
+  std::optional<InstalledLibrary> library;  ///< searched only if this command has no CUDA kernels
   Processor processor;
-  std::vector<VectorExtension> extensions;  ///< the last available one is what kernels use
+  std::vector<VectorExtension> extensions;  ///< kernels use the last available one
   Threads threads;
   std::vector<CudaDevice> devices;
-  std::string no_device;  ///< why there is none; empty: there is one
+  std::string no_device;  ///< reason why there is none; empty: there is one
   std::vector<KernelCount> kernels;
   std::vector<Unavailable> unavailable;
   std::vector<ProfileUsed> profiles;
   std::vector<Variable> variables;
   std::vector<Trial> trials;
-  std::vector<std::string> problems;  ///< what does not work
-  std::vector<std::string> advice;    ///< what to install or do next
+  std::vector<std::string> problems;  ///< detected problems
+  std::vector<std::string> advice;    ///< recommended installations or steps
 
-  /// True if CUDA kernels are in libsptile and not in this command, as in a wheel.
+  /// Returns whether CUDA kernels are in libsptile but not in this command, as in a wheel.
   [[nodiscard]] bool cuda_in_library() const { return library && library->cuda; }
 };
 
-/// Looks at everything; `session` says how many threads were asked for. Runs a product with each kernel.
+/// Runs all diagnoses, including a product with each kernel; `session` contains the requested number of
+/// threads.
 Diagnosis diagnose(Session& session);
 
-/// Fills in `problems` and `advice` from the rest.
+/// Derives `problems` and `advice` from the other members.
 void conclude(Diagnosis& found);
 
-/// "13.0" of 13000.
+/// Returns "13.0" for 13000.
 std::string cuda_version_text(int version);
 
 }  // namespace sptile::tools::doctor

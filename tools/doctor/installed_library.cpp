@@ -13,7 +13,7 @@ namespace {
 constexpr formats::InstallPlace kPlaces[] = {
     {"sptile.scripts", ".sptile.mesonpy.libs/libsptile.so.0"},  // a wheel
     {SPTILE_BINDIR, SPTILE_LIBDIR "/libsptile.so.0"},
-    {"tools", "runtime/libsptile.so.0"},  // the build folder
+    {"tools", "runtime/libsptile.so.0"},  // build directory
 };
 
 template <class Function>
@@ -38,8 +38,8 @@ std::optional<Calls> calls_of(void* library) {
   return complete ? std::optional(calls) : std::nullopt;
 }
 
-// Asks for the kernels of a 1 x 1 matrix on the first device: the status tells a build without CUDA kernels
-// from a machine without a device.
+// Predicts the kernels of a 1 x 1 matrix on the first device. The status distinguishes a build without CUDA
+// kernels from a machine without a device.
 sptile_status predict_on_cuda(const Calls& calls) {
   const std::int64_t row[] = {0, 1};
   const std::int32_t column = 0;
@@ -48,10 +48,11 @@ sptile_status predict_on_cuda(const Calls& calls) {
   arrays.row = row;
   arrays.col = &column;
   sptile_matrix* matrix = nullptr;
-  if (const sptile_status s = calls.create(&arrays, nullptr, nullptr, &matrix); s != SPTILE_OK) return s;
+  if (const sptile_status s = calls.create(&arrays, nullptr, nullptr, &matrix); s != SPTILE_STATUS_OK)
+    return s;
   sptile_plan_options options = SPTILE_PLAN_OPTIONS_INIT;
   options.n = 1;
-  options.device = SPTILE_CUDA;
+  options.device = SPTILE_DEVICE_CUDA;
   int count = 0;
   const sptile_status status =
       calls.predict(matrix, "spmm", &options, nullptr, sizeof(sptile_prediction), 0, &count);
@@ -67,7 +68,8 @@ std::optional<InstalledLibrary> inspect_library(const std::string& path) {
   const auto calls = calls_of(library);
   if (!calls) return std::nullopt;
   const sptile_status status = predict_on_cuda(*calls);
-  return InstalledLibrary{path, status != SPTILE_UNSUPPORTED, status == SPTILE_OK ? "" : calls->last_error()};
+  return InstalledLibrary{path, status != SPTILE_STATUS_UNSUPPORTED,
+                          status == SPTILE_STATUS_OK ? "" : calls->last_error()};
 }
 
 std::optional<InstalledLibrary> find_installed_library() {

@@ -1,4 +1,4 @@
-// How many kernels there are for each format and operation, how many can run here, and why others cannot.
+// Number of kernels per format and operation, number of runnable ones, and reasons for the others.
 #pragma once
 
 #include <string>
@@ -12,17 +12,17 @@ namespace sptile::tools::doctor {
 struct KernelCount {
   runtime::Device device = runtime::Device::cpu;
   std::string_view format, op;
-  int there = 0, run = 0;  ///< kernels of this build; those that this machine runs
+  int there = 0, run = 0;  ///< kernels of this build; those that this machine supports
 };
 
-/// Kernels that cannot run for one and the same reason.
+/// Kernels that cannot run for the same reason.
 struct Unavailable {
   runtime::Device device = runtime::Device::cpu;
   std::string why;
   int kernels = 0;
 };
 
-/// Counts of every device, format and operation that has a kernel, in the order of the tables.
+/// Counts the kernels of every device, format and operation that has any, in the order of the tables.
 std::vector<KernelCount> count_kernels();
 
 /// Groups the kernels that cannot run here by reason.

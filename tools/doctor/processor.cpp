@@ -21,17 +21,17 @@ namespace fs = std::filesystem;
 using runtime::first_line;
 using runtime::leading_number;
 
-constexpr int kMostCaches = 32, kMostProcessors = 1 << 16, kMostGroups = 64;
+constexpr int kMaxCaches = 32, kMaxProcessors = 1 << 16, kMaxGroups = 64;
 
-// "32K", "16M", as /sys writes sizes.
+// Parses a size as in /sys, such as "32K" or "16M".
 std::int64_t size_in_bytes(const std::string& text) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 40;
-  const std::int64_t value = std::min(leading_number(text).value_or(0), kMost);
+  constexpr std::int64_t kMax = std::int64_t{1} << 40;
+  const std::int64_t value = std::min(leading_number(text).value_or(0), kMax);
   const char unit = text.empty() ? ' ' : text.back();
   return unit == 'K' ? value << 10 : unit == 'M' ? value << 20 : value;
 }
 
-// "0-3,8": as /sys writes sets of processors.
+// Counts the processors in a set as in /sys, such as "0-3,8".
 int count_in_set(std::string_view set) {
   std::int64_t count = 0;
   while (!set.empty()) {
@@ -40,14 +40,14 @@ int count_in_set(std::string_view set) {
     const auto first = leading_number(range);
     const std::size_t dash = range.find('-');
     const auto last = dash == std::string_view::npos ? first : leading_number(range.substr(dash + 1));
-    if (first && last && *first <= *last && *last < kMostProcessors) count += *last - *first + 1;
+    if (first && last && *first <= *last && *last < kMaxProcessors) count += *last - *first + 1;
   }
-  return static_cast<int>(std::min<std::int64_t>(count, kMostProcessors));
+  return static_cast<int>(std::min<std::int64_t>(count, kMaxProcessors));
 }
 
 std::vector<Cache> read_caches(const fs::path& processors) {
   std::vector<Cache> caches;
-  for (int i = 0; i < kMostCaches; ++i) {
+  for (int i = 0; i < kMaxCaches; ++i) {
     const fs::path place = processors / "cpu0/cache" / fmt::format("index{}", i);
     const auto level = leading_number(first_line(place / "level"));
     if (!level) break;
@@ -61,7 +61,7 @@ std::vector<Cache> read_caches(const fs::path& processors) {
 void count_cores(const fs::path& processors, Processor& found) {
   std::set<std::int64_t> sockets;
   std::set<std::pair<std::int64_t, std::int64_t>> cores;
-  for (int i = 0; i < std::min(found.logical, kMostProcessors); ++i) {
+  for (int i = 0; i < std::min(found.logical, kMaxProcessors); ++i) {
     const fs::path topology = processors / fmt::format("cpu{}", i) / "topology";
     const auto socket = leading_number(first_line(topology / "physical_package_id"));
     const auto core = leading_number(first_line(topology / "core_id"));
@@ -84,7 +84,7 @@ std::int64_t memory_line(const fs::path& root, std::string_view name) {
   return 0;
 }
 
-// The control group of this process and those above it, the root last.
+// Returns the control group of this process and its ancestors, the root last.
 std::vector<fs::path> control_groups(const fs::path& root) {
   const fs::path mount = root / "sys/fs/cgroup";
   fs::path group = "/";
@@ -92,7 +92,7 @@ std::vector<fs::path> control_groups(const fs::path& root) {
   for (std::string line; std::getline(file, line);)
     if (line.starts_with("0::/")) group = line.substr(3);
   std::vector<fs::path> groups;
-  for (; group != group.root_path() && groups.size() < kMostGroups; group = group.parent_path())
+  for (; group != group.root_path() && groups.size() < kMaxGroups; group = group.parent_path())
     groups.push_back(mount / group.relative_path());
   groups.push_back(mount);
   return groups;
@@ -108,7 +108,7 @@ void read_limits(const fs::path& root, Processor& found) {
   for (const fs::path& group : control_groups(root)) take(leading_number(first_line(group / "memory.max")));
 }
 
-// NAME="value" of /etc/os-release.
+// Returns the value of PRETTY_NAME="..." in /etc/os-release.
 std::string pretty_name() {
   constexpr std::string_view kKey = "PRETTY_NAME=\"";
   std::ifstream file("/etc/os-release");

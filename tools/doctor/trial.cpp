@@ -11,9 +11,10 @@
 namespace sptile::tools::doctor {
 namespace {
 
-constexpr std::int64_t kRows = 101, kCols = 75, kColumns = 16;  // kColumns: of the dense operands
+constexpr std::int64_t kRows = 101, kCols = 75, kColumns = 16;  // kColumns is the n of the dense operands
 
-// One operation with all kernels for one format, but those that want to be named, or other types or shapes.
+// Runs one operation with all kernels of one format, except those that must be requested by name or need
+// other types or shapes.
 void try_format(HostBench& bench, const runtime::Operation& op, const formats::FormatView& format,
                 Trial& trial) {
   const runtime::PlanMatrix a{format, {}, {}, nullptr};

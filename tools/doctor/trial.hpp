@@ -1,4 +1,4 @@
-// Products of a small matrix with every kernel that this machine runs, compared with the reference.
+// Products of a small matrix with every kernel of this machine, compared with the reference.
 #pragma once
 
 #include <string>
@@ -12,15 +12,15 @@ namespace sptile::tools::doctor {
 
 struct Trial {
   runtime::Device device = runtime::Device::cpu;
-  int products = 0;                   ///< that were run and agree
-  std::vector<std::string> failures;  ///< a line each: what did not run, or whose result is wrong
+  int products = 0;                   ///< number of correct products
+  std::vector<std::string> failures;  ///< one line per kernel that failed or has a wrong result
 };
 
-/// The matrix of the trial: odd sizes, an empty row, a full one.
+/// Returns the matrix of the trial: odd sizes, an empty row, a full row.
 formats::Csr trial_matrix();
 
-/// Runs every operation with every format and kernel on the device, f32 values and operands. Milliseconds on
-/// a CPU.
+/// Runs every operation with every format and kernel on the device, with f32 values and operands. Takes
+/// milliseconds on a CPU.
 Trial try_kernels(Session& session, runtime::Device device);
 
 }  // namespace sptile::tools::doctor

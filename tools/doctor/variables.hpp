@@ -1,4 +1,4 @@
-// The environment variables that sptile heeds, and whether what they are set to makes sense.
+// Environment variables of sptile, and the validity of their values.
 #pragma once
 
 #include <functional>
@@ -11,18 +11,18 @@ namespace sptile::tools::doctor {
 
 struct Variable {
   std::string name, value;
-  std::string says;  ///< what it does, or what is wrong with it
-  bool good = true;  ///< false: it stops something, or does nothing
+  std::string says;  ///< its effect, or the error in its value
+  bool good = true;  ///< false: it causes an error or has no effect
 };
 
-/// Gives the value of a variable, where it is set.
+/// Returns the value of a variable; nullopt if unset.
 using Lookup = std::function<std::optional<std::string>(const char* name)>;
 
-/// Judges those that are set: the known ones first, then every other name of `names` that starts with
+/// Checks the variables that are set: first the known ones, then all others in `names` that start with
 /// SPTILE_.
 std::vector<Variable> judge_variables(const Lookup& value_of, const std::vector<std::string>& names);
 
-/// Those of this process.
+/// Checks the variables of this process.
 std::vector<Variable> judge_environment();
 
 }  // namespace sptile::tools::doctor

@@ -26,7 +26,8 @@ formats::Csr csr_from_edges(EdgeList edges, std::int64_t vertices, Progress* pro
   a.rows = a.cols = vertices;
   a.row_ptr = row_pointers(vertices);
   a.col_idx = formats::Buffer<std::int32_t>(nnz);
-  // Entry k starts every row after the row of entry k - 1 up to its own; one past the end closes the rest.
+  // Entry k starts all rows after the row of entry k - 1 up to its own row; the position after the last entry
+  // ends the remaining rows.
   parallel::loop(std::int64_t{0}, nnz + 1, [&](std::int64_t k) {
     const std::int64_t previous = k == 0 ? -1 : row_of(k - 1);
     const std::int64_t current = k == nnz ? vertices : row_of(k);

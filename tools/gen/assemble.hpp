@@ -1,4 +1,4 @@
-// From rows or edges to CSR, in parallel and with one result for any number of threads.
+// Parallel construction of CSR from rows or edges. Results do not depend on the number of threads.
 #pragma once
 
 #include <tbb/blocked_range.h>
@@ -14,7 +14,7 @@
 
 namespace sptile::tools::gen {
 
-/// Calls f(0) to f(count - 1), in parallel and in parts that progress, which may be null, counts.
+/// Calls f(0) to f(count - 1) in parallel and reports to `progress`, which may be null.
 template <class F>
 void for_each_counted(Progress* progress, const char* phase, std::int64_t count, const F& f) {
   constexpr std::int64_t kParts = 512;
@@ -28,10 +28,10 @@ void for_each_counted(Progress* progress, const char* phase, std::int64_t count,
                  tbb::simple_partitioner());
 }
 
-/// Makes room for the row pointers of so many rows; throws OutOfMemory where the system does not have it.
+/// Allocates the row offsets of a matrix; throws OutOfMemory.
 formats::Buffer<std::int64_t> row_pointers(std::int64_t rows);
 
-/// Builds a pattern row by row: `row_nnz(r)` gives the length of row r, then `fill(r, columns)` writes its
+/// Builds a pattern row by row: `row_nnz(r)` returns the length of row r, then `fill(r, columns)` writes its
 /// sorted unique columns.
 template <class RowNnz, class Fill>
 formats::Csr csr_by_rows(std::int64_t rows, std::int64_t cols, const RowNnz& row_nnz, const Fill& fill,
@@ -51,16 +51,16 @@ formats::Csr csr_by_rows(std::int64_t rows, std::int64_t cols, const RowNnz& row
   return a;
 }
 
-/// An undirected edge as two directed ones: places for csr_from_edges.
+/// Undirected edges, stored as two directed ones each, for csr_from_edges.
 struct EdgeList {
   explicit EdgeList(std::int64_t edges) : keys(2 * edges) {}
 
-  /// Sets edge `i` to {u, v} and its mirror; a loop counts once.
+  /// Sets edge `i` to {u, v} and its mirror; a loop is stored once.
   void set(std::int64_t i, std::int64_t u, std::int64_t v) {
     keys[2 * i] = key(u, v);
     keys[2 * i + 1] = u == v ? kDropped : key(v, u);
   }
-  /// Leaves edge `i` out.
+  /// Removes edge `i`.
   void drop(std::int64_t i) { keys[2 * i] = keys[2 * i + 1] = kDropped; }
 
   static constexpr std::uint64_t kDropped = ~std::uint64_t{0};
@@ -72,7 +72,7 @@ struct EdgeList {
   }
 };
 
-/// Builds the symmetric pattern of the edges, repeated ones merged. O(edges log edges), parallel.
+/// Builds the symmetric pattern of the edges and merges repeated ones. O(edges log edges), parallel.
 formats::Csr csr_from_edges(EdgeList edges, std::int64_t vertices, Progress* progress = nullptr);
 
 }  // namespace sptile::tools::gen

@@ -19,15 +19,16 @@ constexpr ArgumentSpec kArguments[] = {
     {"noise", "fraction of features independent of the classes", false, 0, 1},
 };
 constexpr std::uint64_t kFeatureSalt = 0x666561747572ull, kSplitSalt = 0x73706c6974ull;
-constexpr std::size_t kDraws = 16;              // features drawn for each vertex; repeated ones are merged
-constexpr std::int64_t kTrainingVertices = 20;  // of each class, at most half of it
+constexpr std::size_t kDraws = 16;              // features drawn per vertex; repeated ones are merged
+constexpr std::int64_t kTrainingVertices = 20;  // per class, at most half of it
 
-// `total` things in `classes` even, contiguous parts: a class's vertices, and the features that it prefers.
+// Division of `total` items into `classes` contiguous parts of equal size: vertices of a class, and features
+// that it prefers.
 struct Parts {
   std::int64_t total, classes;
   [[nodiscard]] std::int64_t first(std::int64_t part) const { return part * total / classes; }
   [[nodiscard]] std::int64_t part_of(std::int64_t i) const { return ((i + 1) * classes - 1) / total; }
-  // One of all, or of one part.
+  // Draws an item from all, or from one part.
   std::int64_t draw(RandomStream& random, bool anywhere, std::int64_t part) const {
     if (anywhere) return random.below(total);
     return first(part) + random.below(first(part + 1) - first(part));
@@ -61,7 +62,7 @@ Result<formats::Csr> make_community(const Parameters& arguments, std::uint64_t s
   return csr_from_edges(std::move(edges), vertices.total, progress);
 }
 
-// The features of vertex r, sorted and unique.
+// Returns the sorted, unique features of vertex r.
 std::vector<std::int32_t> draw_features(const Parts& vertices, const Parts& features, double noise,
                                         std::uint64_t seed, std::int64_t r) {
   RandomStream random(seed ^ kFeatureSalt, static_cast<std::uint64_t>(r));
@@ -73,7 +74,8 @@ std::vector<std::int32_t> draw_features(const Parts& vertices, const Parts& feat
   return drawn;
 }
 
-// The first vertices of each class in a random order train; of the others every third validates.
+// Assigns the first vertices of each class in a random order to training, and every third of the others to
+// validation.
 std::vector<Split> draw_splits(const Parts& vertices, std::uint64_t seed) {
   std::vector<std::int64_t> met(static_cast<std::size_t>(vertices.classes), 0);
   std::vector<Split> splits(static_cast<std::size_t>(vertices.total));

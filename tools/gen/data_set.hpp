@@ -1,4 +1,4 @@
-// The files beside a graph that make it a data set to train on.
+// Files that extend a graph to a data set for training.
 #pragma once
 
 #include <optional>
@@ -9,15 +9,14 @@
 
 namespace sptile::tools::gen {
 
-/// features.mtx and nodes.tsv in the folder of a graph, compressed as the graph is. The folder's graph is
-/// graph.mtx to those who read it.
+/// features.mtx and nodes.tsv in the directory of a graph, compressed like the graph. Readers expect the
+/// graph as graph.mtx.
 class DataSet {
  public:
-  /// Opens the outputs, so that a bad one costs no waiting; Errc::usage for those that exist, without
-  /// `force`.
+  /// Opens the outputs early. Errc::usage if they exist and `force` is not set.
   static Result<DataSet> create(const std::string& graph, formats::Placing placing);
 
-  /// Writes both.
+  /// Writes both files.
   Status write(const NodeData& nodes);
 
   [[nodiscard]] const std::string& features() const { return features_; }
@@ -28,7 +27,7 @@ class DataSet {
 
   std::string features_, labels_;
   formats::Placing placing_ = false;
-  std::optional<formats::OutputBytes> output_;  // of the labels
+  std::optional<formats::OutputBytes> output_;  // output of the labels
 };
 
 }  // namespace sptile::tools::gen

@@ -9,7 +9,7 @@
 
 namespace sptile::tools::gen {
 namespace {
-// Streams of one seed that must not repeat each other: structure uses the seed itself.
+// Salts of random streams with one seed that must be independent; the structure uses the seed itself.
 constexpr std::uint64_t kValueSalt = 0x76616c7565ull, kRowSalt = 0x726f77ull, kColumnSalt = 0x636f6cull;
 
 formats::Array draw_values(const formats::Csr& a, bool symmetric, const GenerateOptions& options) {
@@ -32,7 +32,7 @@ std::vector<std::int32_t> invert(const std::vector<std::int32_t>& order) {
   return inverse;
 }
 
-// Where rows go, and columns with them where the matrix is symmetric.
+// Returns the random row order, which also applies to the columns of a symmetric matrix.
 std::vector<std::int32_t> draw_row_order(std::int64_t rows, std::uint64_t seed) {
   return random_permutation(rows, RandomStream(seed ^ kRowSalt));
 }

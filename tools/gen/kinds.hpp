@@ -1,4 +1,4 @@
-// The generators, one file each. Sizes in their comments; all are deterministic in their seed.
+// Generators, one file each. All are deterministic for a seed.
 #pragma once
 
 #include "tools/gen/generator.hpp"
@@ -9,8 +9,8 @@ extern const Generator kRmat;       ///< R-MAT graph: skewed degrees, no localit
 extern const Generator kGrid2d;     ///< L x L grid, 4 neighbours
 extern const Generator kStencil27;  ///< L x L x L grid, 27 points, D unknowns each (finite elements)
 extern const Generator kPlanted;    ///< planted communities of power-law sizes
-extern const Generator kCommunity;  ///< planted classes of even size, with features and labels
+extern const Generator kCommunity;  ///< planted classes of equal size, with features and labels
 extern const Generator kMolecules;  ///< many small graphs: block-diagonal batches
-extern const Generator kRandom;     ///< rectangular, even rows, uniform columns
+extern const Generator kRandom;     ///< rectangular, with equal row lengths and uniform columns
 
 }  // namespace sptile::tools::gen

@@ -10,7 +10,7 @@ namespace sptile::tools::gen {
 namespace {
 constexpr ArgumentSpec kArguments[] = {{"count", "number of molecules, 12 to 39 atoms each", true, 0, 50e6}};
 
-// A molecule: its stream first says how many atoms and rings it has, then which bonds.
+// A molecule. Its random stream yields the numbers of atoms and rings first, then the bonds.
 struct Molecule {
   RandomStream random;
   std::int64_t atoms, rings;
@@ -19,7 +19,7 @@ struct Molecule {
         atoms(12 + random.below(28)),
         rings(1 + random.below(4)) {}
 
-  [[nodiscard]] std::int64_t edges() const { return 2 * atoms - 1 + rings; }  // loops, tree bonds, rings
+  [[nodiscard]] std::int64_t edges() const { return 2 * atoms - 1 + rings; }  // self-loops, tree bonds, rings
 
   void place(EdgeList& list, std::int64_t edge, std::int64_t base) {
     for (std::int64_t i = 0; i < atoms; ++i) list.set(edge++, base + i, base + i);

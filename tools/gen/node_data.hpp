@@ -1,4 +1,4 @@
-// What nodes of a graph know beside their edges: features, a class, and whether to train or to test on them.
+// Node data of a graph: features, a class, and the split into training, validation and test.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@ namespace sptile::tools::gen {
 
 enum class Split : std::uint8_t { train, val, test };
 
-/// One row, label and split for each node, in the order of the graph's rows.
+/// One row of features, label and split per node, in the order of the graph's rows.
 struct NodeData {
   formats::Csr features;             ///< nodes x features, pattern
   std::vector<std::int32_t> labels;  ///< classes count from 0
   std::vector<Split> splits;
 };
 
-/// Puts node new_to_old[i] at place i.
+/// Moves node new_to_old[i] to position i.
 NodeData permute_nodes(const NodeData& nodes, const std::vector<std::int32_t>& new_to_old);
 
-/// Writes "label<tab>split" for each node below a line of these two words; does not commit.
+/// Writes a header line "label<tab>split" and one line per node. Does not commit.
 Status write_labels(const NodeData& nodes, formats::OutputBytes& output);
 
 }  // namespace sptile::tools::gen

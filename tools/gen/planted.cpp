@@ -16,7 +16,7 @@ constexpr ArgumentSpec kArguments[] = {
 };
 constexpr std::uint64_t kCommunitySalt = 0x636f6d6dull;
 
-// Community borders: sizes from a power law with exponent 2.5, between 20 and 1000.
+// Returns community boundaries, with sizes from a power law with exponent 2.5, between 20 and 1000.
 std::vector<std::int64_t> draw_borders(std::int64_t rows, std::uint64_t seed) {
   RandomStream random(seed ^ kCommunitySalt);
   std::vector<std::int64_t> borders{0};

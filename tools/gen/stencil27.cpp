@@ -11,7 +11,7 @@ constexpr ArgumentSpec kArguments[] = {
     {"dof", "unknowns per node: dense DOF x DOF blocks", true, 1, 1024},
 };
 
-// Neighbours of coordinate x, itself included, on a line of `side` nodes.
+// Neighbours of coordinate x, including x, on a line of `side` nodes.
 struct Reach {
   std::int64_t first, last;
   Reach(std::int64_t x, std::int64_t side)

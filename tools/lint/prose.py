@@ -52,7 +52,8 @@ SOURCES = ("formats", "reorder", "runtime", "tools")
 CPP_TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|R"([^(\s]*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|' r"'(?:\\.|[^'\\\n])+'", re.DOTALL)
 SENTENCE = re.compile(r"\w+ \w+ \w+")  # shorter strings are names
 
-Text = collections.namedtuple("Text", "kind line text")  # text keeps its line ends, so that a hit has a line
+# text keeps its newlines, so that hits have line numbers
+Text = collections.namedtuple("Text", "kind line text")
 
 
 def is_public_header(path):

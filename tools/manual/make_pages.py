@@ -14,21 +14,21 @@ import subprocess
 import sys
 import textwrap
 
-sys.dont_write_bytecode = True  # the source folder may be read-only
+sys.dont_write_bytecode = True  # the source directory may be read-only
 import common  # noqa: E402
 
 WIDTH = 120
 
 
 def command_of(sptile):
-    """The declared command and its version."""
+    """Returns the declared command and its version."""
     printed = subprocess.run([sptile, "completions", "bash", "--json"], check=True, capture_output=True, text=True)
     version = subprocess.run([sptile, "--version"], check=True, capture_output=True, text=True).stdout.split()[1]
     return json.loads(printed.stdout)["command"], version
 
 
 def facts_of(option):
-    """"Default: 8 rows. Range: 1 to 1024.\""""
+    """Returns facts such as "Default: 8 rows. Range: 1 to 1024." of an option."""
     unit = f" {option['unit']}" if option["unit"] else ""
     facts = [
         "Required." if option["required"] and not option["positional"] else "",
@@ -70,7 +70,7 @@ def usage(path, node):
 
 
 class Roff:
-    """Pages of the man macros."""
+    """Writer of pages in the man macros."""
 
     @staticmethod
     def escape(text):
@@ -79,7 +79,7 @@ class Roff:
 
     @classmethod
     def prose(cls, text):
-        """Paragraphs, wrapped; code in backquotes is bold."""
+        """Returns wrapped paragraphs; code in backquotes becomes bold."""
         paragraphs = []
         for paragraph in text.replace("\n\n", "\n").split("\n"):
             lines = textwrap.wrap(paragraph, WIDTH, break_long_words=False, break_on_hyphens=False)
@@ -145,10 +145,11 @@ class Roff:
 
 
 class Markdown:
-    """One page for the documentation. Options that an earlier verb describes in the same words refer to it."""
+    """Writer of one page for the documentation. Options that an earlier verb describes in the same words refer to it.
+    """
 
     def __init__(self):
-        self.described = {}  # text of an option: the verb that has it
+        self.described = {}  # text of an option -> the first verb that has it
 
     @staticmethod
     def prose(text, indent=""):
@@ -166,7 +167,7 @@ class Markdown:
         return f"- {cls.names(option)}\n\n{cls.prose(text_of(option), '    ')}"
 
     def options(self, verb, options):
-        """Blocks of the new options, and one that lists the others."""
+        """Returns blocks of the new options, and one that lists the others."""
         blocks, repeated = [], {}
         for option in options:
             text = self.option(option)

@@ -16,7 +16,7 @@
 namespace sptile::tools {
 namespace {
 
-/// The same thing, measured twice.
+/// A row of the earlier run and the matching row of the new one.
 struct Pair {
   const Json *old_row, *new_row;
 
@@ -25,7 +25,7 @@ struct Pair {
   }
 };
 
-// Other versions, other numbers of runs and another machine do not make it another thing.
+// Returns the key of a row, without versions, numbers of runs and host.
 std::string key_of(const Json& row) {
   static const std::set<std::string_view> kConditions = {"version",       "host",         "wanted_warmup",
                                                          "wanted_repeat", "wanted_check", "seed"};
@@ -36,7 +36,7 @@ std::string key_of(const Json& row) {
   return key;
 }
 
-// What shares a yardstick.
+// Returns the key of rows that share a reference row.
 std::string field_of(const Json& row) {
   std::string key;
   for (const char* column : {"content", "values", "device", "op", "n", "value_dtype", "dtype", "result_dtype",
@@ -50,7 +50,7 @@ bool is_yardstick(const Pair& pair) {
   return a["kernel"] == b["kernel"] && (is_cusparse(a) || a["format"] == "csr");
 }
 
-// cuSPARSE before csr, then the faster one.
+// Returns whether `a` is preferred: cuSPARSE before csr, then the faster one.
 bool is_better(const Pair& a, const Pair& b) {
   const bool vendor = is_cusparse(*a.old_row);
   if (vendor != is_cusparse(*b.old_row)) return vendor;
@@ -66,9 +66,9 @@ Json described(const Pair& pair) {
   return json;
 }
 
-/// What times of a run are taken over.
+/// Reference row by which times are normalized.
 struct Yardstick {
-  Json kernel;  ///< null: nothing
+  Json kernel;  ///< null: none
   double ratio = 1, noise = 0;
 };
 
@@ -76,7 +76,7 @@ Yardstick yardstick_of(const Pair& pair) {
   return {(*pair.new_row)["kernel"], pair.ratio(), noise_of({pair.old_row, pair.new_row})};
 }
 
-// What several yardsticks agree on, for rows that have none of their own.
+// Returns the median of several references, for rows without their own.
 Yardstick middle_of(std::vector<Yardstick> yardsticks) {
   if (yardsticks.empty()) return {};
   const auto middle = yardsticks.begin() + std::ssize(yardsticks) / 2;

@@ -1,4 +1,4 @@
-// The formats of one ordering of a matrix in one type of values, converted when they are needed.
+// Formats of one ordering of a matrix with one value type, converted on demand.
 #pragma once
 
 #include <optional>
@@ -18,10 +18,10 @@ class BenchConversions {
   struct Converted {
     formats::FormatData data;
     double us = 0;
-    formats::Array value_source;  ///< see PlanMatrix; where it is asked for
+    formats::Array value_source;  ///< see PlanMatrix; if requested
   };
 
-  /// `with_source`: also find where each stored value belongs. All must outlive the conversions.
+  /// Converts on demand; `with_source` also computes value_source. All arguments must outlive the object.
   BenchConversions(Session& session, std::span<const FormatChoice> formats, OrderedMatrix& ordered,
                    DType values, bool with_source)
       : session_(session),
@@ -33,10 +33,10 @@ class BenchConversions {
 
   [[nodiscard]] const OrderedMatrix& ordered() const { return ordered_; }
 
-  /// Gives the format at a place of the list.
+  /// Returns the format at an index of the list.
   Result<const Converted*> get(std::size_t format);
 
-  /// What is planned of it.
+  /// Returns the matrix for planning.
   [[nodiscard]] runtime::PlanMatrix matrix(const Converted& converted) const {
     return {converted.data.view(), ordered_.order(), converted.value_source.view(), nullptr};
   }

@@ -24,7 +24,7 @@ std::string joined(const Json& row, std::initializer_list<const char*> keys) {
   return text;
 }
 
-// The contents of a matrix depend on the type of its values, its sizes do not.
+// Returns the key of a group. The contents of a matrix depend on the value type, its sizes do not.
 std::string group_of(const Json& row) {
   return joined(row, {"matrix", "rows", "cols", "nnz", "values", "version", "host", "device", "op", "n",
                       "flush_l2", "graph", "threads"});
@@ -32,7 +32,7 @@ std::string group_of(const Json& row) {
 
 std::string types_of(const Json& row) { return joined(row, {"value_dtype", "dtype", "result_dtype"}); }
 
-// The fastest of some rows that are not noisy; null if there is none.
+// Returns the fastest of the rows that are not noisy; null if there is none.
 template <class Wanted>
 const Json* fastest(const std::vector<const Json*>& rows, Wanted wanted) {
   const Json* best = nullptr;
@@ -41,13 +41,13 @@ const Json* fastest(const std::vector<const Json*>& rows, Wanted wanted) {
   return best;
 }
 
-// The number of multiplications after which a preparation has paid off; null if there is no such number.
+// Returns the number of multiplications after which a preparation pays off; null if there is none.
 Json break_even(double cost_us, double from_us, double to_us) {
   const double products = std::ceil(std::max(cost_us, 0.0) / (from_us - to_us));
   return products < 1e15 ? Json(static_cast<std::int64_t>(products)) : Json(nullptr);
 }
 
-// Time to reorder and convert.
+// Returns the time to reorder and convert.
 double preparation(const Json& row) { return number(row, "reorder_us") + number(row, "convert_us"); }
 
 // Returns whether a row is faster than another by more than the noise.

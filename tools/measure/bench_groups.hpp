@@ -26,9 +26,9 @@ std::string noise_text(const Json& rows);
 
 /// Marks printed with a row.
 struct RowMarks {
-  bool fastest = false;            ///< of its group
-  bool noisy = false;              ///< then neither fastest nor compared
-  std::optional<double> over_csr;  ///< speedup over csr; nothing if that was not measured
+  bool fastest = false;            ///< fastest of its group
+  bool noisy = false;              ///< neither fastest nor compared
+  std::optional<double> over_csr;  ///< speedup over csr; nullopt if that was not measured
 };
 
 /// Groups rows by matrix, operation, N, machine, device and conditions; a group has all their formats,
@@ -55,11 +55,11 @@ class BenchGroups {
 /// Adds the keys `fastest`, `noisy` and `over_csr` to the rows of a complete run.
 void mark_rows(Json& rows);
 
-/// Returns the conclusion for each group with a row that is not noisy: the fastest of our kernels;
-/// `over_csr` and `over_cusparse`, null if not measured; `reordering_pays`, null for one ordering: the
-/// fastest other one, `best_ordering`, is faster than the first by more than noise_of. `pays_after` is the
-/// number of multiplications after which the time to order and convert, `preparation_us`, has paid off, over
-/// the fastest row in the first ordering, or over csr for one ordering; null if never, or if nothing was
+/// Returns the conclusion for each group with a row that is not noisy: the fastest kernel of sptile;
+/// `over_csr` and `over_cusparse`, null if not measured; `reordering_pays`, null for one ordering: whether
+/// the fastest other one, `best_ordering`, is faster than the first by more than noise_of. `pays_after` is
+/// the number of multiplications after which the time to order and convert, `preparation_us`, has paid off,
+/// over the fastest row in the first ordering, or over csr for one ordering; null if never, or if nothing was
 /// prepared.
 Json group_verdicts(const Json& rows);
 

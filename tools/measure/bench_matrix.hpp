@@ -1,4 +1,4 @@
-// A matrix as a benchmark holds it: with values of several types, in several orders.
+// Matrix of a benchmark, with values of several types and in several orders.
 #pragma once
 
 #include <cstdint>
@@ -13,43 +13,44 @@
 
 namespace sptile::tools {
 
-/// A matrix in its original row order with values of the type that some precisions share.
+/// A matrix in original row order, with values of a type that several precisions share.
 struct TypedMatrix {
   std::string name;
-  DType values;        ///< type that is wanted; a pattern stays one
-  std::string dense;   ///< type of B and C as asked for; may be empty
-  std::string result;  ///< of C alone
+  DType values;        ///< requested type; a pattern stays a pattern
+  std::string dense;   ///< requested type of B and C; may be empty
+  std::string result;  ///< requested type of C; may be empty
   std::vector<PrecisionChoice> precisions;
   formats::CsrView source;
-  formats::Array rounded;  ///< of `source`, when its values are not those of the file
-  std::string content;     ///< hash of the arrays of `source`: the same matrix in another file has it, too
+  formats::Array rounded;  ///< values of `source` if they differ from those of the file
+  std::string content;     ///< hash of the arrays of `source`, equal for the same matrix in another file
 
   [[nodiscard]] runtime::DenseTypes dense_types() const;
-  /// "f16 x f16", "f16 x f16 to f32": tells apart what can share operands.
+  /// Returns a label such as "f16 x f16" or "f16 x f16 to f32", which identifies matrices that can share
+  /// operands.
   [[nodiscard]] std::string label() const;
 };
 
-/// The type to read values in, so that they can be rounded to each of several.
+/// Returns the type in which values are read, so that they can be rounded to each of the requested ones.
 DType common_type(const std::vector<PrecisionChoice>& precisions);
 
 /// Groups precisions by their types. `a` must outlive the result.
 std::vector<TypedMatrix> with_types(const std::string& name, const formats::CsrView& a,
                                     const std::vector<PrecisionChoice>& precisions);
 
-/// One ordering of a matrix, computed when it is needed.
+/// An ordering of a matrix, computed on demand.
 class OrderedMatrix {
  public:
   OrderedMatrix(const Ordering& ordering, const formats::CsrView& a) : ordering_(ordering), source_(a) {}
 
   [[nodiscard]] const Ordering& ordering() const { return ordering_; }
 
-  /// Computes the order and the quality of its windows, the first time.
+  /// Computes the order and the quality of its windows on the first call.
   Status compute(Session& session);
 
-  /// What follows is there after compute.
+  /// The results below require compute().
   [[nodiscard]] std::span<const std::int32_t> order() const { return order_; }
   [[nodiscard]] const Json& facts() const { return facts_; }  ///< reorder_us, tc_blocks, mean_nnz_tc
-  /// The rows in order, values rounded to a type; `storage` keeps them.
+  /// Returns the ordered rows with values rounded to a type; `storage` owns them.
   [[nodiscard]] formats::CsrView view(DType values, formats::Array& storage) const;
 
  private:

@@ -21,7 +21,7 @@ bool varies(const Json& rows, const char* key) {
   return values.size() > 1;
 }
 
-// Without the ending of a file.
+// Removes the file suffix.
 std::string short_name(const std::string& matrix) {
   for (const char* ending : {".gz", ".bz2", ".xz", ".zst"})
     if (matrix.ends_with(ending)) return short_name(matrix.substr(0, matrix.rfind('.')));
@@ -30,7 +30,7 @@ std::string short_name(const std::string& matrix) {
   return matrix;
 }
 
-// "SpMM and SDDMM": the operations that the rows have.
+// Returns the operations of the rows, for example "SpMM and SDDMM".
 std::string plot_title(const Json& rows) {
   std::vector<std::string_view> titles;
   for (const runtime::Operation* op : runtime::operations())

@@ -1,4 +1,4 @@
-// The rows of `bench` as a plot.
+// Plot of the rows of `bench`.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace sptile::tools {
 
-/// Draws GFLOP/s: a panel for each N, a line for each matrix, a dot for each format and precision; of several
-/// kernels, and of cuSPARSE's algorithms, the fastest. With several orderings, or cold caches beside warm
-/// ones, the series say which.
+/// Plots GFLOP/s: a panel per N, a line per matrix, a dot per format and precision, with the fastest of
+/// several kernels and of cuSPARSE's algorithms. With several orderings, or cold and warm caches, the series
+/// names include them.
 std::string bench_plot(const Json& rows);
 
 }  // namespace sptile::tools

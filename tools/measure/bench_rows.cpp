@@ -67,7 +67,7 @@ constexpr CsvColumn kColumns[] = {
     {"pinned_us", false, false},
 };
 
-// A number, or what stands for none.
+// Formats a number, or "-" for null.
 std::string number(const Json& row, const char* key, fmt::format_string<double> format) {
   return row[key].is_null() ? "-" : fmt::format(format, row[key].get<double>());
 }
@@ -127,7 +127,7 @@ void complete_row(Json& row) {
   }
   ordered.update(row);
   for (Json& value : ordered)
-    if (value.is_string()) value = printable(value.get<std::string>());  // as a CSV file has it
+    if (value.is_string()) value = printable(value.get<std::string>());  // as stored in a CSV file
   row = std::move(ordered);
 }
 

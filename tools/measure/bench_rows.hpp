@@ -1,4 +1,4 @@
-// The rows of `bench`: their columns, and the tables made of them.
+// Columns and tables of the rows of `bench`.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +14,14 @@
 
 namespace sptile::tools {
 
-/// What a row of the CSV holds, in order. The identifying columns say what was asked for, the others what
-/// came out.
+/// Returns the columns of the CSV, in order. The identifying columns are inputs, the others results.
 std::span<const CsvColumn> bench_columns();
 
-/// Errc::bad_input, naming `path`, where the rows of a file lack numbers that every measurement has, or have
-/// such as cannot be.
+/// Errc::bad_input, naming `path`, if rows of a file lack numbers that every measurement has, or contain
+/// impossible ones.
 Status check_bench_rows(std::span<const Json> rows, const std::string& path);
 
-/// Puts the keys of a row in the order of the columns, null for those that it lacks.
+/// Orders the keys of a row by column and adds null for missing ones.
 void complete_row(Json& row);
 
 /// Returns the time that ranks a row: the minimum, since interference only adds time; the median if a file
@@ -32,20 +31,20 @@ double best_us(const Json& row);
 /// Returns whether a row measures cuSPARSE instead of a kernel of sptile.
 bool is_cusparse(const Json& row);
 
-/// What may stand in the text columns of a table of rows.
+/// Possible texts in the text columns of a table of rows.
 struct BenchLabels {
   std::vector<std::string> matrices, orderings, formats, kernels, columns;  ///< columns: values of N
-  bool precisions = false;                                                  ///< more than one
-  bool device = false;                                                      ///< another than the CPU
+  bool precisions = false;                                                  ///< more than one precision
+  bool device = false;                                                      ///< device other than the CPU
 };
 
-/// The table of rows, which can be printed line by line: its columns are as wide as their labels may be.
+/// Table of rows that can be printed line by line: column widths are determined by the possible labels.
 class BenchTable {
  public:
-  /// For `columns` of a terminal, which the least needed columns of the table make room in; nothing: as wide
-  /// as it takes.
+  /// Creates a table for `columns` terminal columns, which omits the least important columns to fit; nullopt:
+  /// unlimited.
   explicit BenchTable(const BenchLabels& labels, std::optional<int> columns = {});
-  /// For rows that are all there.
+  /// Creates a table for complete rows.
   explicit BenchTable(const Json& rows, std::optional<int> columns = {});
 
   [[nodiscard]] std::string head() const;
@@ -63,11 +62,11 @@ class BenchTable {
   std::vector<std::size_t> widths_;
 };
 
-/// One row for each matrix, N and ordering: what the ordering costs, the windows it makes, and the fastest
-/// format. The speedup is over the first ordering of the same matrix and N.
+/// Returns one row per matrix, N and ordering: the cost of the ordering, its windows, and the fastest format.
+/// The speedup is relative to the first ordering of the same matrix and N.
 Json compare_orders(const Json& rows);
 
-/// True when there is more than one ordering to compare.
+/// Returns whether there are several orderings to compare.
 bool orders_differ(const Json& orders);
 
 std::string orders_text(const Json& orders);

@@ -40,7 +40,7 @@ std::vector<std::string> Benchmark::kernels_of(const FormatChoice& format) const
   return names;
 }
 
-// Of one N, ordering, precision and matrix.
+// Counts rows for one N, ordering, precision and matrix.
 std::int64_t Benchmark::rows_of_format(const FormatChoice& format) const {
   return std::ssize(kernels_of(format));
 }
@@ -52,7 +52,7 @@ std::int64_t Benchmark::rows_of_matrix() const {
          static_cast<std::int64_t>(task_.orderings.size() * task_.precisions.size() * task_.columns.size());
 }
 
-// Tells how many rows are still to come.
+// Sets the number of remaining rows for the progress.
 void Benchmark::expect_rows(std::int64_t rows) {
   expected_ = rows;
   session_.progress.steps = session_.progress.steps_done + rows;
@@ -60,7 +60,7 @@ void Benchmark::expect_rows(std::int64_t rows) {
 
 Json Benchmark::key_of(const TypedMatrix& matrix) const {
   const formats::CsrView& a = matrix.source;
-  const bool on_cpu = task_.device == runtime::Device::cpu;  // on a device the time of a launch decides
+  const bool on_cpu = task_.device == runtime::Device::cpu;  // on a device the launch latency dominates
   return {{"matrix", matrix.name},
           {"content", matrix.content},
           {"version", version()},
@@ -83,18 +83,18 @@ Json Benchmark::key_of(const TypedMatrix& matrix) const {
           {"seed", session_.seed}};
 }
 
-// True when a row was measured before; it is then among the rows.
+// Adds a row that was measured before. Returns false if there is none.
 bool Benchmark::take_over(const Json& key) {
   const Json* const done = log_.find(key);
   if (done == nullptr) return false;
   Json row = *done;
-  row["matrix"] = key["matrix"];  // it may have come from another file
+  row["matrix"] = key["matrix"];  // the row may come from another file
   show(std::move(row));
   ++resumed_;
   return true;
 }
 
-// Errors that say that a combination does not exist are noted, each once; others are given back.
+// Prints each error for a nonexistent combination once; returns other errors.
 Status Benchmark::leave_out(const Error& error) {
   const bool absent = error.code == Errc::unsupported || (error.code == Errc::usage && !task_.kernel.empty());
   if (!absent) return tl::unexpected(error);
@@ -126,7 +126,7 @@ Status Benchmark::keep(Json row, const Measurement& measured) {
   if (const Status s = check_outcome(measured); !s) session_.note(s.error().text());
   const Json label = row["format"];
   row.update(to_json(measured));
-  row["format"] = label;  // with its parameter
+  row["format"] = label;  // including its parameter
   complete_row(row);
   if (log_status_ = log_.append(row); !log_status_) return log_status_;
   session_.detail(fmt::format("{} {} {} N={} {}: {}", std::string(row["matrix"]), std::string(row["reorder"]),
@@ -142,7 +142,7 @@ void Benchmark::show(Json row) {
   rows_.push_back(std::move(row));
 }
 
-// They take the rows as they stand, whatever the ordering: once for each matrix, types and N.
+// Measures the kernels of other libraries once per matrix, types and N, because they use the original order.
 Status Benchmark::bench_yardsticks(const TypedMatrix& matrix, std::int64_t n) {
   const auto yardsticks = task_.cusparse ? bench_->yardsticks(*task_.op, n) : std::vector<std::string_view>();
   if (yardsticks.empty()) return {};
@@ -194,7 +194,8 @@ Status Benchmark::bench_format(const TypedMatrix& matrix, BenchConversions& conv
       if (const auto best = yardstick_us_.find(yardstick_key(matrix, n));
           best != yardstick_us_.end() && best->second < HUGE_VAL)
         row["over_cusparse"] = best->second / measured->median_us;
-      // A yardstick may be as wrong as it likes (some sum f16 products in f16); our kernels may not.
+      // Wrong results are an error only for kernels of sptile; others may be inaccurate (some sum f16
+      // products in f16).
       if (Status s = check_outcome(*measured); !s && worst_) worst_ = std::move(s);
       if (Status s = keep(std::move(row), *measured); !s) return s;
     }
@@ -202,7 +203,7 @@ Status Benchmark::bench_format(const TypedMatrix& matrix, BenchConversions& conv
 }
 
 Status Benchmark::bench_types(const TypedMatrix& matrix, OrderedMatrix& ordered) {
-  // Where operands are on a device it compares numbers that are in the format's order.
+  // On a device, numbers are compared in the order of the format.
   const bool with_source = task_.check && has_entry_lists(*task_.op) && task_.device == runtime::Device::cuda;
   BenchConversions conversions(session_, task_.formats, ordered, matrix.values, with_source);
   Json key = key_of(matrix);
@@ -245,10 +246,10 @@ Status Benchmark::try_matrix(const std::string& path) try {
 
 void Benchmark::note_failure(const std::string& path, const Error& error) {
   failed_.push_back({path, error});
-  if (task_.inputs.size() > 1) session_.warn(error.text());  // of a single one the outcome says it
+  if (task_.inputs.size() > 1) session_.warn(error.text());  // the error of a single input is the outcome
 }
 
-// Those that look right.
+// Returns the inputs whose headers are valid.
 std::vector<std::string> Benchmark::probe_inputs() {
   std::vector<std::string> good;
   for (const std::string& path : task_.inputs) {

@@ -1,4 +1,4 @@
-// Measures all combinations of matrices, orderings, formats, precisions and N, and keeps the rows.
+// Measures all combinations of matrices, orderings, formats, precisions and N, and stores the rows.
 #pragma once
 
 #include <cstdint>
@@ -18,24 +18,24 @@
 
 namespace sptile::tools {
 
-/// What to measure; checked.
+/// Checked description of a benchmark.
 struct BenchTask {
   std::vector<std::string> inputs;
   std::vector<FormatChoice> formats;
   std::vector<Ordering> orderings;
   std::vector<PrecisionChoice> precisions;
   std::vector<std::int64_t> columns;  ///< values of N
-  bool random_values = false;         ///< instead of those of the file
+  bool random_values = false;         ///< replace the values of the file
   bool check = true, flush_l2 = false, graph = false, cusparse = true;
   InputOptions input;
   const runtime::Operation* op = nullptr;
   runtime::Device device = runtime::Device::cpu;
   Repeats repeats;                               ///< on a CPU
-  std::string kernel;                            ///< "all": each kernel of a format by itself
-  std::function<void(const Json& row)> observe;  ///< sees each row as it comes; may be empty
+  std::string kernel;                            ///< "all": each kernel of a format separately
+  std::function<void(const Json& row)> observe;  ///< called for each new row; may be empty
 };
 
-/// A matrix that could not be measured, or not to its end.
+/// A matrix whose measurement failed or is incomplete.
 struct FailedInput {
   std::string path;
   Error error;
@@ -46,17 +46,16 @@ class Benchmark {
   Benchmark(Session& session, const BenchTask& task, CsvLog log, std::unique_ptr<ProductBench> bench)
       : session_(session), task_(task), log_(std::move(log)), bench_(std::move(bench)) {}
 
-  /// Measures what the log lacks; each row is in the log when it is measured. Neither wrong results nor
-  /// matrices that cannot be read or measured stop it: see outcome(). Of all matrices the headers are looked
-  /// at first. Combinations that no kernel serves are left out with a note. Fails when the log cannot be
-  /// written.
+  /// Measures the rows that the log lacks and appends each to the log. Continues after wrong results and
+  /// after matrices that cannot be read or measured: see outcome(). Checks the headers of all matrices first.
+  /// Combinations that no kernel supports are skipped with a note. Fails if the log cannot be written.
   Status run();
-  /// What is to be told of a run: the first wrong result, else the matrices that failed, else, when nothing
-  /// was measured, why the first combination was left out.
+  /// Returns the outcome of a run: the first wrong result, else the failed matrices, else, if nothing was
+  /// measured, the reason for skipping the first combination.
   [[nodiscard]] Status outcome() const;
 
   [[nodiscard]] const Json& rows() const { return rows_; }
-  [[nodiscard]] std::int64_t resumed() const { return resumed_; }  ///< rows that were there before
+  [[nodiscard]] std::int64_t resumed() const { return resumed_; }  ///< rows that existed before
   [[nodiscard]] const std::vector<FailedInput>& failed() const { return failed_; }
   [[nodiscard]] std::optional<DeviceFacts> device() const { return bench_->facts(); }
 
@@ -85,14 +84,14 @@ class Benchmark {
   const BenchTask& task_;
   CsvLog log_;
   std::unique_ptr<ProductBench> bench_;
-  std::string prepared_;                        // label of the types whose matrix the bench has
-  std::map<std::string, double> yardstick_us_;  // the best of this matrix, by types and N
+  std::string prepared_;                        // label of the types with which the bench was prepared
+  std::map<std::string, double> yardstick_us_;  // minimum time for this matrix, by types and N
   std::set<std::string> noted_;
   Json rows_ = Json::array();
   std::int64_t resumed_ = 0, expected_ = 0;
   std::vector<FailedInput> failed_;
-  Status worst_, left_out_;  // the first of each
-  Status log_status_;        // of writing the rows
+  Status worst_, left_out_;  // the first error of each kind
+  Status log_status_;        // status of writing rows
 };
 
 }  // namespace sptile::tools

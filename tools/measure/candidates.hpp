@@ -1,4 +1,4 @@
-// Formats and kernels to choose from, as JSON.
+// JSON and text for candidate formats and kernels.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace sptile::tools {
 
-/// format, kernel, precision, predicted_us, measured_us, chosen and refused of each; null for what is not
-/// known.
+/// Returns format, kernel, precision, predicted_us, measured_us, chosen and refused of each candidate; null
+/// if unknown.
 Json to_json(const std::vector<runtime::Candidate>& candidates);
 
-/// Why the chosen one of several was chosen, and what to run where times are not predicted: "predicted to
-/// take 12.3 us; csr with cpu.csr.avx512 15.0 us". Empty when there was nothing to choose from.
+/// Returns the reason for the choice, and the command to run if times are not predicted: "predicted to take
+/// 12.3 us; csr with cpu.csr.avx512 15.0 us". Empty for a single candidate.
 std::string why_chosen(const std::vector<runtime::Candidate>& candidates, runtime::Device device);
 
 }  // namespace sptile::tools

@@ -17,7 +17,7 @@
 namespace sptile::tools {
 namespace {
 
-// RFC 4180: text with commas, quotes or line ends is quoted, quotes are doubled.
+// Quotes text as RFC 4180: text with commas, quotes or newlines is quoted, quotes are doubled.
 std::string quote(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";
@@ -25,12 +25,12 @@ std::string quote(const std::string& text) {
   return quoted + "\"";
 }
 
-// A value as the file has it: names of matrices may be any bytes.
+// Returns a value as stored in the file: names of matrices may contain any bytes.
 Json shown(const Json& value) {
   return value.is_string() ? Json(printable(value.get<std::string>())) : value;
 }
 
-// Splits one record at `at`; moves `at` past its line end. Nothing when the text ends before the record does.
+// Splits one record at `at` and moves `at` past its newline. Nullopt if the text ends before the record does.
 std::optional<std::vector<std::string>> next_record(const std::string& text, std::size_t& at) {
   std::vector<std::string> fields(1);
   bool quoted = false;
@@ -52,10 +52,10 @@ std::optional<std::vector<std::string>> next_record(const std::string& text, std
   return std::nullopt;
 }
 
-// How much of a text ends with a line end.
+// Returns the length of the text up to its last newline.
 std::size_t whole_lines(const std::string& text) { return text.find_last_of('\n') + 1; }  // npos + 1 == 0
 
-// Of JSON, numbers, true and false alone: lists may be nested as deeply as a cell is long.
+// Parses a cell. Of JSON, only numbers, true and false are accepted, because lists may be nested too deeply.
 Json parse_field(const CsvColumn& column, const std::string& field) {
   if (column.text) return printable(field);
   if (field.empty()) return nullptr;
@@ -63,7 +63,7 @@ Json parse_field(const CsvColumn& column, const std::string& field) {
   return is_scalar ? Json::parse(field, nullptr, false) : Json(Json::value_t::discarded);
 }
 
-// Rows of other columns cannot be told apart as these are: they are neither taken over nor added to.
+// Rows with other columns have other keys, so they are neither used nor appended to.
 Status check_head(const std::vector<std::string>& fields, std::span<const CsvColumn> columns,
                   const std::string& path) {
   const auto refuse = [&](const std::string& what) {
@@ -79,7 +79,7 @@ Status check_head(const std::vector<std::string>& fields, std::span<const CsvCol
   return same ? Status() : refuse("has more columns or a different column order");
 }
 
-// It can neither be read back nor cut.
+// Other files cannot be read back or truncated.
 Status not_regular(const std::string& path) {
   return fail(Errc::usage, "is not a regular file; expected a file that can be read back", path);
 }
@@ -128,7 +128,7 @@ Status CsvLog::read_lines(const std::string& text) {
     const auto [known, is_new] = places_.try_emplace(identity(row), rows_.size());
     if (is_new)
       rows_.push_back(std::move(row));
-    else  // the last one counts
+    else  // the last row of equal keys counts
       rows_[known->second] = std::move(row);
   }
   return {};
@@ -140,7 +140,7 @@ std::string CsvLog::head() const {
   return text + "\n";
 }
 
-// What follows the last line end was cut off by a crash, or is no log.
+// Text after the last newline was truncated by a crash, or the file is not a log.
 Status CsvLog::drop_torn_line(const std::string& text, std::size_t keep) const {
   if (keep == text.size()) return {};
   if (keep == 0 && !head().starts_with(text))
@@ -150,7 +150,7 @@ Status CsvLog::drop_torn_line(const std::string& text, std::size_t keep) const {
              : fail(Errc::io, std::strerror(errno), path_);
 }
 
-// A named pipe is not waited for.
+// O_NONBLOCK, so that a named pipe does not block.
 Status CsvLog::open_file(int flags) {
   const int fd = ::open(path_.c_str(), flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
   if (fd < 0) return errno == EISDIR ? not_regular(path_) : fail(Errc::io, std::strerror(errno), path_);
@@ -163,7 +163,7 @@ Status CsvLog::open_file(int flags) {
   return ::fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode) ? Status() : not_regular(path_);
 }
 
-// All of the file, after its whole lines have become rows.
+// Reads the entire file and parses its complete lines.
 Result<std::string> CsvLog::read_text() {
   std::string text;
   std::vector<char> block(1 << 16);

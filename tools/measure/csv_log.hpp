@@ -1,5 +1,4 @@
-// A table of results in a CSV file that grows row by row, so that an interrupted benchmark goes on where it
-// was.
+// Table of results in a CSV file that grows row by row, so that an interrupted benchmark can be resumed.
 #pragma once
 
 #include <cstdio>
@@ -14,29 +13,29 @@
 
 namespace sptile::tools {
 
-/// One column: the key of the JSON row, whether it is text, and whether it takes part in telling rows apart.
+/// A column: the key of the JSON row, whether it is text, and whether it is part of the row's identity.
 struct CsvColumn {
   std::string_view key;
   bool text, identifies;
 };
 
-/// Keeps the rows of one CSV file. The file is opened once, so reading, cutting and appending concern one
-/// file, even where another one has taken its name. Rows are JSON objects that have a value for every column.
+/// The rows of one CSV file. The file is opened once, so reading, truncating and appending apply to the same
+/// file, even if it is replaced. Rows are JSON objects with a value for every column.
 class CsvLog {
  public:
-  /// Reads the rows that `path` has, if it exists; an empty path keeps nothing. A last line that was cut off
-  /// by a crash is dropped. A file that has other columns or broken lines is left as it is: Errc::bad_input,
-  /// with file:line. Errc::usage for what is no regular file, Errc::io when it cannot be read.
+  /// Reads the rows of `path`, if it exists; an empty path stores nothing. A last line that was truncated by
+  /// a crash is dropped. A file with other columns or invalid lines is not modified: Errc::bad_input, with
+  /// file:line. Errc::usage if it is not a regular file, Errc::io if it cannot be read.
   static Result<CsvLog> open(const std::string& path, std::span<const CsvColumn> columns);
 
-  /// The rows of a file, in its order, for reading only: it is left as it is, a last line without end is not
-  /// taken. Errc::io when there is none; else as `open`.
+  /// Returns the rows of a file in order, without modifying it. A last line without newline is ignored.
+  /// Errc::io if the file does not exist, other errors as for `open`.
   static Result<std::vector<Json>> read(const std::string& path, std::span<const CsvColumn> columns);
 
-  /// Finds the row that agrees with `wanted` in all identifying columns; nullptr when there is none.
+  /// Returns the row that equals `wanted` in all identifying columns; nullptr if there is none.
   [[nodiscard]] const Json* find(const Json& wanted) const;
 
-  /// Lists the rows that the file had, in its order.
+  /// Returns the rows that the file had, in order.
   [[nodiscard]] const std::vector<Json>& rows() const { return rows_; }
 
   /// Appends a row to the file and flushes it.
@@ -60,7 +59,7 @@ class CsvLog {
   std::unique_ptr<std::FILE, Close> file_;
   std::span<const CsvColumn> columns_;
   std::vector<Json> rows_;
-  std::map<std::string, std::size_t> places_;  // in rows_, by identity
+  std::map<std::string, std::size_t> places_;  // index in rows_, by identity
 };
 
 }  // namespace sptile::tools

@@ -17,9 +17,9 @@
 namespace sptile::tools {
 namespace {
 
-constexpr double kSlow = 0.05;  // seconds that the runs of one product may take
+constexpr double kSlow = 0.05;  // maximum seconds for the runs of one product
 
-// Where the format has the number of each entry.
+// Returns the list position of each entry in the format.
 Result<formats::Array> positions_of_entries(const runtime::PlanMatrix& a, bool trusted) {
   if (trusted && a.value_source.present())
     return formats::inverse_positions(a.value_source.as<std::int64_t>());
@@ -51,7 +51,7 @@ runtime::OperandShape HostBench::shape_of(const runtime::OperandSpec& spec) cons
   return runtime::shape_of(spec, {source_.rows, source_.cols, source_.nnz(), {n_, n_}});
 }
 
-// When there is a plan: most that can be wrong is known then, and this may take long.
+// Called after planning succeeds, because it may take long and most errors are found by then.
 void HostBench::make_operands() {
   if (made_) return;
   for (std::size_t i = 0; i < op_->operands.size(); ++i) {
@@ -65,7 +65,7 @@ void HostBench::make_operands() {
   made_ = true;
 }
 
-// Operands with a row for each of A start at one of them.
+// Operands with one row per row of A start at `row`.
 runtime::Operands HostBench::operands_from(std::int64_t row) {
   runtime::Operands operands;
   for (std::size_t i = 0; i < op_->operands.size(); ++i) {
@@ -80,7 +80,7 @@ runtime::Operands HostBench::operands_from(std::int64_t row) {
   return operands;
 }
 
-// On the CPU run by run, so that progress counts them; a device is given all at once.
+// Runs one by one on the CPU, so that progress counts them, and all at once on a device.
 Result<std::vector<double>> HostBench::counted_run(const runtime::ProductPlan& plan, int warmup, int repeat) {
   if (plan.on_device) return runtime::timed_run(plan, *op_, operands_from(0), warmup, repeat);
   begin(&session_.progress, "run", warmup + repeat);
@@ -135,7 +135,8 @@ Status HostBench::run_and_check(const runtime::PlanMatrix& a, Measurement& m) {
   make_operands();
   for (std::size_t i = 0; i < op_->operands.size(); ++i)
     if (op_->operands[i].result && !is_left_out(op_->operands[i]))
-      std::memset(operands_[i].data(), 0xFF, static_cast<std::size_t>(operands_[i].view().bytes()));  // NaN
+      // fills with NaN
+      std::memset(operands_[i].data(), 0xFF, static_cast<std::size_t>(operands_[i].view().bytes()));
   begin(&session_.progress, "run", 0);
   const auto seconds = time(*m.plan);
   if (!seconds) return tl::unexpected(seconds.error());

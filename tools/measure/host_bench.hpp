@@ -1,4 +1,4 @@
-// Measures products with operands in host memory, on any device: copies are not timed.
+// Measures products with operands in host memory, on any device, without copies.
 #pragma once
 
 #include <array>
@@ -19,15 +19,15 @@ struct Repeats {
 struct HostBenchOptions {
   runtime::Device device = runtime::Device::cpu;
   int threads = 0;  ///< 0: those of the session
-  /// Not set: less often where one run takes long, and the least time counts as the median, because others
-  /// use the CPU, too.
+  /// Unset: chosen by the time of a run. The minimum then replaces the median, because other processes use
+  /// the CPU.
   std::optional<Repeats> repeats = {};
   CheckedRows check = CheckedRows::none;
-  /// For what is the same in all measurements of one product; 0: its reference is computed each time.
+  /// Bytes for data shared by all measurements of one product; 0: its reference is recomputed each time.
   std::size_t reference_bytes = 0;
-  bool trusted = false;  ///< matrices are good: neither their arrays nor value_source need a check
-  bool predict = true;   ///< say what the cost model expects
-  bool stored = true;    ///< take stored plans of the matrices, see PlanOptions
+  bool trusted = false;  ///< skip the checks of matrices and value_source
+  bool predict = true;   ///< also predict the time
+  bool stored = true;    ///< use stored plans of the matrices, see PlanOptions
 };
 
 class HostBench final : public ProductBench {
@@ -39,10 +39,10 @@ class HostBench final : public ProductBench {
   Status set_operands(const runtime::Operation& op, std::int64_t n) override;
   Result<Measurement> measure(const runtime::PlanMatrix& a, const KernelRequest& request) override;
 
-  /// What `measure` plans with.
+  /// Returns the options with which `measure` plans.
   [[nodiscard]] runtime::PlanOptions plan_options(const KernelRequest& request) const;
 
-  /// The same for a plan that was made with these options.
+  /// Measures an existing plan that was created with these options.
   Result<Measurement> measure(const runtime::PlanMatrix& a, const Planned& planned);
 
  private:
@@ -62,9 +62,9 @@ class HostBench final : public ProductBench {
   runtime::DenseTypes dense_;
   const runtime::Operation* op_ = nullptr;
   std::int64_t n_ = 0;
-  bool made_ = false;  // the operands are there
+  bool made_ = false;  // the operands are initialized
   std::array<formats::Array, runtime::kMaxOperands> operands_;
-  ReferenceCache reference_{options_.reference_bytes};  // of the matrix and the operands
+  ReferenceCache reference_{options_.reference_bytes};  // for the current matrix and operands
 };
 
 }  // namespace sptile::tools

@@ -32,7 +32,7 @@ double measure_host_copy() try {
   const std::int64_t bytes = std::clamp(4 * std::max<std::int64_t>(cache, 0), kLeastBytes, kMostBytes);
   const auto from = std::make_unique<std::byte[]>(static_cast<std::size_t>(bytes)),
              to = std::make_unique<std::byte[]>(static_cast<std::size_t>(bytes));
-  copy_pieces(to.get(), from.get(), bytes);  // every page is there then
+  copy_pieces(to.get(), from.get(), bytes);  // touches every page
   double best = 0;
   for (int i = 0; i < kCopies; ++i) {
     const Stopwatch watch;

@@ -1,10 +1,11 @@
-// How fast the memory of this machine is.
+// Bandwidth of host memory.
 #pragma once
 
 namespace sptile::tools {
 
-/// Measures a copy between two arrays that no cache holds: bytes a second, reads plus writes, by all threads
-/// that OpenMP has. The best of a few; some tens of milliseconds, up to 1 GiB for as long. 0 without room.
+/// Measures a copy between two arrays that exceed all caches with all OpenMP threads. Returns bytes per
+/// second, reads plus writes, the best of several copies. Takes tens of milliseconds and up to 1 GiB. Returns
+/// 0 if memory is insufficient.
 double measure_host_copy();
 
 }  // namespace sptile::tools

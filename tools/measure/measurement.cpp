@@ -11,7 +11,7 @@
 namespace sptile::tools {
 namespace {
 
-// How far a product of two f32 numbers is off when both were rounded to fewer bits first.
+// Returns the relative error of a product of two f32 numbers that are rounded to fewer bits.
 double product_error(runtime::Precision precision) {
   if (precision == runtime::Precision::tf32 || precision == runtime::Precision::fp16) return 0x1.01p-10;
   return precision == runtime::Precision::bf16 ? 0x1.01p-7 : 0;
@@ -59,10 +59,10 @@ void set_times(Measurement& m, const TimeSummary& seconds, std::int64_t nnz) {
   m.gflops = 2 * static_cast<double>(nnz) * static_cast<double>(m.n) / seconds.median * 1e-9;
 }
 
-// Products of random signs: the error of a sum grows far slower than the sum of absolute products that
-// Operation::error divides by, so a bound that does not grow with the row length holds. One more rounding for
-// the stored type, each time that it is stored. Tensor cores cut off what they add to sums of 16-bit
-// products, which shows where the result keeps all of the sum.
+// Products have random signs: the error of a sum grows far slower than the sum of absolute products by which
+// Operation::error divides, so a bound that does not grow with the row length suffices. Each store adds one
+// rounding to the stored type. Tensor cores truncate sums of 16-bit products, which is visible if the result
+// is f32.
 double rounding_bound(const runtime::DenseTypes& dense, runtime::Precision precision,
                       std::string_view kernel) {
   const double accumulation = precision == runtime::Precision::fp64 ? 0x1p-53 : 0x1p-24;
@@ -82,7 +82,7 @@ std::string dense_label(const Measurement& m) {
 }
 
 Status check_outcome(const Measurement& m) {
-  if (!m.checked || m.rel_err <= m.tolerance) return {};  // a NaN error is not <=
+  if (!m.checked || m.rel_err <= m.tolerance) return {};  // false for a NaN error
   return fail(
       Errc::check_failed,
       fmt::format("{} on {}: relative error {:.3g} exceeds {:.3g}; check the bundle with 'sptile verify'",

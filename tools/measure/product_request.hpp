@@ -1,4 +1,4 @@
-// How `run` and `bench` are told to multiply, as typed.
+// Options of `run` and `bench` that select a product, as typed.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace sptile::tools {
 
-/// Names as typed by the user, checked by resolve_device; empty: chosen by what is multiplied.
+/// Names as typed by the user, checked by resolve_device; empty: chosen by the matrix and operation.
 struct ProductRequest {
   std::string op{runtime::kSpmm.name}, device = "cpu", precision, kernel, dense, result, choose = "predicted";
   std::int64_t n = 128;
@@ -48,12 +48,12 @@ void declare_choose(Options& app, ProductRequest& request);
 /// with the operands swapped.
 Status check_transposable(const ProductRequest& request);
 
-/// Finds the device. Checks names, and that this build has the device (Errc::device) and the precision
+/// Returns the device. Checks names, and that this build has the device (Errc::device) and the precision
 /// (Errc::unsupported).
 Result<runtime::Device> resolve_device(const ProductRequest& request);
 
-/// Types of the dense operands and the result: what was asked for, else f64 for f64 values and f32 for all
-/// others, and a result of the same type.
+/// Returns the types of the dense operands and the result: the requested ones, else f64 for f64 values and
+/// f32 for all others, with a result of the same type.
 runtime::DenseTypes dense_types(std::string_view dense, std::string_view result, DType values);
 
 }  // namespace sptile::tools

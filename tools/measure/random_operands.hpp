@@ -1,4 +1,4 @@
-// Random numbers to multiply, the same for any number of threads.
+// Random operands that do not depend on the number of threads.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace sptile::tools {
 
-/// A rows x n matrix in (-1, 1), one row at least: an operand is never null. Row k, column j depends on the
-/// seed and on k * n + j only.
+/// Returns a rows x n matrix in (-1, 1) with at least one row, so that no operand is null. The element in row
+/// k, column j depends only on the seed and on k * n + j.
 formats::Array random_dense(std::int64_t rows, std::int64_t n, DType dtype, std::uint64_t seed);
 
-/// One value in (0.1, 1) for each entry, rounded to `dtype`: what a pattern is measured with where values
-/// matter.
+/// Returns one value in (0.1, 1) per entry, rounded to `dtype`: the values of a pattern for measurements that
+/// need values.
 formats::Array random_values(const formats::CsrView& a, DType dtype, std::uint64_t seed);
 
 }  // namespace sptile::tools

@@ -22,7 +22,7 @@ bool reads_lists(const runtime::Operation& op, const runtime::Operands& operands
   return false;
 }
 
-// That the results of some rows have.
+// Returns the count of result numbers of some rows.
 std::size_t numbers_of(const runtime::Operation& op, const runtime::ReferenceProduct& part,
                        const runtime::Operands& operands) {
   const std::int64_t m = part.variant.m != 0 ? part.variant.m : part.n;

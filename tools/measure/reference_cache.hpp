@@ -1,5 +1,4 @@
-// What the results of a product should be, computed once and compared with those of every format, kernel and
-// precision.
+// References of a product, computed once and compared with the results of every format, kernel and precision.
 #pragma once
 
 #include <cstdint>
@@ -11,34 +10,33 @@
 
 namespace sptile::tools {
 
-/// Which rows of a result are compared with the reference.
+/// Rows of a result that are compared with the reference.
 enum class CheckedRows {
   none,
-  some,  ///< of large products: blocks of neighbours at even distances
+  some,  ///< evenly spaced blocks of consecutive rows of large products
   all
 };
 
 class ReferenceCache {
  public:
-  /// Keeps no more than so many bytes.
+  /// Caches at most `most_bytes` bytes.
   explicit ReferenceCache(std::size_t most_bytes) : most_(most_bytes / (2 * sizeof(double))) {}
 
-  /// The operands with that row of the matrix as their first; called from several threads.
+  /// Returns the operands starting at a row of the matrix; called from several threads.
   using OperandsFrom = std::function<runtime::Operands(std::int64_t row)>;
 
-  /// Forgets everything: another matrix or other operands come.
+  /// Clears the cache before the matrix or operands change.
   void clear();
 
-  /// The largest error of the results among the operands, see Operation::reference; rows are compared in
-  /// parallel. Numbers of the reference that find no room are computed again each time, as
-  /// are all where the operation reads lists of entries, which stand in another order in each format. Between
-  /// clears all products have the same matrix, operation and operands; values of another type clear by
-  /// themselves.
+  /// Returns the maximum error of the results among the operands, see Operation::reference. Rows are compared
+  /// in parallel. Reference numbers that exceed the cache are recomputed each time, and so are all numbers if
+  /// the operation reads lists of entries, whose order depends on the format. Between calls of clear, all
+  /// products must have the same matrix, operation and operands; another value type clears the cache.
   double error(const runtime::Operation& op, const runtime::ReferenceProduct& product,
                const OperandsFrom& operands, CheckedRows rows, Progress* progress);
 
  private:
-  /// Numbers that follow each other in one result.
+  /// Consecutive numbers of one result.
   struct Run {
     std::size_t operand;
     DType type;
@@ -47,7 +45,7 @@ class ReferenceCache {
   /// The reference of a block of rows.
   struct Block {
     std::vector<Run> runs;
-    std::vector<double> values, scales, slacks;  ///< of all runs; no slacks: all are 0
+    std::vector<double> values, scales, slacks;  ///< values of all runs; empty slacks: all are 0
   };
 
   static Block compute(const runtime::Operation& op, const runtime::ReferenceProduct& part,
@@ -60,7 +58,7 @@ class ReferenceCache {
 
   DType values_ = DType::none;
   std::vector<Block> blocks_;
-  std::size_t most_, kept_ = 0;  // numbers
+  std::size_t most_, kept_ = 0;  // in numbers
 };
 
 }  // namespace sptile::tools

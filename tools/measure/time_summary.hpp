@@ -1,4 +1,4 @@
-// What repeated timings come to.
+// Statistics of repeated timings.
 #pragma once
 
 #include <vector>
@@ -8,10 +8,10 @@ namespace sptile::tools {
 struct TimeSummary {
   double median = 0, min = 0;  ///< in the unit of the timings
   double spread = 0;           ///< (90th - 10th percentile) / median
-  int count = 0;               ///< of the timings
+  int count = 0;               ///< number of timings
 };
 
-/// Summarises one timing or more. Percentiles lie between neighbours, so an even count has a middle.
+/// Summarizes at least one timing. Percentiles are interpolated, so an even count has a median.
 TimeSummary summarise(std::vector<double> times);
 
 }  // namespace sptile::tools

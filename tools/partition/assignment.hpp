@@ -1,4 +1,4 @@
-// A file that says which part owns each row.
+// Reader of a file with the part of each row.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace sptile::tools {
 
-/// Reads one part number a line, 0 .. parts - 1, for each row in turn, as gpmetis writes them; empty lines
-/// and those that start with % or # are passed over. May be compressed. Errc::bad_input names the line.
+/// Reads one part number per line, 0 to parts - 1, for each row in order, as written by gpmetis. Skips empty
+/// lines and those that start with % or #. May be compressed. Errc::bad_input names the line.
 Result<std::vector<std::int32_t>> read_assignment(const std::string& path, std::int64_t rows,
                                                   std::int32_t parts);
 

@@ -24,7 +24,7 @@ Status another(const std::string& what) {
   return fail(Errc::bad_input, what + "; it does not belong to this partition");
 }
 
-// What a part says of itself, and what partition.json says.
+// Checks that a part agrees with partition.json.
 Status check_belongs(const Part& part, const PartitionDescription& whole, std::size_t rank) {
   const formats::PartNumbers& n = part.numbers;
   if (hex_digits(part.id) != whole.id)
@@ -60,7 +60,7 @@ Result<Part> open_member(const std::string& folder, const PartitionDescription& 
   return part;
 }
 
-// A row of the whole matrix, put together from both matrices of a part.
+// A row of the entire matrix, merged from both matrices of a part.
 class RowOfPart {
  public:
   explicit RowOfPart(const Part& part)
@@ -105,7 +105,8 @@ class RowOfPart {
   std::vector<std::byte> values_;
 };
 
-// What is let go of a map comes back from the file: parts need not be in memory together.
+// Drops the pages of a mapped part, which are read again from the file, so that the parts need not fit into
+// memory together.
 void let_go(const Part& part) {
   for (const runtime::Bundle* const bundle : {part.local.get(), part.halo.get()})
     for (const runtime::BundleArray& array : bundle->arrays()) {

@@ -1,4 +1,4 @@
-// What `verify` finds out about the folder of a partition.
+// Checks of a partition directory for `verify`.
 #pragma once
 
 #include <optional>
@@ -13,21 +13,21 @@
 
 namespace sptile::tools {
 
-/// A partition whose parts were all opened and belong together.
+/// A partition whose parts are all open and belong together.
 struct OpenPartition {
   PartitionDescription description;
   std::vector<runtime::Part> parts;
 };
 
-/// Runs every check, and adds each to `checks`: partition.json; that each part is there, whole, of this
-/// partition and at its place; of each part what check_bundle checks of both its matrices; that each row is
-/// in one part; that what parts send is what others need; that the parts put together are the matrix whose
-/// fingerprint partition.json holds, bit by bit, and symmetric if that is stated. Gives the parts where all
-/// could be opened; with `copy` they are read into memory instead of being mapped. Each error names its file.
+/// Runs every check and appends its result to `checks`: partition.json; that each part exists, is complete,
+/// and is of this partition and rank; check_bundle for both matrices of each part; that each row is in one
+/// part; that parts send the rows that others need; that the parts together equal the matrix with the
+/// fingerprint in partition.json, bit by bit, and are symmetric if stated. Returns the parts if all could be
+/// opened; with `copy` they are read into memory instead of mapped. Each error names its file.
 std::optional<OpenPartition> check_partition(const std::string& folder, Progress* progress,
                                              std::vector<BundleCheck>& checks, bool copy = false);
 
-/// Puts the parts of a partition together that has passed all checks.
+/// Joins the parts of a partition that has passed all checks.
 formats::Csr whole_matrix(const OpenPartition& partition);
 
 }  // namespace sptile::tools

@@ -20,8 +20,8 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::int64_t kSchema = 1;
-constexpr std::int64_t kMostBytes = 64 << 20;
-// The object, its list and the objects in it, which have ten fields.
+constexpr std::int64_t kMaxBytes = 64 << 20;
+// Depth, events and keys of the object: a list of objects with ten fields each.
 constexpr JsonLimits kLimits{3, 256 + 32 * std::int64_t{reorder::kMostParts}, 64};
 
 struct CountField {
@@ -38,14 +38,14 @@ constexpr CountField kCountFields[] = {{"rows", &PartCounts::rows},
 
 std::string_view type_label(DType dtype) { return dtype == DType::none ? "pattern" : name_of(dtype); }
 
-// Takes fields one after the other; remembers the first that is not there, or is something else.
+// Reads fields in order and keeps the first error.
 class Fields {
  public:
   explicit Fields(const OrderedJson& json) : json_(json) {}
 
   std::int64_t number(const char* name) {
     const OrderedJson* const field = find(name);
-    if (field != nullptr && field->is_number_integer() && *field >= 0 && *field <= kMostNumber)
+    if (field != nullptr && field->is_number_integer() && *field >= 0 && *field <= kMaxNumber)
       return field->get<std::int64_t>();
     complain(name, "an integer");
     return 0;
@@ -68,13 +68,13 @@ class Fields {
       complain(name, "16 hexadecimal digits");
     return digits;
   }
-  void complain(const char* name, const char* wanted) {
-    if (complaint_.empty()) complaint_ = fmt::format("\"{}\" is not {}", name, wanted);
+  void complain(const char* name, const char* expected) {
+    if (complaint_.empty()) complaint_ = fmt::format("\"{}\" is not {}", name, expected);
   }
   [[nodiscard]] const std::string& complaint() const { return complaint_; }
 
  private:
-  static constexpr std::int64_t kMostNumber = std::int64_t{1} << 60;
+  static constexpr std::int64_t kMaxNumber = std::int64_t{1} << 60;
 
   [[nodiscard]] const OrderedJson* find(const char* name) const {
     const auto at = json_.find(name);
@@ -141,7 +141,7 @@ Result<std::string> read_text(const std::string& path) {
   if (!input && ::stat(path.c_str(), &status) != 0)
     return formats::system_failure(errno, "cannot open; expected a partition directory", path);
   if (!input && !S_ISDIR(status.st_mode)) return tl::unexpected(std::move(input.error()));
-  if (!input || !input->is_file() || *input->size() > kMostBytes)
+  if (!input || !input->is_file() || *input->size() > kMaxBytes)
     return fail(Errc::bad_input, "is not written by sptile; partition the matrix again", path);
   std::string text(static_cast<std::size_t>(*input->size()), '\0');
   const auto count = input->read(text);
@@ -180,7 +180,7 @@ Result<PartitionDescription> read_description(const std::string& folder) {
   const std::string path = folder + "/" + std::string(kDescriptionName);
   const auto text = read_text(path);
   if (!text) return tl::unexpected(text.error());
-  auto description = from_json(parse_json(*text, kLimits).value_or(OrderedJson()));  // null is no object
+  auto description = from_json(parse_json(*text, kLimits).value_or(OrderedJson()));  // null is not an object
   if (!description)
     return fail(description.error().code, description.error().message + "; partition the matrix again", path);
   return description;

@@ -28,7 +28,8 @@ Digest& Digest::operator+=(const Digest& other) {
   return *this;
 }
 
-// Where there is no random number, matrices made on purpose may seem symmetric; others do not.
+// If getrandom fails, the key stays zero and a crafted matrix can be reported as symmetric; ordinary ones are
+// unaffected.
 DigestMaker::DigestMaker() { static_cast<void>(::getrandom(&key_, sizeof key_, 0)); }
 
 void DigestMaker::add(Digest& digest, std::int64_t row, std::span<const std::int32_t> columns,

@@ -10,7 +10,7 @@ using Json = nlohmann::ordered_json;
 
 struct LimitBroken {};
 
-/// Counts while the parser goes on; throws LimitBroken.
+/// Counts parser events; throws LimitBroken.
 class Counter {
  public:
   explicit Counter(const JsonLimits& limits) : limits_(limits) {}
@@ -26,7 +26,7 @@ class Counter {
  private:
   const JsonLimits& limits_;
   std::int64_t events_ = 0;
-  std::vector<std::size_t> keys_;  // of the objects that are open
+  std::vector<std::size_t> keys_;  // keys of each open object
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// JSON of a file that others may have written: bounded by what it becomes in memory, not by its bytes.
+// JSON parser for untrusted files, with limits on the parsed data instead of the bytes.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +9,15 @@
 
 namespace sptile::tools {
 
-/// What a file may hold.
+/// Limits of a file.
 struct JsonLimits {
-  int depth = 0;            ///< lists and objects inside each other
+  int depth = 0;            ///< nesting of lists and objects
   std::int64_t events = 0;  ///< values, keys, and ends of lists and objects
-  std::size_t keys = 0;     ///< of one object, which looks for each key among those before it
+  std::size_t keys = 0;     ///< per object, because each key is compared with the previous ones
 };
 
-/// Parses JSON; nothing where it breaks the syntax or a limit. Takes time and memory for what is within the
-/// limits alone.
+/// Parses JSON; nullopt if the syntax is invalid or a limit is exceeded. Time and memory are bounded by the
+/// limits.
 std::optional<nlohmann::ordered_json> parse_json(std::string_view text, const JsonLimits& limits);
 
 }  // namespace sptile::tools

@@ -1,4 +1,4 @@
-// What the files of a partition are called.
+// File names of a partition.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@ namespace sptile::tools {
 
 inline constexpr std::string_view kDescriptionName = "partition.json";
 
-/// "part-0007.h5".
+/// Returns a name such as "part-0007.h5".
 std::string part_name(std::int64_t rank);
 
-/// Whether a partition has files of that name.
+/// Returns whether a file name belongs to a partition.
 bool is_partition_file(std::string_view name);
 
 }  // namespace sptile::tools

@@ -8,7 +8,7 @@
 namespace sptile::tools {
 namespace {
 
-// Copies the entries of a part whose places `number` gives a column; it gives -1 for the others.
+// Copies the entries of a part to which `number` assigns a column; it returns -1 for other positions.
 template <class Number>
 formats::Csr take_columns(const formats::CsrView& a, const reorder::Division& division, std::int32_t part,
                           std::int64_t cols, const Number& number) {
@@ -17,7 +17,7 @@ formats::Csr take_columns(const formats::CsrView& a, const reorder::Division& di
   taken.cols = cols;
   taken.row_ptr = formats::Buffer<std::int64_t>(taken.rows + 1);
   taken.row_ptr[0] = 0;
-  // Calls visit(position in a, column) for the entries of a row that are taken.
+  // Calls visit(position in a, column) for each selected entry of a row.
   const auto each = [&](std::int64_t row, const auto& visit) {
     const auto r = static_cast<std::size_t>(division.row_at(division.first(part) + row));
     for (std::int64_t i = a.row_ptr[r]; i < a.row_ptr[r + 1]; ++i)
@@ -47,7 +47,8 @@ formats::Csr take_columns(const formats::CsrView& a, const reorder::Division& di
       });
     });
   });
-  if (!division.in_order()) formats::sort_and_sum_duplicates(taken);  // there are none: it sorts
+  // there are no duplicates: it only sorts
+  if (!division.in_order()) formats::sort_and_sum_duplicates(taken);
   return taken;
 }
 

@@ -10,10 +10,11 @@
 
 namespace sptile::tools {
 
-/// Rows of the part, columns of the part, both numbered as in the part. O(entries of the part), parallel.
+/// Returns the rows and columns of the part, both numbered within the part. O(entries of the part), parallel.
 formats::Csr local_matrix(const formats::CsrView& a, const reorder::Division& division, std::int32_t part);
 
-/// Rows of the part, and the columns of others that they need, by owner and then as the owner has them.
+/// Returns the rows of the part with the columns of other parts that they need, ordered by owner and then as
+/// in the owner.
 formats::Csr halo_matrix(const formats::CsrView& a, const reorder::Division& division, std::int32_t part,
                          const PlaceSet& needed);
 

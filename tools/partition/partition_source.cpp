@@ -17,7 +17,7 @@ Status check_square(std::int64_t rows, std::int64_t cols, const std::string& pat
               path);
 }
 
-// Where rows begin decides what is read: it is looked at before anything else is.
+// Checks the row offsets first, because they determine the reads.
 Status check_row_pointers(const formats::CsrView& a) {
   if (a.row_ptr.front() != 0 || a.row_ptr.back() != a.nnz())
     return fail(Errc::bad_input, fmt::format("row pointers do not go from 0 to {}", a.nnz()));
@@ -34,7 +34,7 @@ void release_elements(const void* data, std::size_t width, std::int64_t first, s
                            bytes + static_cast<std::size_t>(last) * width);
 }
 
-// Of a map that is only read: what is let go comes back from the file.
+// Drops mapped pages that are only read; they are read again from the file on access.
 void release_rows(const formats::CsrView& a, std::int64_t first, std::int64_t last) {
   const std::int64_t begin = a.row_ptr[static_cast<std::size_t>(first)],
                      end = a.row_ptr[static_cast<std::size_t>(last)];
@@ -47,7 +47,7 @@ Status take_rows(PartitionSource& source, const std::string& path, bool in_order
   Status s = in_order ? check_row_pointers(a) : formats::check_csr(a);
   if (!s) return fail(s.error().code, s.error().message, path);
   source.rows.a = a;
-  if (!is_mapped) return {};  // what is let go would not come back
+  if (!is_mapped) return {};  // memory that is not mapped cannot be dropped
   source.rows.release = [a](std::int64_t first, std::int64_t last) { release_rows(a, first, last); };
   return {};
 }
@@ -62,7 +62,7 @@ Result<PartitionSource> open_partition_source(Work& work, const std::string& pat
   const auto kind = find_kind(*input, path, options.from);
   if (!kind) return tl::unexpected(kind.error());
   if ((*kind)->name == "bundle" && input->is_file()) {
-    auto mapped = input->again();  // the file itself may have to be read, with values of another type
+    auto mapped = input->again();  // the file itself is read if values need another type
     if (!mapped) return tl::unexpected(std::move(mapped.error()));
     auto bundle = runtime::Bundle::from_descriptor(mapped->release(), path, {.copy = work.copy});
     if (!bundle) return tl::unexpected(std::move(bundle.error()));

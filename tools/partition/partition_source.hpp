@@ -1,4 +1,4 @@
-// The matrix that is divided: mapped where it is a bundle, else in memory.
+// The matrix to partition: a mapped bundle, or in memory.
 #pragma once
 
 #include <memory>
@@ -10,17 +10,17 @@
 
 namespace sptile::tools {
 
-/// Keeps what `rows` borrows.
+/// A row source with the storage that `rows` borrows.
 struct PartitionSource {
-  std::shared_ptr<const runtime::Bundle> bundle;  ///< null: `loaded` has it
+  std::shared_ptr<const runtime::Bundle> bundle;  ///< null: the matrix is in `loaded`
   LoadedMatrix loaded;
   RowSource rows;
 };
 
-/// Opens the matrix. Values are of `options.dtype`; none: those of a bundle, f32 of other kinds. A bundle
-/// that has them is mapped, and its rows leave memory when they are done with; where `in_order` is true its
-/// columns are left to who reads them in order, else all are checked here. Errc::unsupported for a matrix
-/// that is not square.
+/// Opens the matrix. Values have the type `options.dtype`; none: as in a bundle, f32 for other kinds. A
+/// bundle with that type is mapped, and its rows are dropped from memory after use. With `in_order`, columns
+/// are checked by the caller while reading in order; otherwise all are checked here. Errc::unsupported for a
+/// matrix that is not square.
 Result<PartitionSource> open_partition_source(Work& work, const std::string& path, LoadOptions options,
                                               bool in_order);
 

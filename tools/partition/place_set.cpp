@@ -3,7 +3,7 @@
 namespace sptile::tools {
 namespace {
 
-constexpr std::int64_t kListBits = 32;  // of one place in a list
+constexpr std::int64_t kListBits = 32;  // bits per position in a list
 
 }  // namespace
 

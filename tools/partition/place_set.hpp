@@ -1,4 +1,4 @@
-// Some of the places of a division: the rows that a part needs of others.
+// Set of positions in a division: the rows that a part needs of others.
 #pragma once
 
 #include <algorithm>
@@ -16,17 +16,17 @@ inline constexpr std::int64_t kBitsPerWord = 64;
   return (places + kBitsPerWord - 1) / kBitsPerWord;
 }
 
-/// A list where places are few, else one bit a place: at most 4 bytes for each that is in it, and at most an
-/// eighth of a byte for each that could be.
+/// A list for sparse sets, otherwise a bitmap: at most 4 bytes per element, and at most 1/8 byte per possible
+/// position.
 class PlaceSet {
  public:
   PlaceSet() = default;
-  /// Takes the places whose bits are set.
+  /// Creates the set of positions whose bits are set.
   explicit PlaceSet(std::span<const std::uint64_t> bits);
 
   [[nodiscard]] std::int64_t size() const { return size_; }
 
-  /// Calls visit(place), ascending, for those in [first, last).
+  /// Calls visit(position) for positions in [first, last), ascending.
   template <class Visit>
   void each(std::int64_t first, std::int64_t last, const Visit& visit) const;
   [[nodiscard]] std::int64_t count(std::int64_t first, std::int64_t last) const {
@@ -59,11 +59,11 @@ void PlaceSet::each(std::int64_t first, std::int64_t last, const Visit& visit) c
   }
 }
 
-/// Tells how many of a set stand before a place, at once. 3/16 of a byte for each place.
+/// Returns the rank of a position in a set in O(1). 3/16 byte per possible position.
 class PlaceRanks {
  public:
   PlaceRanks(const PlaceSet& set, std::int64_t places);
-  /// Of a place that is in the set.
+  /// Returns the rank of a position that is in the set.
   [[nodiscard]] std::int32_t rank(std::int64_t place) const {
     const std::int64_t w = place / kBitsPerWord;
     const std::uint64_t below = bits_[w] & ((std::uint64_t{1} << (place % kBitsPerWord)) - 1);

@@ -1,4 +1,4 @@
-// A matrix whose rows are read once or twice, and not kept.
+// A matrix whose rows are read once or twice, and not stored.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 namespace sptile::tools {
 
 struct RowSource {
-  formats::CsrView a;  ///< row pointers sound; columns perhaps not looked at yet
-  /// Called with rows [first, last) that are not read again soon: a mapped file need not stay in memory. May
-  /// be empty.
+  formats::CsrView a;  ///< valid row offsets; columns may be unchecked
+  /// Called with rows [first, last) that are not read again soon, so that mapped pages can be dropped. May be
+  /// empty.
   std::function<void(std::int64_t first, std::int64_t last)> release = {};
 
   void done_with(std::int64_t first, std::int64_t last) const {

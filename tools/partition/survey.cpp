@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kNoRow = std::numeric_limits<std::int64_t>::max();
 
-// What some rows of a part add up to.
+// Sums over rows of a part.
 struct RowSums {
   Digest digest;
   std::int64_t local = 0, halo = 0;
@@ -38,7 +38,7 @@ bool is_sound(std::span<const std::int32_t> columns, std::int64_t cols) {
   return true;
 }
 
-// Sets a bit that other threads may set, too. Most are set already: they are not written again.
+// Sets a bit atomically. Bits that are already set, as most are, are not written.
 void mark(std::vector<std::uint64_t>& bits, std::int64_t place) {
   const std::atomic_ref<std::uint64_t> word(bits[static_cast<std::size_t>(place / kBitsPerWord)]);
   const std::uint64_t bit = std::uint64_t{1} << (place % kBitsPerWord);
@@ -50,7 +50,7 @@ class Surveyor {
   Surveyor(const formats::CsrView& a, const reorder::Division& division)
       : a_(a), division_(division), bits_(static_cast<std::size_t>(words_for(a.rows))) {}
 
-  // Leaves what the part needs in bits().
+  // Computes the positions that the part needs, in bits().
   RowSums survey(std::int32_t part, const RowSource& source, Progress* progress) {
     std::ranges::fill(bits_, 0);
     RowSums sums;
@@ -66,7 +66,7 @@ class Surveyor {
   [[nodiscard]] std::span<const std::uint64_t> bits() const { return bits_; }
 
  private:
-  // Rows that may be in memory together: about 64 MiB of columns, or one row.
+  // Returns the end of rows that may be in memory together: about 64 MiB of columns, or one row.
   [[nodiscard]] std::int64_t end_of_run(std::int64_t first, std::int64_t last) const {
     if (!division_.in_order()) return last;
     constexpr std::int64_t kEntries = 16 << 20;
@@ -117,7 +117,7 @@ class Surveyor {
   DigestMaker maker_;
 };
 
-// Who sends what, once it is known what each needs.
+// Computes the rows that parts send from those that other parts need.
 void count_exchange(const reorder::Division& division, Survey& survey) {
   for (std::int32_t to = 0; to < division.parts(); ++to) {
     const PlaceSet& needed = survey.needed[static_cast<std::size_t>(to)];
@@ -161,17 +161,17 @@ Result<Survey> survey_parts(const RowSource& source, const reorder::Division& di
 
 Totals totals_of(const std::vector<PartCounts>& parts) {
   Totals totals;
-  std::int64_t most = 0;
+  std::int64_t max = 0;
   for (const PartCounts& part : parts) {
     totals.entries += part.entries();
     totals.halo_entries += part.halo_entries;
     totals.volume += part.sent;
     totals.largest_send = std::max(totals.largest_send, part.sent);
-    most = std::max(most, part.entries());
+    max = std::max(max, part.entries());
   }
   if (totals.entries > 0)
     totals.imbalance =
-        static_cast<double>(most) * static_cast<double>(parts.size()) / static_cast<double>(totals.entries);
+        static_cast<double>(max) * static_cast<double>(parts.size()) / static_cast<double>(totals.entries);
   return totals;
 }
 

@@ -1,4 +1,4 @@
-// What a division of a matrix costs, part by part, and what the parts need of each other.
+// Costs of a division of a matrix per part, and the rows that parts need of each other.
 #pragma once
 
 #include <cstdint>
@@ -15,32 +15,32 @@ namespace sptile::tools {
 
 struct PartCounts {
   std::int64_t rows = 0;
-  std::int64_t local_entries = 0;  ///< in columns of the part's own rows
-  std::int64_t halo_entries = 0;   ///< in columns of others
-  std::int64_t received = 0;       ///< rows that arrive for one product: columns of halo
-  std::int64_t sent = 0;           ///< rows that leave, once for each part that needs them
-  std::int64_t senders = 0;        ///< parts that something arrives from
-  std::int64_t receivers = 0;      ///< parts that get something
+  std::int64_t local_entries = 0;  ///< in columns of the part
+  std::int64_t halo_entries = 0;   ///< in columns of other parts
+  std::int64_t received = 0;       ///< rows received per product: columns of halo
+  std::int64_t sent = 0;           ///< rows sent, once per receiving part
+  std::int64_t senders = 0;        ///< number of parts that it receives from
+  std::int64_t receivers = 0;      ///< number of parts that it sends to
 
   [[nodiscard]] std::int64_t entries() const { return local_entries + halo_entries; }
 };
 
 struct Survey {
   std::vector<PartCounts> parts;
-  std::vector<PlaceSet> needed;  ///< places of others that each part needs
+  std::vector<PlaceSet> needed;  ///< positions of other parts that each part needs
   Digest digest;
 };
 
 /// Reads the matrix once, part by part. Errc::bad_input names a row whose columns are not ascending or out of
-/// range. Memory: the sets, and one bit a row.
+/// range. Memory: the sets, and one bit per row.
 Result<Survey> survey_parts(const RowSource& source, const reorder::Division& division, Progress* progress);
 
-/// What the parts come to together.
+/// Totals over the parts.
 struct Totals {
   std::int64_t entries = 0, halo_entries = 0;
-  std::int64_t volume = 0;        ///< rows that are sent, over all parts
-  std::int64_t largest_send = 0;  ///< of one part
-  double imbalance = 1;           ///< entries of the part with most, over the mean; 1 without entries
+  std::int64_t volume = 0;        ///< rows sent by all parts
+  std::int64_t largest_send = 0;  ///< maximum over parts
+  double imbalance = 1;           ///< maximum entries of a part over the mean; 1 without entries
 
   [[nodiscard]] double halo_share() const {
     return entries == 0 ? 0 : static_cast<double>(halo_entries) / static_cast<double>(entries);

@@ -52,7 +52,7 @@ class PartWriter {
     return matrix;
   }
 
-  // Of a matrix that is not symmetric the transpose, too: both are in memory, and nothing else of the part.
+  // Adds a matrix and, if the entire matrix is not symmetric, its transpose. Only these two are in memory.
   Status add_matrix(BundleWriter& writer, const formats::Csr& matrix, bool is_local) const {
     Status s = writer.add_csr(matrix.view());
     if (description_.symmetric) return s && is_local ? writer.add_symmetry(true) : s;

@@ -1,4 +1,4 @@
-// Writes the folder of a partition.
+// Writer of a partition directory.
 #pragma once
 
 #include <string>
@@ -8,21 +8,21 @@
 
 namespace sptile::tools {
 
-/// What was asked for.
+/// Output directory and attributes of a partition.
 struct PartitionTask {
   std::string out;
-  std::string method, reorder, source;  ///< for people
+  std::string method, reorder, source;  ///< attributes for information only
   std::uint64_t seed = 1;
 };
 
-/// Writes part after part, and partition.json, into a folder that is not visible yet; commit it. Holds one
-/// matrix of one part at a time, and its transpose where the whole is not symmetric. The survey must be that
-/// of the source and the division.
+/// Writes the parts and partition.json into a directory that becomes visible on commit. Memory: one matrix of
+/// one part, and its transpose if the entire matrix is not symmetric. The survey must be that of the source
+/// and the division.
 Result<PartitionDescription> write_partition(const RowSource& source, const reorder::Division& division,
                                              const Survey& survey, const PartitionTask& task,
                                              const formats::AtomicFolder& folder, Progress* progress);
 
-/// What all parts of a partition have in common and nobody else: a hash of the matrix and of the places.
+/// Returns an id shared by the parts of a partition: a hash of the matrix and the positions.
 std::uint64_t partition_id(const reorder::Division& division, std::uint64_t content);
 
 }  // namespace sptile::tools

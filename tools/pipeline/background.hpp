@@ -1,4 +1,4 @@
-// Lets the writing of one thing overlap with the making of the next.
+// Overlap of writing one result with computing the next.
 #pragma once
 
 #include <functional>
@@ -9,27 +9,27 @@
 
 namespace sptile::tools {
 
-/// Runs tasks one at a time on another thread. At most one is under way, so at most one finished product
-/// waits in memory. Destruction waits for the task.
+/// Runs tasks one at a time on another thread, so that at most one finished result is waiting in memory. The
+/// destructor waits for the task.
 class Background {
  public:
-  /// Waits for the task before, then starts this one; gives the error of the one before.
+  /// Waits for the previous task, then starts this one. Returns the error of the previous task.
   Status start(std::function<Status()> task) {
     if (Status s = wait(); !s) return s;
     pending_ = std::async(std::launch::async, [this, run = std::move(task)]() mutable {
       const Stopwatch watch;
       const Status s = run();
-      run = nullptr;  // lets go of what it holds before wait() returns
+      run = nullptr;  // frees the captured data before wait() returns
       busy_ += watch.seconds();
       return s;
     });
     return {};
   }
 
-  /// Waits for the task under way, if there is one, and gives its result; rethrows what it threw.
+  /// Waits for the current task, if any, and returns its result; rethrows its exception.
   Status wait() { return pending_.valid() ? pending_.get() : Status{}; }
 
-  /// Seconds that tasks ran; read after wait().
+  /// Returns the seconds that tasks ran; call it after wait().
   [[nodiscard]] double busy_seconds() const { return busy_; }
 
  private:

@@ -42,8 +42,8 @@ FormatReport report_format(const formats::FormatView& view, double seconds, Para
 
 bool is_csr(const FormatChoice& choice) { return choice.layout->name == "csr"; }
 
-// Only what decides the contents: the same input and options give the same bytes, whatever the output's name
-// and the number of threads.
+// Contains only what determines the contents: equal input and options give equal bytes, independent of the
+// output's name and the number of threads.
 Parameters root_attributes(const ConvertTask& task, const LoadedMatrix& source, std::uint64_t seed) {
   const std::string typed =
       fmt::format("--format {} --reorder {} --dtype {}{}{}{}", task.format_labels, task.ordering.typed,
@@ -57,7 +57,7 @@ Parameters root_attributes(const ConvertTask& task, const LoadedMatrix& source, 
   return attributes;
 }
 
-// A file in memory that a dry run lays a bundle out in: holes, but for a few pages.
+// A sparse file in memory for the layout of a bundle in a dry run.
 class FileOfHoles {
  public:
   FileOfHoles() : fd_(::memfd_create("sptile-dry-run", MFD_CLOEXEC)) {}
@@ -78,7 +78,7 @@ std::int64_t peak_memory_of_process() {
   return std::int64_t{usage.ru_maxrss} << 10;
 }
 
-// Converts one matrix; members are what the steps hand to each other.
+// Converts one matrix. Members are passed between the steps.
 class Conversion {
  public:
   Conversion(Work& work, const ConvertTask& task, const OrderObserver& observe)
@@ -115,26 +115,26 @@ class Conversion {
     return side_ == formats::Side::matrix ? report_.formats : report_.transpose->formats;
   }
 
-  std::string choices_;  // what was left to sptile, and how it decided: a line each
+  std::string choices_;  // choices made by sptile and their reasons, one per line
   Work& work_;
   const ConvertTask& task_;
   const OrderObserver& observe_;
   const Stopwatch total_;
-  std::optional<FileOfHoles> holes_;             // of a dry run
-  std::optional<formats::BundleWriter> writer_;  // from when the source is read
+  std::optional<FileOfHoles> holes_;             // for a dry run
+  std::optional<formats::BundleWriter> writer_;  // set once the source is read
   Background writing_;
   ConvertReport report_;
-  formats::Side side_ = formats::Side::matrix;              // that is being converted: A, then A^T
-  std::int64_t largest_ = 0;                                // bytes of a format that was made
+  formats::Side side_ = formats::Side::matrix;              // side being converted: A, then A^T
+  std::int64_t largest_ = 0;                                // maximum bytes of a format
   std::shared_ptr<const LoadedMatrix> source_;              // shared with the task that writes it
   bool integers_ = false;                                   // the values of the source are integers
-  std::shared_ptr<const runtime::TransposedCsr> turned_;    // where A^T, or what refreshes it, is wanted
-  std::shared_ptr<const std::vector<std::int32_t>> order_;  // empty: as it stands
-  formats::Array rounded_;                                  // values of the formats when not those of /csr
+  std::shared_ptr<const runtime::TransposedCsr> turned_;    // if A^T, or its value_source, is requested
+  std::shared_ptr<const std::vector<std::int32_t>> order_;  // new_to_old; empty: original order
+  formats::Array rounded_;  // values of the formats if they differ from those of /csr
   formats::Csr permuted_;
-  formats::Buffer<std::int64_t> positions_;  // with --refreshable: where each entry of matrix_ stands in /csr
-  formats::CsrView matrix_;                  // what the formats are made from
-  runtime::cuda::UploadedCsr on_device_;     // the same, when a device converts
+  formats::Buffer<std::int64_t> positions_;  // with --refreshable: position in /csr of each entry of matrix_
+  formats::CsrView matrix_;                  // input of the format conversions
+  runtime::cuda::UploadedCsr on_device_;     // the same matrix on a device that converts
 };
 
 Result<std::shared_ptr<const LoadedMatrix>> Conversion::load() {
@@ -186,7 +186,7 @@ Status Conversion::take_loss(const formats::ValueLoss& loss, DType wide_enough) 
 }
 
 Status Conversion::look_for_symmetry() {
-  // The place in each row that the comparison has reached, then the rows in their order.
+  // Memory of is_symmetric: one position per row, then the ordered rows.
   if (Status s = formats::check_row_memory(matrix_.rows, 8); !s) return s;
   report_.symmetric = runtime::is_symmetric(matrix_);
   if (task_.transpose) report_.transpose.emplace();
@@ -202,7 +202,7 @@ Status Conversion::convert_side() {
   return s ? add_formats() : s;
 }
 
-// A^T goes the way that A went, from its CSR on.
+// A^T is processed like A, starting from its CSR arrays.
 Status Conversion::transpose() {
   if (!task_.transpose) return {};
   if (shares_formats()) {
@@ -238,8 +238,7 @@ Status Conversion::round_values() {
   return {};
 }
 
-// Permutes the matrix and lets go of the source as soon as it is written, and transposed where that is
-// wanted.
+// Permutes the matrix. Frees the source once it is written and, if requested, transposed.
 void Conversion::apply_order() {
   permuted_ = formats::permute_rows(matrix_, *order_);
   matrix_ = permuted_.view();
@@ -317,7 +316,7 @@ Status Conversion::add_format(const FormatChoice& choice) {
   return write_transposed_source(*product);
 }
 
-// Where entry (i, j) of A^T, which is (i, j) of A as long as A is symmetric, gets new values from: (j, i).
+// Source position of entry (i, j) of A^T, which equals entry (i, j) of a symmetric A: that of (j, i).
 Status Conversion::write_transposed_source(const ConvertedFormat& made) {
   auto source = std::make_shared<formats::Array>(DType::i64, made.origin.size());
   const auto origin = made.origin.view().as<std::int64_t>();
@@ -336,7 +335,7 @@ Status Conversion::add_formats() {
     on_device_ = std::move(*uploaded);
   }
   for (const FormatChoice& choice : task_.formats)
-    if (!is_csr(choice))  // always there
+    if (!is_csr(choice))  // CSR is always present
       if (Status s = add_format(choice); !s) return s;
   return {};
 }

@@ -1,4 +1,4 @@
-// Reads, reorders, converts and writes: what `convert` and `reorder` do to make a bundle.
+// Conversion to a bundle, for `convert` and `reorder`: read, reorder, convert, write.
 #pragma once
 
 #include <cstdint>
@@ -23,43 +23,42 @@ struct FormatReport {
   std::int64_t tc_blocks, index_bytes, value_bytes;
   double seconds;
   Parameters parameters;
-  std::string why;  ///< where a parameter that was not typed comes from, with the profile's source
+  std::string why;  ///< origin of a parameter that was chosen automatically, with the profile's source
 };
 
-/// What A^T came to.
+/// Results of the transpose.
 struct TransposeReport {
   bool reordered = false;
   OrderChoice order_choice;
-  std::vector<FormatReport> formats;  ///< none where A is symmetric: they are those of A
+  std::vector<FormatReport> formats;  ///< empty if A is symmetric: its formats are shared
 };
 
 struct ConvertReport {
   std::int64_t rows, cols, nnz, duplicates;
-  formats::LossCounts lost;  ///< values that their type cannot hold
+  formats::LossCounts lost;  ///< values that their type cannot represent
   std::vector<FormatReport> formats;
   double read = 0, reorder = 0, convert = 0, write = 0, total = 0;
   bool reordered = false;
   OrderChoice order_choice;
   bool symmetric = false;                    ///< A equals A^T, bit by bit
-  std::optional<TransposeReport> transpose;  ///< where it was asked for
-  DType dtype = DType::none;                 ///< of the values in the formats
+  std::optional<TransposeReport> transpose;  ///< if requested
+  DType dtype = DType::none;                 ///< type of the values in the formats
   std::uint64_t file_bytes = 0;
-  /// Of the process at its peak; of a dry run what it would have been, see convert.
+  /// Peak memory of the process in bytes; for a dry run the estimate of a real run, see convert.
   std::int64_t peak_memory = 0;
 };
 
-/// Bytes a second that a dry run takes the writing of a bundle for: a modest disk.
+/// Write rate in bytes per second that a dry run assumes: a slow disk.
 inline constexpr double kAssumedWriteRate = 500e6;
 
-/// Sees the matrix in its original row order, the order found for it (empty: as it stands) and the seconds
-/// that took, before anything is made from them.
+/// Called with the matrix in original row order, its new order (empty: unchanged) and the seconds of the
+/// ordering, before formats are created.
 using OrderObserver = std::function<Status(const formats::CsrView& a,
                                            std::span<const std::int32_t> new_to_old, double seconds)>;
 
-/// Writes a bundle, whole or not at all. A dry run does everything else: sizes are those that the bundle
-/// would have, times of all but writing are taken, `write` is at kAssumedWriteRate, and `peak_memory` has
-/// room for the largest format twice more: one may wait to be written while the next is made, and memory that
-/// was let go is not always found again.
+/// Writes a complete bundle, or none on errors. A dry run does everything except writing: sizes are exact,
+/// times are measured, `write` is computed from kAssumedWriteRate, and `peak_memory` includes twice the
+/// largest format, because one may be written while the next is created, and freed memory may be fragmented.
 Result<ConvertReport> convert(Work& work, const ConvertTask& task, const OrderObserver& observe = {});
 
 }  // namespace sptile::tools

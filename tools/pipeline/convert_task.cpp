@@ -16,13 +16,13 @@ Status check_output(const ConvertOptions& options) {
   return check_output_name(options.out, FileKind::bundle);
 }
 
-// That it can be written, before anything takes time.
+// Checks early that the output can be written.
 Status probe_output(const ConvertOptions& options) {
   if (options.fd >= 0) return {};
   return formats::AtomicFile::create(options.out, options.force).map([](const auto&) {});
 }
 
-// Each format once: "libra_spmm:1,libra_spmm:3" would be two of one name.
+// Checks for duplicates: "libra_spmm:1,libra_spmm:3" would have equal names in the bundle.
 Status check_distinct(const std::vector<FormatChoice>& formats) {
   for (auto choice = formats.begin(); choice != formats.end(); ++choice)
     for (auto before = formats.begin(); before != choice; ++before)
@@ -32,7 +32,7 @@ Status check_distinct(const std::vector<FormatChoice>& formats) {
   return {};
 }
 
-// A device takes some parameters; others it chooses.
+// Checks that the device supports the parameters; some are for one device only.
 Status check_convertible(const std::vector<FormatChoice>& formats, runtime::Device device) {
   if (device == runtime::Device::cpu) return {};
   for (const FormatChoice& choice : formats)
@@ -43,7 +43,7 @@ Status check_convertible(const std::vector<FormatChoice>& formats, runtime::Devi
   return {};
 }
 
-// What decides the contents, not where it came from.
+// Returns the labels of the formats, without the origin of their parameters.
 std::string labels_of(const std::vector<FormatChoice>& formats) {
   std::string labels;
   for (const FormatChoice& choice : formats) labels += (labels.empty() ? "" : ",") + choice.label;

@@ -1,4 +1,4 @@
-// What `convert` is told to do, as typed and as resolved.
+// Options of `convert`, as typed and as resolved.
 #pragma once
 
 #include <memory>
@@ -14,45 +14,46 @@
 
 namespace sptile::tools {
 
-/// The type that the values of the source have in a bundle whose formats have values of type `dtype`.
+/// Returns the type of the source values in a bundle with formats of type `dtype`.
 constexpr DType source_type(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
 
-/// As typed.
+/// Options as typed.
 struct ConvertOptions {
   std::string in, out, formats = "all";
   std::string device = "cpu";
   DType dtype = DType::f32;
   OrderRequest order = {
-      .method = "identity", .preset = {}, .settings = {}, .window_rows = 0};  ///< as window_rows_of says
+      .method = "identity", .preset = {}, .settings = {}, .window_rows = 0};  ///< 0: see window_rows_of
   bool refreshable = false, transpose = false, real_part = false, strict = false, force = false;
-  std::shared_ptr<const LoadedMatrix> matrix = {};  ///< in memory, in place of a file `in`
-  formats::EdgeListOptions edges = {};              ///< how an edge list is read
-  std::string from = {};                            ///< kind of the file `in`; empty: what it says
-  int fd = -1;                                      ///< an open, empty file in place of a new one at `out`
-  bool dry_run = false;                             ///< do all but write
+  std::shared_ptr<const LoadedMatrix> matrix = {};  ///< in memory, instead of a file `in`
+  formats::EdgeListOptions edges = {};              ///< options for reading an edge list
+  std::string from = {};                            ///< file kind of `in`; empty: detected
+  int fd = -1;                                      ///< an open, empty file to use instead of creating `out`
+  bool dry_run = false;                             ///< do everything except writing
 };
 
-/// Resolved: nothing in it is a name that would have to be looked up.
+/// Resolved options, which contain no names to look up.
 struct ConvertTask {
   std::string in, out;  ///< out: the bundle
   std::vector<FormatChoice> formats;
-  std::string format_labels;  ///< "all", or the labels with commas
+  std::string format_labels;  ///< "all", or comma-separated labels
   Ordering ordering;
   DType dtype = DType::f32;
-  runtime::Device device = runtime::Device::cpu;  ///< that converts; orderings are found on the CPU
+  /// device that converts; row orders are computed on the CPU
+  runtime::Device device = runtime::Device::cpu;
   bool refreshable = false, transpose = false, real_part = false;
-  bool strict = false;  ///< refuse values that are too large for dtype (Errc::bad_input)
+  bool strict = false;  ///< refuse values that overflow dtype (Errc::bad_input)
   bool force = false;
   formats::EdgeListOptions edges;
   std::string from;
-  std::shared_ptr<const LoadedMatrix> matrix;  ///< values of type f64 where dtype is f64, else f32, or none
+  std::shared_ptr<const LoadedMatrix> matrix;  ///< values of type f64 if dtype is f64, otherwise f32 or none
   int fd = -1;
   bool dry_run = false;
   formats::OutputGroup* group = nullptr;  ///< see formats::Placing
 };
 
-/// Resolves names and checks values, the device and the output: before the input is read, because what is
-/// wrong with them should cost no waiting.
+/// Resolves names and checks values, the device and the output. Runs before the input is read, so that
+/// invalid options fail at once.
 Result<ConvertTask> resolve(const ConvertOptions& options);
 
 }  // namespace sptile::tools

@@ -1,4 +1,4 @@
-// Conversions on a CUDA device, as the tools need them: from host memory to host memory.
+// Conversions on a CUDA device with input and output in host memory.
 #pragma once
 
 #include "formats/convert/converters.hpp"
@@ -7,18 +7,18 @@
 
 namespace sptile::tools {
 
-/// Fetches a matrix that was converted on a device.
+/// Downloads a matrix that was converted on a device.
 Result<formats::FormatData> fetch_format(const runtime::cuda::DeviceFormat& format, int ordinal);
 
-/// What `convert` makes of one format.
+/// Result of converting one format.
 struct ConvertedFormat {
   formats::FormatData data;
-  formats::Array origin;  ///< see formats::value_source; where wanted
+  formats::Array origin;  ///< see formats::value_source; if requested
 };
 
-/// Converts as the choice does on the CPU and, with_origin, formats::value_source, with the same bytes; it
-/// may have a parameter that is for devices. `matrix` is on its device; `positions` say where its entries
-/// stand in the source.
+/// Converts on a device and, if with_origin, computes formats::value_source, with the same bytes as on the
+/// CPU. Accepts parameters for devices. `matrix` must be on its device; `positions` are the positions of its
+/// entries in the source.
 Result<ConvertedFormat> convert_on_device(const runtime::cuda::UploadedCsr& matrix,
                                           const FormatChoice& choice, bool with_origin,
                                           std::span<const std::int64_t> positions);

@@ -13,7 +13,7 @@
 namespace sptile::tools {
 namespace {
 constexpr DeviceRow kDevices[] = {{"cpu", runtime::Device::cpu}, {"cuda", runtime::Device::cuda}};
-// fp64 is not one to ask for.
+// fp64 cannot be requested: it follows from f64 operands.
 constexpr PrecisionRow precision_row(runtime::Precision p) { return {runtime::name_of(p), p}; }
 constexpr PrecisionRow kPrecisions[] = {
     precision_row(runtime::Precision::fp32), precision_row(runtime::Precision::tf32),

@@ -1,4 +1,4 @@
-// Devices and precisions by name, as the command line and JSON say them.
+// Devices and precisions by the names used on the command line and in JSON.
 #pragma once
 
 #include <optional>
@@ -19,13 +19,14 @@ struct DeviceRow {
 std::span<const DeviceRow> devices();
 std::string_view name_of(runtime::Device device);
 
-/// Errc::device, naming what is usable here, when this build or this machine lacks it.
+/// Errc::device, listing the usable devices, if this build or machine lacks the device.
 Status check_usable(const DeviceRow& row);
 
-/// True when this build has a kernel for the device that this machine can run.
+/// Returns whether this build has a kernel for the device and this machine can run it.
 bool device_available(const DeviceRow& row);
 
-/// One line on what is there: threads, or devices with their compute capabilities, or what is missing.
+/// Returns one line of details: the number of threads, or devices with compute capabilities, or the missing
+/// part.
 std::string device_detail(const DeviceRow& row);
 
 struct PrecisionRow {
@@ -33,10 +34,10 @@ struct PrecisionRow {
   runtime::Precision precision;
 };
 
-/// Those that one can ask for.
+/// Returns the precisions that can be requested.
 std::span<const PrecisionRow> precisions();
 
-/// Finds any precision by name; nothing for other names, such as none.
+/// Returns a precision by name; nullopt for other names, such as none.
 std::optional<runtime::Precision> precision_named(std::string_view name);
 
 }  // namespace sptile::tools

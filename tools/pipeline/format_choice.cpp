@@ -17,7 +17,7 @@ namespace {
 
 using formats::FormatLayout;
 
-// The value of the parameter of a format, as it was typed behind the colon.
+// Returns the value of a format's parameter, given after the colon.
 Result<FoundThreshold> parse_parameter(const FormatLayout& layout, const std::string& text,
                                        const ThresholdFinder& automatic) {
   const bool has_auto = layout.is_fitted() && automatic;
@@ -32,7 +32,7 @@ Result<FoundThreshold> parse_parameter(const FormatLayout& layout, const std::st
                           formats::values_text(*layout.parameter), has_auto ? " or auto" : "", text));
 }
 
-// "tall", "tall:64". The tables of layouts and of converters have the same rows.
+// Parses a format such as "tall" or "tall:64". The tables of layouts and converters have the same rows.
 Result<FormatChoice> parse_format(const std::string& name, const ThresholdFinder& automatic) {
   const std::size_t colon = std::min(name.find(':'), name.size());
   const bool is_whole = colon == name.size();
@@ -54,7 +54,7 @@ Result<FormatChoice> parse_format(const std::string& name, const ThresholdFinder
                       std::move(found->source)};
 }
 
-// 0: it has none.
+// Returns the rows of a window of a format; 0 if it has no windows.
 int window_rows_of(const FormatChoice& format) {
   const FormatLayout& layout = *format.layout;
   return layout.usual_window_rows == 0 ? layout.window_rows

@@ -24,7 +24,7 @@ Result<std::string> hash_of(formats::InputBytes input) {
   }
 }
 
-// Arrays that a file is too large for name it.
+// Adds the file name to out-of-memory errors.
 Result<LoadedMatrix> read_as(const MatrixKind& kind, Work& work, const std::string& path,
                              formats::InputBytes input, const LoadOptions& options) {
   try {
@@ -34,8 +34,8 @@ Result<LoadedMatrix> read_as(const MatrixKind& kind, Work& work, const std::stri
   }
 }
 
-// Text is hashed as it is read: it may come from a pipe. Other files are read once more, through the same
-// descriptor.
+// Text is hashed while it is read, because it may come from a pipe. Other files are read a second time,
+// through the same descriptor.
 Result<LoadedMatrix> read_and_hash(Work& work, const std::string& path, formats::InputBytes input,
                                    const MatrixKind& kind, const LoadOptions& options) {
   if (!options.hash_source || !input.is_file()) return read_as(kind, work, path, std::move(input), options);
@@ -53,7 +53,8 @@ Status known_kind(const std::string& word) {
   return find_kind_named(word).map([](const auto&) {});
 }
 
-// What is stored instead, and how the format is added: a bundle holds its matrix, so no source is needed.
+// Returns the error for a missing format, with the stored ones and the command that adds it: a bundle
+// contains its matrix, so no source is needed.
 std::string not_stored(const runtime::Bundle& bundle, const std::string& path, const std::string& name,
                        std::vector<std::string> held, formats::Side side) {
   std::string text = fmt::format("format {} is not stored; stored formats: {}", name, fmt::join(held, ", "));

@@ -1,4 +1,4 @@
-// JSON as text.
+// Serialization of JSON.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,8 +8,8 @@
 
 namespace sptile::tools {
 
-/// The text of a value: valid JSON whatever bytes its strings have, and nothing that a terminal obeys.
-/// `indent` < 0: in one line.
+/// Returns a value as text: valid JSON for strings of any bytes, without terminal control sequences. `indent`
+/// < 0: on one line.
 inline std::string json_text(const nlohmann::ordered_json& value, int indent = -1) {
   return printable(value.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }

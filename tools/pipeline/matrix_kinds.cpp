@@ -53,7 +53,7 @@ void tell_content(Work& work, const std::string& path, std::int64_t duplicates, 
   if (nonfinite > 0) work.note(fmt::format("{}: {} values are infinite or NaN", path, nonfinite));
 }
 
-// What readers of files of other programs gave.
+// Converts the result of a reader of external formats.
 Result<LoadedMatrix> take_read(Work& work, const std::string& path, const LoadOptions& options,
                                Result<formats::ReadMatrix> read) {
   if (!read) return tl::unexpected(std::move(read.error()));
@@ -266,7 +266,7 @@ const MatrixKind& market() { return named("matrix-market"); }
 
 constexpr std::array<char, 8> kHdf5Magic = {'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
 
-// HDF5 looks for its superblock at 0, 512, 1024 and further doublings.
+// HDF5 searches its superblock at 0, 512, 1024 and further doublings.
 bool is_hdf5(int fd) {
   std::array<char, kHdf5Magic.size()> bytes{};
   const auto has_magic = [&](std::int64_t offset) {
@@ -284,7 +284,7 @@ std::string lower(std::string name) {
   return name;
 }
 
-// The first of the suffixes that the name ends with; empty when it ends with none.
+// Returns the first suffix of the kind that the name ends with; empty if there is none.
 std::string_view matching_suffix(const MatrixKind& kind, std::string_view name) {
   for (std::string_view left = kind.suffixes; !left.empty();) {
     const std::string_view suffix = left.substr(0, left.find(' '));
@@ -306,7 +306,7 @@ const MatrixKind* longest_suffix(std::string_view name, bool compressed) {
   return best;
 }
 
-// The kind of a name in small letters, which may end with that of a compression.
+// Returns the kind for a lower-case name, with or without a compression suffix.
 const MatrixKind* kind_of_name(std::string_view name, std::string_view compression) {
   if (const MatrixKind* const kind = longest_suffix(name, false)) return kind;
   if (compression.empty()) return nullptr;
@@ -317,7 +317,7 @@ constexpr std::size_t kHeadBytes = 4096;
 
 std::string read_text_head(formats::InputBytes input) {
   auto stream = formats::TextStream::open(std::move(input));
-  if (!stream) return {};  // its reader says what is wrong
+  if (!stream) return {};  // the reader reports the error
   std::string text(kHeadBytes, '\0');
   std::size_t filled = 0;
   while (filled < kHeadBytes) {
@@ -345,7 +345,7 @@ const MatrixKind* kind_by_contents(const FileHead& head) {
   return nullptr;
 }
 
-// Matrix Market where nothing says so.
+// Returns Matrix Market, the default kind.
 const MatrixKind& fallback() {
   static const MatrixKind kind = market();
   return kind;
@@ -356,9 +356,9 @@ const MatrixKind& unnamed_text(const FileHead& head) {
   return head.text.empty() ? market() : fallback();
 }
 
-// The same of what can be read once; takes none of it.
+// Detects the kind of a stream that can be read once, without consuming bytes.
 Result<const MatrixKind*> kind_of_bytes(formats::InputBytes& input) {
-  constexpr std::size_t kBlock = 256 << 10;  // of the compressors: before its end they may give nothing
+  constexpr std::size_t kBlock = 256 << 10;  // decompressors may return nothing before the end of a block
   FileHead head;
   for (const std::size_t bytes : {kHeadBytes, kBlock}) {
     const auto stored = input.look(bytes);
@@ -403,7 +403,7 @@ const MatrixKind* kind_by_suffix(const std::string& path) {
 
 const MatrixKind* written_kind(const std::string& path) {
   if (path == "-") return &market();
-  // Writers compress by endings in small letters: .XZ would be plain text under that name.
+  // Writers compress by lower-case suffixes only: a file named .XZ would be plain text.
   const formats::Compression* const compression = formats::find_compression(path);
   const MatrixKind* const kind = kind_of_name(lower(path), compression == nullptr ? "" : compression->ending);
   return kind != nullptr && kind->write != nullptr ? kind : nullptr;
@@ -457,14 +457,14 @@ Result<const MatrixKind*> find_kind(formats::InputBytes& input, const std::strin
   const auto head = read_head(input);
   if (!head) return tl::unexpected(head.error());
   if (const MatrixKind* const kind = kind_by_contents(*head)) return kind;
-  if (is_hdf5(input.fd())) return &named("binsparse");  // which says what is missing
+  if (is_hdf5(input.fd())) return &named("binsparse");  // its reader reports the missing part
   const MatrixKind* const kind = kind_by_suffix(path);
   if (kind == nullptr) return &unnamed_text(*head);
   return kind->starts == nullptr ? kind : &market();
 }
 
 Result<const MatrixKind*> find_kind(const std::string& path) {
-  if (is_pipe(path)) return &market();  // pipes cannot be looked into twice
+  if (is_pipe(path)) return &market();  // the start of a pipe can be read only once
   auto input = open_matrix_file(path);
   if (!input) return tl::unexpected(std::move(input.error()));
   return find_kind(*input, path, {});

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "formats/core/nearest_name.hpp"
 #include "formats/layout/registry.hpp"
 #include "tools/pipeline/synonyms.hpp"
 
@@ -14,22 +15,6 @@ namespace {
 // Messages print at most this many names; only kernels exceed it.
 constexpr std::size_t kReadable = 40;
 
-// Optimal string alignment distance: inserts, deletes, replacements and swaps of neighbours.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
-  for (std::size_t i = 0; i <= a.size(); ++i) {
-    for (std::size_t j = 0; j <= b.size(); ++j) {
-      if (i == 0 || j == 0) {
-        d[i][j] = i + j;
-        continue;
-      }
-      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
-    }
-  }
-  return d[a.size()][b.size()];
-}
 // Papers and users write RS-Tile and w-Jaccard: case and separators do not distinguish names.
 std::string folded(std::string_view name) {
   std::string result;
@@ -41,25 +26,14 @@ std::string folded(std::string_view name) {
 }  // namespace
 
 std::string nearest_name(std::string_view name, const std::vector<std::string>& known) {
-  if (name.empty() || name.size() > 64) return {};
   if (std::string same = same_meaning(name, known); !same.empty()) return same;
-  std::size_t best = std::max<std::size_t>(name.size() / 3, 1) + 1;
-  std::string nearest;
-  for (const std::string& candidate : known) {
-    const bool prefix = name.size() >= 2 && candidate.starts_with(name);
-    const std::size_t distance = prefix ? 1 : edit_distance(name, candidate);
-    if (distance < best) {
-      best = distance;
-      nearest = candidate;
-    }
-  }
-  return nearest;
+  return std::string(formats::nearest_name(name, known));
 }
 
 Error unknown_name(std::string_view what, std::string_view name, const std::vector<std::string>& known) {
   const std::string nearest = nearest_name(name, known);
   const std::string hint = nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest);
-  const bool listed = what.find(' ') == what.npos;  // by `sptile list`
+  const bool listed = what.find(' ') == what.npos;  // listed by `sptile list`
   const std::string all = listed && known.size() > kReadable
                               ? fmt::format("'sptile list {}s' prints all {}", what, known.size())
                               : fmt::format("Known: {}", fmt::join(known, ", "));

@@ -10,26 +10,26 @@
 
 namespace sptile::tools {
 
-/// Finds the known name that means the same (see synonyms.hpp), else that with the fewest edits (swaps of
-/// neighbours count once); empty when none is near.
+/// Returns the known name that is a synonym (see synonyms.hpp), or the one with the fewest edits (swaps of
+/// neighbours count once); empty if none is close.
 std::string nearest_name(std::string_view name, const std::vector<std::string>& known);
 
-/// Returns the error for an unknown name: proposes the nearest one and lists those that are known.
+/// Returns the error for an unknown name, with the nearest name and the list of known ones.
 Error unknown_name(std::string_view what, std::string_view name, const std::vector<std::string>& known);
 
-/// Returns the position of a name among those that are known. Case, '-', '_' and blanks do not matter:
-/// "RS-Tile" finds "rs_tile". Errc::usage, as unknown_name, for other names.
+/// Returns the index of a name in `known`, ignoring case, '-', '_' and blanks: "RS-Tile" finds "rs_tile".
+/// Errc::usage, as unknown_name, for other names.
 Result<std::size_t> find_name(std::string_view what, std::string_view name,
                               const std::vector<std::string>& known);
 
-/// The items of "a,b", as they stand.
+/// Splits "a,b" at commas, without checks.
 std::vector<std::string> split_list(std::string_view list);
 
-/// Splits "a,b" into names of `known`, in the order given, repeated ones once; "all" gives all.
+/// Splits "a,b" into names of `known`, in the given order without duplicates; "all" returns all.
 Result<std::vector<std::string>> parse_names(std::string_view what, std::string_view list,
                                              const std::vector<std::string>& known);
 
-/// Takes the `name` member of each row of a table.
+/// Returns the `name` member of each row of a table.
 template <class Table>
 std::vector<std::string> names_of(const Table& table) {
   std::vector<std::string> names;
@@ -37,10 +37,10 @@ std::vector<std::string> names_of(const Table& table) {
   return names;
 }
 
-/// The names, and a word that stands for more than one of them ("all") before them.
+/// Returns the names, preceded by a word for several of them, such as "all".
 std::vector<std::string> names_with(std::string_view word, std::vector<std::string> names);
 
-/// Names of formats::layouts().
+/// Returns the names of formats::layouts().
 std::vector<std::string> format_names();
 
 }  // namespace sptile::tools

@@ -22,10 +22,10 @@ const reorder::Parameter* find_parameter(const reorder::Reorderer& method, std::
   return found == method.parameters.end() ? nullptr : &*found;
 }
 
-// The part of "name=value" that names the parameter.
+// Returns the parameter name of "name=value".
 std::string_view name_part(std::string_view text) { return text.substr(0, text.find('=')); }
 
-// "name=value", checked; the name is then that of the table.
+// Parses "name=value"; the result uses the spelling of the table.
 Result<reorder::Setting> parse_setting(const reorder::Reorderer& method, const std::string& text) {
   const std::string_view name = name_part(text);
   if (name.size() == text.size())
@@ -42,7 +42,7 @@ Result<reorder::Setting> parse_setting(const reorder::Reorderer& method, const s
   return setting;
 }
 
-// The last setting of a parameter counts.
+// Later settings of a parameter replace earlier ones.
 Status set_given(Ordering& ordering, const std::vector<std::string>& settings) {
   for (const std::string& text : settings) {
     const auto setting = parse_setting(*ordering.method, text);
@@ -60,7 +60,7 @@ std::string typed_text(const OrderRequest& request) {
   return text;
 }
 
-// Everything that is set, what counts last: of the preset, then by --set.
+// Returns all settings in ascending priority: of the preset, then of --set.
 std::vector<reorder::Setting> all_settings(const Ordering& ordering) {
   std::vector<reorder::Setting> settings;
   if (ordering.preset != nullptr)
@@ -69,7 +69,7 @@ std::vector<reorder::Setting> all_settings(const Ordering& ordering) {
   return settings;
 }
 
-// "pack:fast" names a preset, too.
+// Splits "pack:fast" into method and preset.
 Result<OrderRequest> split_preset(OrderRequest request) {
   const std::size_t colon = request.method.find(':');
   if (colon == std::string::npos) return request;
@@ -84,7 +84,7 @@ Result<OrderRequest> split_preset(OrderRequest request) {
   return request;
 }
 
-// The methods that a list names: "a,b:c", or all.
+// Returns the methods of a list "a,b:c", or all.
 std::vector<std::string> methods_in(const std::string& list) {
   return list == "all" ? names_of(reorder::reorderers()) : split_list(list);
 }
@@ -170,7 +170,7 @@ Result<std::vector<Ordering>> resolve_orders(const OrderRequest& request) {
 
 Result<std::vector<std::int32_t>> compute_order(Work& work, const Ordering& ordering,
                                                 const formats::CsrView& a, OrderChoice* choice) {
-  // Orders, their inverses and row pointers of graphs; most methods need more.
+  // Memory per row of orders, their inverses and row offsets of graphs; most methods need more.
   if (Status s = formats::check_row_memory(a.rows, ordering.method->name == "identity" ? 4 : 16); !s)
     return tl::unexpected(std::move(s.error()));
   begin(&work.progress, "reorder", 0);

@@ -1,4 +1,4 @@
-// Row orders as the verbs use them: what the user asks for, checked, then computed.
+// Row orders of verbs: check the request, then compute.
 #pragma once
 
 #include <cstdint>
@@ -13,48 +13,48 @@
 
 namespace sptile::tools {
 
-/// Window heights that orderings may be told to aim at.
-inline constexpr int kLeastWindowRows = 1, kMostWindowRows = 1024;
-inline constexpr int kUsualWindowRows = 8;  ///< where nothing else is said
+/// Range and default of the window height for which rows are ordered.
+inline constexpr int kMinWindowRows = 1, kMaxWindowRows = 1024;
+inline constexpr int kUsualWindowRows = 8;  ///< default
 
-/// How to order rows, as typed.
+/// Requested row order, as typed.
 struct OrderRequest {
   std::string method = "identity", preset;
-  std::vector<std::string> settings;   ///< "name=value"
-  int window_rows = kUsualWindowRows;  ///< 0: nothing is said
+  std::vector<std::string> settings;   ///< for example "name=value"
+  int window_rows = kUsualWindowRows;  ///< 0: not given
 };
 
-/// A method with checked settings; names live as long as the table of methods.
+/// A method with checked settings. Names are valid as long as the table of methods.
 struct Ordering {
   const reorder::Reorderer* method = nullptr;
-  const reorder::Preset* preset = nullptr;  ///< nullptr: none
-  std::vector<reorder::Setting> given;      ///< by --set, they win over those of the preset
+  const reorder::Preset* preset = nullptr;  ///< nullptr: no preset
+  std::vector<reorder::Setting> given;      ///< by --set; they override those of the preset
   int window_rows = kUsualWindowRows;
   std::string typed;  ///< as options: "pack --preset fast --set swaps=2"
 
-  /// "pack", "pack:fast", "pack:fast(swaps=2)".
+  /// Returns a label such as "pack", "pack:fast" or "pack:fast(swaps=2)".
   [[nodiscard]] std::string label() const;
 };
 
-/// Checks what was typed, whose method may name its preset, "pack:fast"; Errc::usage names what is unknown or
-/// out of range, and what the method takes.
+/// Checks a request, whose method may contain its preset, as in "pack:fast". Errc::usage names the part that
+/// is unknown or out of range, and the alternatives.
 Result<Ordering> resolve_order(const OrderRequest& typed);
 
-/// The same for "METHOD[:PRESET],...", or "all", in request.method. --preset and --set then go to the methods
-/// of the list that have them, which must be one at least.
+/// Checks "METHOD[:PRESET],..." or "all" in request.method. --preset and --set apply to the methods that have
+/// them; at least one must.
 Result<std::vector<Ordering>> resolve_orders(const OrderRequest& request);
 
-/// What a method that compares orders chose, and why; both empty for others.
+/// Order that a method chose by comparison, and the reason; empty for other methods.
 struct OrderChoice {
-  std::string chosen;  ///< "degree order"
-  std::string why;     ///< "24 blocks of 8 rows and 8 columns; the original order 30"
+  std::string chosen;  ///< for example "degree order"
+  std::string why;     ///< for example "24 blocks of 8 rows and 8 columns; the original order 30"
 };
 
-/// Runs an ordering; the result is empty when it keeps the rows as they stand.
+/// Computes an order. The result is empty if the order of rows does not change.
 Result<std::vector<std::int32_t>> compute_order(Work& work, const Ordering& ordering,
                                                 const formats::CsrView& a, OrderChoice* choice = nullptr);
 
-/// The facts that a bundle records: method, preset, the value of every parameter, window height.
+/// Returns the attributes that a bundle records: method, preset, all parameter values, window height.
 Parameters order_attributes(const Ordering& ordering);
 
 }  // namespace sptile::tools

@@ -11,13 +11,13 @@
 
 namespace sptile::tools {
 
-/// Everything that is measured of a row order.
+/// All measures of a row order.
 struct OrderQuality {
   std::vector<reorder::WindowQuality> windows;
   reorder::OrderLocality locality;
 };
 
-/// Measures an order of the rows of `a` (empty: as they stand).
+/// Measures an order of the rows of `a` (empty: original order).
 OrderQuality measure_order(const formats::CsrView& a, std::span<const std::int32_t> new_to_old = {});
 
 }  // namespace sptile::tools

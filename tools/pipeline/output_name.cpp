@@ -25,7 +25,7 @@ constexpr KindRow kKinds[] = {{FileKind::bundle, "a bundle", ".h5", false},
                               {FileKind::svg, "an SVG drawing", ".svg", false},
                               {FileKind::html, "an HTML page", ".html", false}};
 
-// `kind`: what verbs write under this ending, if any does.
+// File suffix and its meaning. `kind` is set if a verb writes it.
 struct EndingRow {
   std::string_view ending, what;
   std::optional<FileKind> kind = std::nullopt;
@@ -72,7 +72,7 @@ std::string without(std::string name, std::string_view ending) {
   return name;
 }
 
-// The name with the ending that fits.
+// Returns the name with the suffix of the output.
 std::string better_name(std::string name, std::string_view ending) {
   while (const EndingRow* const row = find_ending(name)) name = without(name, row->ending);
   return name.append(ending);
@@ -94,14 +94,14 @@ std::optional<FileKind> named_kind(const std::string& path) {
 }
 
 Status check_output_name(const std::string& path, FileKind kind) {
-  const KindRow& wanted = row_of(kind);
+  const KindRow& requested = row_of(kind);
   const formats::Compression* const compression = formats::find_compression(path);
-  const bool compressed = wanted.compressible && compression != nullptr;
+  const bool compressed = requested.compressible && compression != nullptr;
   const EndingRow* const found = find_ending(compressed ? without(path, compression->ending) : path);
   if (found == nullptr || found->kind == kind) return {};
   return fail(Errc::usage,
-              fmt::format("the output is {}, not {}; name it {}", wanted.what, found->what,
-                          better_name(path, wanted.ending)),
+              fmt::format("the output is {}, not {}; name it {}", requested.what, found->what,
+                          better_name(path, requested.ending)),
               path);
 }
 

@@ -1,4 +1,4 @@
-// What the ending of a file's name says about what is in it.
+// File kinds identified by the suffix of an output name.
 #pragma once
 
 #include <optional>
@@ -9,19 +9,18 @@
 
 namespace sptile::tools {
 
-/// What verbs write.
+/// Kinds of output files.
 enum class FileKind { bundle, matrix_market, permutation, csv, profile, png, svg, html };
 
-/// The kind that a name stands for; nothing when it stands for none of them.
+/// Returns the kind of a file name's suffix; nullopt for other suffixes.
 std::optional<FileKind> named_kind(const std::string& path);
 
-/// Refuses a name whose ending stands for something else than what is going to be written (Errc::usage, with
-/// a better name). Endings that stand for nothing known are fine, and so is "-". Text may be compressed: .gz,
-/// .xz, .zst.
+/// Errc::usage, with a better name, if the suffix belongs to another file kind. Unknown suffixes and "-" are
+/// accepted, and so are .gz, .xz and .zst for text.
 Status check_output_name(const std::string& path, FileKind kind);
 
-/// A name for what is made from an input: beside it, with another ending (".h5"); never that of the input
-/// itself.
+/// Returns an output name for an input: in the same directory with another suffix (".h5"), and different from
+/// the input.
 std::string proposed_output(const std::string& input, std::string_view ending);
 
 }  // namespace sptile::tools

@@ -1,4 +1,4 @@
-// Precisions to measure, by name, with the types of operands that they mean.
+// Precisions to measure, by name, with the operand types that they imply.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@
 
 namespace sptile::tools {
 
-/// One way to multiply, and the types that go with it.
+/// A precision and the corresponding types.
 struct PrecisionChoice {
-  std::string name;           ///< as typed; empty: the kernel's own
-  DType values = DType::f32;  ///< of A
-  std::string dense;          ///< of B and C; empty: by the values
-  std::string result;         ///< of C alone; empty: as B
+  std::string name;           ///< as typed; empty: the kernel's default
+  DType values = DType::f32;  ///< type of A
+  std::string dense;          ///< type of B and C; empty: derived from the values
+  std::string result;         ///< type of C; empty: that of B
 };
 
-/// Reads a list with commas; empty: the kernels' own. fp16, bf16 and fp64 mean operands of that type, fp32
-/// and tf32 those of f32; `dtype` (of A) and `dense` win over that when they are not empty; `result` is that
-/// of all. Errc::usage names what is unknown.
+/// Parses a comma-separated list; empty: the kernels' default. fp16, bf16 and fp64 imply operands of that
+/// type, fp32 and tf32 f32. Nonempty `dtype` (of A) and `dense` override this; `result` applies to all.
+/// Errc::usage names the unknown part.
 Result<std::vector<PrecisionChoice>> parse_precisions(const std::string& list, const std::string& dtype,
                                                       const std::string& dense,
                                                       const std::string& result = {});

@@ -1,4 +1,4 @@
-// Commands that are proposed, as one types them.
+// Quoting of proposed commands.
 #pragma once
 
 #include <string>
@@ -6,10 +6,11 @@
 
 namespace sptile::tools {
 
-/// A word for a POSIX shell: quoted where it needs to be, safe as an operand even if it starts with a dash.
+/// Returns a word quoted for a POSIX shell if necessary, and safe as an operand even if it starts with a
+/// dash.
 std::string shell_word(const std::string& word);
 
-/// A command line that a shell reads as these words; options among them stay options.
+/// Returns a command line that a shell splits into these words; options remain options.
 std::string shell_line(const std::vector<std::string>& words);
 
 }  // namespace sptile::tools

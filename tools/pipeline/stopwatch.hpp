@@ -5,7 +5,7 @@
 
 namespace sptile::tools {
 
-/// Runs from construction.
+/// Measures from construction.
 class Stopwatch {
  public:
   [[nodiscard]] double seconds() const {

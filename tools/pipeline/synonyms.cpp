@@ -5,8 +5,8 @@
 namespace sptile::tools {
 namespace {
 
-// Words of a line mean the same. A word may stand in several lines: which one counts is decided by what is
-// known where it was typed.
+// Words of a line are synonyms. A word may be in several lines: the names that are valid in the context
+// decide.
 constexpr std::string_view kGroups[] = {
     // verbs
     "convert compress encode pack import create build make translate",
@@ -56,7 +56,7 @@ constexpr std::string_view kGroups[] = {
     "f16 fp16 half float16",
     "bf16 bfloat16 bfloat",
     "tf32 tensorfloat32 tensor",
-    // what is chosen from everything
+    // words for a choice from all
     "auto all any best automatic",
     "all everything",
     // formats and orderings

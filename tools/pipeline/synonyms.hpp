@@ -1,5 +1,4 @@
-// Other words for the names of verbs, options, devices, types ...: what people bring along from other
-// programs.
+// Synonyms of verbs, options, devices, types and other names, as used by other programs.
 #pragma once
 
 #include <string>
@@ -8,8 +7,7 @@
 
 namespace sptile::tools {
 
-/// The first known name, as it is written there, that means the same as `word`, or differs in small and
-/// capital letters only; empty when none does.
+/// Returns the first known name that is a synonym of `word` or differs only in case; empty if there is none.
 std::string same_meaning(std::string_view word, const std::vector<std::string>& known);
 
 }  // namespace sptile::tools

@@ -1,4 +1,4 @@
-// Numbers for people: bytes, seconds, shares.
+// Formatting of bytes and seconds.
 #pragma once
 
 #include <cstdint>

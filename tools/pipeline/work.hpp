@@ -1,4 +1,4 @@
-// What long work is given beside its task: a seed, a place to count, somebody to tell.
+// Context of long-running work: seed, progress, messages.
 #pragma once
 
 #include <cstdint>
@@ -8,22 +8,22 @@
 
 namespace sptile::tools {
 
-/// One run of something that takes long. Nobody listens unless a class of its own does.
+/// Context of one run. Messages are dropped unless a derived class overrides them.
 struct Work {
   std::uint64_t seed = 1;
-  bool copy = false;  ///< bundles are read into memory instead of being mapped
-  Progress progress;  ///< work counts here, and stops when it is cancelled
+  bool copy = false;  ///< read bundles into memory instead of mapping them
+  Progress progress;  ///< counts the work, which stops if it is cancelled
 
   Work() = default;
   Work(const Work&) = delete;
   Work& operator=(const Work&) = delete;
   virtual ~Work() = default;
 
-  /// Says that the result is not all it should be.
+  /// Reports a problem with the result.
   virtual void warn(const std::string& /*text*/) const {}
-  /// Says something beside the result.
+  /// Reports additional information.
   virtual void note(const std::string& /*text*/) const {}
-  /// The same, for those who want to know everything.
+  /// Reports details for verbose output.
   virtual void detail(const std::string& /*text*/) const {}
 };
 

@@ -17,12 +17,13 @@ constexpr std::string_view kStyle =
     ".grid{stroke:#8c959f;stroke-opacity:.35}.line{stroke:#8c959f;stroke-opacity:.18}"
     ".best{font-size:11px}.hollow{fill-opacity:0;stroke-width:2}"
     "@media(prefers-color-scheme:dark){text{fill:#e6edf3}}";
-// Middling lightness: they stand out from white and from black.
+// Medium lightness, with contrast to white and black.
 constexpr std::array<const char*, 10> kColours = {"#2f8be0", "#e0761b", "#23a26d", "#c2519a", "#8a6fe0",
                                                   "#b8930a", "#d94a3c", "#2fa9bd", "#8c6d4f", "#7f8b2e"};
 
 using Corners = std::vector<std::pair<double, double>>;
-// Round without corners. As many as share no factor with the colours plus one, so that 60 series differ.
+// Marker shapes; no corners: a circle. Their number has no common factor with the number of colors plus one,
+// so that 60 series differ.
 const std::array<Corners, 6> kShapes = {{{},
                                          {{-.8, -.8}, {.8, -.8}, {.8, .8}, {-.8, .8}},
                                          {{0, -1.1}, {1.1, 0}, {0, 1.1}, {-1.1, 0}},
@@ -52,7 +53,7 @@ std::size_t place(const Names& names, const std::string& name) {
   return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
 }
 
-// Values between powers of ten, or 1, 2 and 5 times one.
+// A logarithmic axis that ends at powers of ten, or 1, 2 and 5 times one.
 struct LogAxis {
   double low = 1, high = 10, left = 0, right = kWidth;
 
@@ -97,7 +98,7 @@ std::string polygon(double x, double y, const Corners& corners) {
 
 double width_of(const std::string& text) { return static_cast<double>(text.size()) * kCharacter; }
 
-// As much of a text as has room.
+// Returns the text, truncated to a width.
 std::string fitted(const std::string& text, double width) {
   if (width_of(text) <= width) return text;
   return text.substr(0, static_cast<std::size_t>(std::max(width / kCharacter - 3, 1.0))) + "...";
@@ -106,22 +107,22 @@ std::string fitted(const std::string& text, double width) {
 struct Dot {
   const Rate* rate;
   double x;
-  std::size_t lane;  // dots that would touch stand below each other
+  std::size_t lane;  // vertical position: touching dots are placed below each other
 };
 
-// What one thing has in one panel.
+// The dots of one item in one panel.
 struct Line {
   std::string item;
-  std::vector<Dot> dots;  // from slow to fast
+  std::vector<Dot> dots;  // in ascending order
   std::size_t lanes = 1;
 
   [[nodiscard]] double height() const { return kLineHeight + static_cast<double>(lanes - 1) * kLane; }
 };
 
-// Gives each dot the first lane where it touches none.
+// Assigns each dot to the first lane in which it touches no other.
 void take_lanes(Line& line) {
   std::stable_sort(line.dots.begin(), line.dots.end(), [](const Dot& a, const Dot& b) { return a.x < b.x; });
-  std::vector<double> ends;  // of the lanes
+  std::vector<double> ends;  // right ends of the lanes
   for (Dot& dot : line.dots) {
     const auto lane = std::find_if(ends.begin(), ends.end(), [&](double end) { return end <= dot.x; });
     dot.lane = static_cast<std::size_t>(lane - ends.begin());
@@ -196,7 +197,7 @@ class Drawing {
 
   [[nodiscard]] double legend_width() const { return series_width_ + 30; }
 
-  // Of the legend, which has as many columns as fit.
+  // Returns the number of legend columns that fit.
   [[nodiscard]] std::size_t columns() const {
     return static_cast<std::size_t>(std::max((kWidth - 2 * kMargin) / legend_width(), 1.0));
   }
@@ -289,7 +290,7 @@ class Drawing {
   const RatePlot& plot_;
   std::vector<Rate> rates_;
   Names panels_, series_;
-  std::vector<std::vector<Line>> lines_;  // of each panel
+  std::vector<std::vector<Line>> lines_;  // for each panel
   double item_width_ = 0, series_width_ = 0, label_width_ = 0;
   LogAxis axis_;
 };

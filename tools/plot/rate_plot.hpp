@@ -1,4 +1,4 @@
-// Dots on logarithmic axes: how fast each of several ways is on each of several things.
+// Dot plot with logarithmic axes: rates of several methods for several items.
 #pragma once
 
 #include <string>
@@ -8,21 +8,21 @@ namespace sptile::plot {
 
 /// One dot.
 struct Rate {
-  std::string panel;   ///< "N = 128": panels stand below each other
-  std::string item;    ///< the line: a matrix
-  std::string series;  ///< "bittcf tf32"
-  double value = 0;    ///< positive; others are not drawn
+  std::string panel;   ///< for example "N = 128"; panels are placed below each other
+  std::string item;    ///< the line, such as a matrix
+  std::string series;  ///< for example "bittcf tf32"
+  double value = 0;    ///< others than positive ones are not drawn
 };
 
 struct RatePlot {
-  std::string title, axis;       ///< what is shown, and the unit of the values
-  std::vector<Rate> rates;       ///< of the same place and series the largest counts
-  std::string yardstick_prefix;  ///< series that start like this are drawn hollow
+  std::string title, axis;       ///< title, and the unit of the values
+  std::vector<Rate> rates;       ///< the maximum is drawn for equal panel, item and series
+  std::string yardstick_prefix;  ///< series with this prefix are drawn as outlines
 };
 
-/// Draws the plot as SVG. Panels, items and series stand in the order in which they come first. Sixty series
-/// differ by colour or shape, dots that would touch stand below each other, and the name of the fastest
-/// stands beside its dot. Colours suit dark and light backgrounds. The same plot gives the same bytes.
+/// Renders the plot as SVG. Panels, items and series are in order of first appearance. Sixty series differ in
+/// color or shape, touching dots are placed below each other, and the fastest dot has a label. Colors suit
+/// dark and light backgrounds. Equal plots give equal bytes.
 std::string draw(const RatePlot& plot);
 
 }  // namespace sptile::plot

@@ -1,4 +1,4 @@
-// Writes SVG 1.1: the few elements that plots need, text escaped, numbers in the shortest form.
+// Writer of SVG 1.1: the elements that plots need, with escaped text and numbers in the shortest form.
 #pragma once
 
 #include <string>
@@ -11,29 +11,30 @@ namespace sptile::plot {
 /// Attributes of an element; values are escaped.
 using Attributes = std::vector<std::pair<std::string_view, std::string>>;
 
-/// A number as SVG takes it: at most two digits after the point.
+/// Formats a number with at most two decimals.
 std::string svg_number(double x);
 
-/// Replaces what XML gives a meaning to; control characters, which XML forbids, become '?'.
+/// Escapes XML special characters and replaces control characters, which XML forbids, by '?'.
 std::string xml_escape(std::string_view text);
 
-/// One document, grown element by element.
+/// A document, written element by element.
 class Svg {
  public:
-  /// `style` is CSS, with no angle brackets.
+  /// Starts a document; `style` is CSS without angle brackets.
   Svg(double width, double height, std::string_view style);
 
-  /// A part of an HTML page: no prolog, no size of its own, the style of the page; `label` is read aloud.
+  /// Starts a part of an HTML page, without prolog or size and with the style of the page; `label` is for
+  /// screen readers.
   static Svg part(double width, double height, const std::string& label);
 
   void open(std::string_view name, const Attributes& attributes);
-  void close();  ///< the element that was opened last
+  void close();  ///< closes the innermost open element
   void element(std::string_view name, const Attributes& attributes);
   void text(std::string_view name, const Attributes& attributes, std::string_view text);
-  /// A shape with a text that browsers show under the pointer.
+  /// Writes a shape with a tooltip.
   void titled(std::string_view name, const Attributes& attributes, std::string_view title);
 
-  /// Closes everything and gives the document.
+  /// Closes all elements and returns the document.
   std::string finish();
 
  private:

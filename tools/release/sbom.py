@@ -12,7 +12,8 @@ import subprocess
 import sys
 import uuid
 
-# Libraries without a pkg-config file, which Meson does not list, and the Debian package that has the version.
+# Libraries without a pkg-config file, which Meson does not list, and the Debian packages that contain their
+# version.
 UNLISTED = {"bzip2": "libbz2-dev", "expected": "libexpected-dev", "metis": "libmetis-dev"}
 
 

@@ -16,24 +16,24 @@ using plot::Svg, plot::svg_number;
 
 constexpr double kWidth = 400, kHeight = 236, kLeft = 44, kTop = 14, kBottom = kHeight - 40;
 
-// Round steps from 0 to `most`, at most 5 of them.
-std::vector<double> value_ticks(double most) {
-  double step = std::pow(10, std::floor(std::log10(std::max(most, 1e-3))) - 1);
-  for (int i = 0; most / step > 4; ++i) step *= i % 3 == 1 ? 2.5 : 2;
+// Returns at most 5 round steps from 0 to `max`.
+std::vector<double> value_ticks(double max) {
+  double step = std::pow(10, std::floor(std::log10(std::max(max, 1e-3))) - 1);
+  for (int i = 0; max / step > 4; ++i) step *= i % 3 == 1 ? 2.5 : 2;
   std::vector<double> ticks;
-  for (int i = 0; i * step <= most * 1.0001; ++i) ticks.push_back(i * step);
+  for (int i = 0; i * step <= max * 1.0001; ++i) ticks.push_back(i * step);
   return ticks;
 }
 
-double height_at(double value, double most) { return kBottom - (kBottom - kTop) * value / most; }
+double height_at(double value, double max) { return kBottom - (kBottom - kTop) * value / max; }
 
 std::string value_label(double value) {
   return value >= 10000 ? fmt::format("{:g}k", value / 1000) : fmt::format("{:g}", value);
 }
 
-void draw_values(Svg& svg, double most, double right) {
-  for (const double tick : value_ticks(most)) {
-    const double y = height_at(tick, most);
+void draw_values(Svg& svg, double max, double right) {
+  for (const double tick : value_ticks(max)) {
+    const double y = height_at(tick, max);
     svg.element("path",
                 {{"class", "grid"},
                  {"d", fmt::format("M{} {}H{}", svg_number(kLeft), svg_number(y), svg_number(right))}});
@@ -58,14 +58,15 @@ std::string bin_label(const LengthBin& bin) {
                                : fmt::format("\u2264{}", value_label(static_cast<double>(bin.most)));
 }
 
-// A line of the chart of qualities, and where its name stands.
+// A line of the quality chart, and the position of its label.
 struct Line {
   const OrderTried* order;
   const char* kind;
   double label_y;
 };
 
-// Names do not overlap: from the top, each at least a line below the one before, then up again from the foot.
+// Separates overlapping labels: from the top, each at least a line below the previous one, then upwards from
+// the bottom.
 void spread_labels(std::vector<Line>& lines) {
   constexpr double kStep = 14;
   std::ranges::sort(lines, {}, &Line::label_y);
@@ -77,22 +78,22 @@ void spread_labels(std::vector<Line>& lines) {
 }
 
 std::string short_label(const std::string& label) {
-  constexpr std::size_t kMost = 15;
-  return label.size() <= kMost ? label : label.substr(0, kMost - 1) + "\u2026";
+  constexpr std::size_t kMax = 15;
+  return label.size() <= kMax ? label : label.substr(0, kMax - 1) + "\u2026";
 }
 
 }  // namespace
 
 std::string length_chart(const Report& report) {
   constexpr double kRight = kWidth - 6;
-  std::int64_t most = 1;
-  for (const LengthBin& bin : report.row_bins) most = std::max(most, bin.lines);
-  const auto top = static_cast<double>(most);
+  std::int64_t max = 1;
+  for (const LengthBin& bin : report.row_bins) max = std::max(max, bin.lines);
+  const auto top = static_cast<double>(max);
   Svg svg = Svg::part(kWidth, kHeight, "Bar chart: number of rows by row length");
   draw_values(svg, top, kRight);
   const std::size_t count = std::max<std::size_t>(report.row_bins.size(), 1);
   const double step = (kRight - kLeft) / static_cast<double>(count);
-  const std::size_t every = (count + 8) / 9;  // labels that have room
+  const std::size_t every = (count + 8) / 9;  // distance of labels that fit
   for (std::size_t i = 0; i < report.row_bins.size(); ++i) {
     const LengthBin& bin = report.row_bins[i];
     const double x = kLeft + step * static_cast<double>(i),
@@ -121,22 +122,22 @@ std::string length_chart(const Report& report) {
 
 std::string quality_chart(const Report& report) {
   constexpr double kRight = kWidth - 104;
-  double most = 1;
+  double max = 1;
   std::vector<Line> lines;
   for (std::size_t i = 0; i < report.orders.size(); ++i) {
     const OrderTried& order = report.orders[i];
     if (!order.refused.empty()) continue;
-    for (const reorder::WindowQuality& q : order.quality.windows) most = std::max(most, q.mean_nnz_tc);
+    for (const reorder::WindowQuality& q : order.quality.windows) max = std::max(max, q.mean_nnz_tc);
     lines.push_back({&order, i == report.best_order ? "best" : i == 0 ? "given" : "other", 0});
   }
-  for (Line& line : lines) line.label_y = height_at(line.order->quality.windows.back().mean_nnz_tc, most) + 4;
+  for (Line& line : lines) line.label_y = height_at(line.order->quality.windows.back().mean_nnz_tc, max) + 4;
   spread_labels(lines);
-  std::ranges::stable_sort(lines, [](const Line& a, const Line& b) {  // what matters is drawn on top
+  std::ranges::stable_sort(lines, [](const Line& a, const Line& b) {  // important lines are drawn last
     const auto rank = [](const Line& l) { return l.kind[0] == 'b' ? 2 : l.kind[0] == 'g' ? 1 : 0; };
     return rank(a) < rank(b);
   });
   Svg svg = Svg::part(kWidth, kHeight, "Line chart: entries per block by window height, for each ordering");
-  draw_values(svg, most, kRight);
+  draw_values(svg, max, kRight);
   const std::size_t heights = std::size(reorder::kQualityHeights);
   const auto x_of = [&](std::size_t i) {
     return kLeft + 10 + (kRight - kLeft - 20) * static_cast<double>(i) / static_cast<double>(heights - 1);
@@ -152,7 +153,7 @@ std::string quality_chart(const Report& report) {
     std::string path;
     for (std::size_t i = 0; i < heights; ++i)
       path += fmt::format("{}{} {}", i == 0 ? "M" : "L", svg_number(x_of(i)),
-                          svg_number(height_at(line.order->quality.windows[i].mean_nnz_tc, most)));
+                          svg_number(height_at(line.order->quality.windows[i].mean_nnz_tc, max)));
     svg.titled("path", {{"class", fmt::format("line {}", line.kind)}, {"d", path}}, line.order->label);
     for (std::size_t i = 0; i < heights; ++i) {
       const reorder::WindowQuality& q = line.order->quality.windows[i];
@@ -160,7 +161,7 @@ std::string quality_chart(const Report& report) {
           "circle",
           {{"class", fmt::format("dot {}", line.kind)},
            {"cx", svg_number(x_of(i))},
-           {"cy", svg_number(height_at(q.mean_nnz_tc, most))},
+           {"cy", svg_number(height_at(q.mean_nnz_tc, max))},
            {"r", "3"}},
           fmt::format("{}, windows of {} rows: {:.2f}", line.order->label, q.window_rows, q.mean_nnz_tc));
     }

@@ -1,4 +1,4 @@
-// The charts of a report, as SVG for an HTML page. Classes are styled in style.cpp.
+// Charts of a report, as SVG for an HTML page. Classes are styled in style.cpp.
 #pragma once
 
 #include <string>
@@ -7,10 +7,11 @@
 
 namespace sptile::tools::report {
 
-/// Rows by their number of entries: a bar for each bin.
+/// Draws the number of rows by entries per row, one bar per bin.
 std::string length_chart(const Report& report);
 
-/// Entries a block by window height: a line for each ordering, the best and the given one stand out.
+/// Draws entries per block by window height, one line per ordering. The best and the given ordering are
+/// highlighted.
 std::string quality_chart(const Report& report);
 
 }  // namespace sptile::tools::report

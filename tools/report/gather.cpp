@@ -23,7 +23,7 @@
 namespace sptile::tools::report {
 namespace {
 
-constexpr std::size_t kMostBins = 16;  // of lengths of rows
+constexpr std::size_t kMaxBins = 16;  // bins of row lengths
 
 using Order = std::vector<std::int32_t>;
 
@@ -37,13 +37,13 @@ void describe(Report& report, const Task& task, const LoadedMatrix& loaded) {
   report.dtype = a.values.dtype;
   report.symmetric = runtime::is_symmetric(a);
   std::vector<std::int64_t> lengths = row_lengths(a);
-  report.row_bins = length_bins(lengths, kMostBins);
+  report.row_bins = length_bins(lengths, kMaxBins);
   report.row_nnz = measure_lengths(std::move(lengths), a.rows);
   report.column_nnz = measure_lengths(column_lengths(a), a.cols);
   report.window_rows = task.window_rows;
 }
 
-// Tries each ordering, and keeps the one with the fewest blocks: the first of equals.
+// Computes each ordering and returns the one with the fewest blocks, the first of equals.
 Result<Order> try_orders(Session& session, const Task& task, const formats::CsrView& a, Report& report) {
   Order best;
   for (const Ordering& ordering : task.orderings) {
@@ -74,7 +74,7 @@ spy::Panel paint(const Task& task, const formats::CsrView& a, const Order& order
           std::move(caption)};
 }
 
-// Predicts products with the formats of a matrix, and measures them where that is wanted.
+// Predicts products with the formats of a matrix, and measures them if requested.
 class Products {
  public:
   Products(Session& session, const Task& task, const formats::CsrView& a)
@@ -117,7 +117,7 @@ class Products {
       report.floor_us = 1e6 * static_cast<double>(report.compulsory_bytes) / report.copy_rate;
   }
 
-  // Adds what is to be said of one format; it is the last of `found.sizes`, or is going to be.
+  // Adds the results of one format, which is, or will be, the last of `found.sizes`.
   Status add(const formats::FormatView& format, const Order& order, FormatsInOrder& found) {
     runtime::PlanMatrix a{format, order, {}, nullptr};
     const runtime::PlanOptions options = host_.plan_options(request());
@@ -131,7 +131,7 @@ class Products {
       a.value_source = entries.view();
     }
     for (runtime::Candidate& candidate : *list) {
-      candidate.chosen = false;  // among the formats of all orders, see recommend
+      candidate.chosen = false;  // chosen among the formats of all orders, see recommend
       if (is_wanted(candidate))
         if (Status s = measure(a, candidate); !s) return s;
       found.candidates.push_back(std::move(candidate));
@@ -139,7 +139,7 @@ class Products {
     return {};
   }
 
-  /// Kernels that were not measured for want of time.
+  /// Returns the number of kernels that were not measured within the time limit.
   [[nodiscard]] std::int64_t not_reached() const { return not_reached_; }
   [[nodiscard]] std::int64_t element() const { return static_cast<std::int64_t>(size_of(dense_.operands)); }
 
@@ -154,7 +154,7 @@ class Products {
             std::ranges::find(task_.formats, candidate.format) != task_.formats.end());
   }
 
-  // A product that has begun is measured to its end.
+  // The time limit does not interrupt a measurement.
   Status measure(const runtime::PlanMatrix& a, runtime::Candidate& candidate) {
     if (spent_ >= task_.seconds) {
       ++not_reached_;
@@ -182,13 +182,14 @@ class Products {
   const runtime::Operation& op_;
   runtime::DenseTypes dense_;
   HostBench host_;
-  double spent_ = 0;  // seconds of measuring
+  double spent_ = 0;  // seconds spent measuring
   std::int64_t not_reached_ = 0;
   std::unique_ptr<ProductBench> device_;
   ProductBench* bench_ = nullptr;
 };
 
-// What a product moves at most: the format, the rows that it asks for, and what has a row for each of A.
+// Returns an upper bound of the memory traffic of a product: the format, the loaded rows, and operands with
+// one row per row of A.
 std::int64_t moved_bytes(const FormatRow& row, const Report& report, std::int64_t element) {
   return row.index_bytes + row.value_bytes + (row.fetches + report.rows) * report.n * element;
 }

@@ -1,4 +1,4 @@
-// Fills in a report: reads the matrix, orders, converts, predicts, measures.
+// Computation of a report: reads, orders, converts, predicts, measures.
 #pragma once
 
 #include <string>
@@ -11,23 +11,24 @@
 
 namespace sptile::tools::report {
 
-/// What a report is to be about; names are checked.
+/// Options of a report with checked names.
 struct Task {
   std::string in;
-  std::vector<Ordering> orderings;  ///< the given order comes first, and is added where it is missing
+  std::vector<Ordering> orderings;  ///< the given order is first, and is added if missing
   int window_rows = 8;
-  DType dtype = DType::f32;  ///< of the values
+  DType dtype = DType::f32;  ///< type of the values
   ProductRequest request;
   runtime::Device device = runtime::Device::cpu;
   InputOptions input;
   bool measure = false;
-  std::vector<std::string> formats;  ///< names of those to measure; none: all
-  double seconds = 60;               ///< that measuring may take: then what is left is not measured
+  std::vector<std::string> formats;  ///< formats to measure; empty: all
+  double seconds = 60;               ///< time limit of measurements; the rest is not measured
   std::int64_t picture_size = 480;   ///< pixels of the longer side
 };
 
-/// Orderings and formats that do not take the matrix are told in the report. One format is in memory at a
-/// time. Errors of reading and of measuring; Errc::check_failed when a measured product is wrong.
+/// Returns the report, including the errors of orderings and formats that do not support the matrix. One
+/// format is in memory at a time. Returns errors of reading and measuring; Errc::check_failed if a measured
+/// product is wrong.
 Result<Report> gather(Session& session, const Task& task);
 
 }  // namespace sptile::tools::report

@@ -1,4 +1,4 @@
-// A report as one HTML file that needs nothing else: no network, no script.
+// A report as a self-contained HTML file without network access or scripts.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace sptile::tools::report {
 
-/// Draws the whole page. Names and messages, whatever is in them, stay text. The same report gives the same
-/// bytes. Errors as spy::encode_png.
+/// Renders the page. Names and messages are escaped. Equal reports give equal bytes. Errors as for
+/// spy::encode_png.
 Result<std::string> draw_page(const Report& report);
 
-/// The style sheet of the page.
+/// Returns the style sheet of the page.
 std::string style();
 
-/// The parts of the page in their order; each is HTML.
+/// Sections of the page in order, as HTML.
 std::string head_section(const Report& report);
 std::string advice_section(const Report& report);
 Result<std::string> picture_section(const Report& report);

@@ -13,12 +13,12 @@ namespace {
 
 using runtime::Candidate;
 
-// A place among the candidates of all orders.
+// Indices of a candidate among all orders.
 struct Place {
   std::size_t in_order, candidate;
 };
 
-// What a candidate is compared by; nothing where that is not known of it.
+// Returns the cost of a candidate; nullopt if unknown.
 std::optional<double> cost(const Report& report, Place at, Basis basis) {
   const FormatsInOrder& formats = report.formats[at.in_order];
   const Candidate& candidate = formats.candidates[at.candidate];
@@ -38,15 +38,15 @@ std::optional<Place> cheapest(const Report& report, Basis basis) {
   return best;
 }
 
-// CSR as the matrix stands: what everything is compared with.
+// Returns the cost of CSR in original order, the baseline.
 std::optional<double> cost_of_csr(const Report& report, Basis basis) {
-  std::optional<double> least;
+  std::optional<double> min;
   const auto& candidates = report.formats.front().candidates;
   for (std::size_t c = 0; c < candidates.size(); ++c) {
     const auto here = cost(report, {0, c}, basis);
-    if (candidates[c].format == "csr" && here && (!least || *here < *least)) least = here;
+    if (candidates[c].format == "csr" && here && (!min || *here < *min)) min = here;
   }
-  return least;
+  return min;
 }
 
 double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
@@ -97,7 +97,8 @@ std::string floor_reason(const Report& report, double us) {
       floor, bytes, share);
 }
 
-// After how many products an order has paid for itself, beside the best with the rows as they stand.
+// Returns the number of products after which reordering pays off, compared with the best candidate in
+// original order.
 std::optional<std::string> pay_back(const Report& report, Basis basis, Place best) {
   if (best.in_order == 0 || basis == Basis::bytes) return std::nullopt;
   std::optional<double> given;

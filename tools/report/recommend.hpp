@@ -1,20 +1,20 @@
-// Which order, format and kernel a report recommends, and why.
+// Recommendation of an order, format and kernel, with reasons.
 #pragma once
 
 #include "tools/report/report.hpp"
 
 namespace sptile::tools::report {
 
-/// Fills in `report.advice`: the candidate with the least measured time; without measurements the least
-/// predicted one; without predictions the one that moves the fewest bytes. The given order wins ties. Marks
-/// the candidate as chosen.
+/// Sets `report.advice` to the candidate with the minimum measured time, without measurements the minimum
+/// predicted time, and without predictions the fewest bytes. The given order wins ties. Marks the candidate
+/// as chosen.
 void recommend(Report& report);
 
-/// The candidate of `report.advice`, which must be there.
+/// Returns the candidate of `report.advice`, which must be set.
 const runtime::Candidate& advised(const Report& report);
-/// The order that it goes with.
+/// Returns the order of that candidate.
 const OrderTried& advised_order(const Report& report);
-/// What it takes in memory.
+/// Returns the size of its format.
 const FormatRow& advised_size(const Report& report);
 
 }  // namespace sptile::tools::report

@@ -1,4 +1,4 @@
-// Everything that a report tells, gathered before any of it is drawn.
+// Contents of a report, gathered before rendering.
 #pragma once
 
 #include <cstddef>
@@ -16,29 +16,30 @@
 
 namespace sptile::tools::report {
 
-/// One ordering that was tried.
+/// One evaluated ordering.
 struct OrderTried {
-  std::string label, options;  ///< "pack:fast"; as options of convert, "--reorder pack --preset fast"
+  /// for example "pack:fast", and as options of convert, "--reorder pack --preset fast"
+  std::string label, options;
   double seconds = 0;
   OrderQuality quality;
-  std::int64_t tc_blocks = 0;  ///< in windows of the height that orderings aim at
-  std::string refused;         ///< why it does not take the matrix; nothing else is known then
+  std::int64_t tc_blocks = 0;  ///< in windows of the height that orderings optimize
+  std::string refused;         ///< reason why it does not support the matrix; other members are then unset
 };
 
 /// The formats of the matrix in one of the orders.
 struct FormatsInOrder {
-  std::size_t order = 0;  ///< of Report::orders
+  std::size_t order = 0;  ///< index in Report::orders
   std::vector<FormatRow> sizes;
-  std::vector<runtime::Candidate> candidates;  ///< for the product; Candidate::matrix is a place in `sizes`
-  std::vector<std::int64_t> moved_bytes;       ///< of each of `sizes`, see moved_bytes
+  std::vector<runtime::Candidate> candidates;  ///< for the product; Candidate::matrix is an index in `sizes`
+  std::vector<std::int64_t> moved_bytes;       ///< for each of `sizes`, see moved_bytes
 };
 
-/// What decided a recommendation.
+/// Cost on which a recommendation is based.
 enum class Basis { measured, predicted, bytes };
 
 struct Recommendation {
-  std::size_t in_order = 0;   ///< of Report::formats
-  std::size_t candidate = 0;  ///< of its candidates
+  std::size_t in_order = 0;   ///< index in Report::formats
+  std::size_t candidate = 0;  ///< index of its candidate
   Basis basis = Basis::bytes;
   std::vector<std::string> reasons;  ///< sentences, plain text
 };
@@ -51,28 +52,29 @@ struct Report {
   LineLengths row_nnz, column_nnz;
   std::vector<LengthBin> row_bins;
 
-  int window_rows = 8;             ///< that orderings aim at
-  std::vector<OrderTried> orders;  ///< the first is the given one
-  std::size_t best_order = 0;      ///< with the fewest blocks
-  std::vector<spy::Panel> panels;  ///< as given, and in the best order where that is another
+  int window_rows = 8;             ///< window height that orderings optimize
+  std::vector<OrderTried> orders;  ///< the given order first
+  std::size_t best_order = 0;      ///< index of the order with the fewest blocks
+  std::vector<spy::Panel> panels;  ///< in the given order and, if different, the best order
 
-  std::string op, device, device_detail, dense;  ///< of the product; the types of its dense operands
+  /// operation, device and its details; `dense`: types of the dense operands
+  std::string op, device, device_detail, dense;
   std::int64_t n = 0;
   bool measured = false;
-  std::int64_t not_reached = 0;         ///< kernels that were to be measured when the time was over
-  std::vector<FormatsInOrder> formats;  ///< as given, and in the best order where that is another
+  std::int64_t not_reached = 0;         ///< kernels that were not measured within the time limit
+  std::vector<FormatsInOrder> formats;  ///< in the given order and, if different, the best order
   std::int64_t compulsory_bytes = 0;    ///< see roofline.hpp
-  double copy_rate = 0;                 ///< bytes a second of the device's memory; 0: not known
-  double floor_us = 0;                  ///< compulsory bytes at that rate
+  double copy_rate = 0;                 ///< memory bandwidth of the device in bytes per second; 0: unknown
+  double floor_us = 0;                  ///< compulsory bytes at that bandwidth
 
-  std::optional<Recommendation> advice;  ///< nothing where no kernel runs
-  std::vector<std::string> commands;     ///< that repeat it, for a shell
+  std::optional<Recommendation> advice;  ///< nullopt if no kernel can run
+  std::vector<std::string> commands;     ///< shell commands that reproduce the recommendation
 };
 
-/// The microseconds to compare a candidate by: measured, else predicted.
+/// Returns the time of a candidate in microseconds: measured, otherwise predicted.
 std::optional<double> time_of(const runtime::Candidate& candidate);
 
-/// The whole of it under the keys that the manual page names.
+/// Returns the report with the keys of the manual page.
 Json to_json(const Session& session, const Report& report);
 
 }  // namespace sptile::tools::report

@@ -32,7 +32,7 @@ std::string percent_text(double share) {
                                    : fmt::format("{:.1f} %", 100 * share);
 }
 
-// How long a bar is, of the whole track.
+// Returns the style of a bar's width as a fraction of the track.
 std::string width_style(double part, double whole) {
   return fmt::format("width:{:.2f}%", whole > 0 ? std::clamp(100 * part / whole, 0.0, 100.0) : 0.0);
 }
@@ -41,7 +41,7 @@ std::string order_words(const Report& report, std::size_t order) {
   return order == 0 ? "original order" : "ordered by " + report.orders[order].label;
 }
 
-// The formats that sizes are shown of: those of the order that is recommended.
+// Returns the formats whose sizes are printed: those of the recommended order.
 const FormatsInOrder& shown_formats(const Report& report) {
   return report.formats[report.advice ? report.advice->in_order : 0];
 }
@@ -83,10 +83,10 @@ std::string size_row(const FormatRow& row, double most, std::int64_t csr, bool c
       csr > 0 ? fmt::format("{:.2f}", static_cast<double>(total) / static_cast<double>(csr)) : "-");
 }
 
-// What bars of products show: the longest is `most`.
+// Scale of the product bars; the longest is `most`.
 struct ProductScale {
-  bool times = false;      ///< else bytes
-  bool predicted = false;  ///< some of the times
+  bool times = false;      ///< otherwise bytes
+  bool predicted = false;  ///< some of the times are predicted
   double most = 0;
 };
 

@@ -4,7 +4,7 @@
 namespace sptile::tools::report {
 namespace {
 
-// One accent; --other is the accent's quiet companion in bars of two parts.
+// One accent color; --other is its muted companion for bars of two parts.
 constexpr std::string_view kColours = R"(:root {
   color-scheme: light dark;
   --paper: #fff; --raised: #f5f7f8; --ink: #182026; --soft: #5b6770; --edge: #98a2a9; --rule: #e1e6e9;

@@ -1,4 +1,4 @@
-// Words and numbers of a report.
+// Text and number formatting of a report.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace sptile::tools::report {
 
-/// "1 234 567", with narrow spaces that do not break; numbers below 10 000 stand as they are.
+/// Returns a number such as "1 234 567", with narrow no-break spaces; numbers below 10 000 have none.
 std::string grouped(std::int64_t number);
 
 using tools::shell_word;

@@ -1,4 +1,4 @@
-// Pictures as PNG files.
+// PNG encoder.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace sptile::tools::spy {
 
-/// Encodes an image as 8-bit grey PNG. The same image gives the same bytes. Errc::unsupported when it is too
+/// Encodes an image as 8-bit grayscale PNG. Equal images give equal bytes. Errc::unsupported if it is too
 /// large.
 Result<std::string> encode_png(const Image& image);
 

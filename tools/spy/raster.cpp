@@ -21,12 +21,12 @@ struct Axis {
     return (cell * lines + cells - 1) / cells;
   }
   [[nodiscard]] std::int64_t cell_of(std::int64_t line) const { return line * cells / lines; }
-  // The line of a cell when there are at least as many cells.
+  // Returns the line of a cell if cells >= lines.
   [[nodiscard]] std::int64_t line_of(std::int64_t cell) const { return cell * lines / cells; }
   [[nodiscard]] bool coarse() const { return lines > cells; }
 };
 
-// The place of each column in the picture.
+// Returns the position of each column in the picture.
 std::vector<std::int32_t> places(std::span<const std::int32_t> order) {
   std::vector<std::int32_t> place(order.size());
   for (std::size_t i = 0; i < order.size(); ++i)
@@ -34,7 +34,7 @@ std::vector<std::int32_t> places(std::span<const std::int32_t> order) {
   return place;
 }
 
-// Counts the entries of lines [first, last) in the columns' own cells, one per line when there are few.
+// Counts the entries of lines [first, last) per cell, or per column if there are fewer columns than cells.
 class Painter {
  public:
   Painter(const formats::CsrView& a, std::span<const std::int32_t> row_order,
@@ -42,7 +42,8 @@ class Painter {
       : a_(a), row_order_(row_order), place_(places(column_order)), columns_(columns) {}
 
   void count(std::int64_t first, std::int64_t last, std::int64_t* cells) const {
-    std::vector<std::int64_t> lines;  // few columns: counted first, then spread
+    // used for few columns: counts per column, distributed to cells afterwards
+    std::vector<std::int64_t> lines;
     if (!columns_.coarse()) lines.assign(static_cast<std::size_t>(columns_.lines), 0);
     for (std::int64_t i = first; i < last; ++i) {
       const auto r =
@@ -74,7 +75,7 @@ Raster empty_raster(std::int64_t rows, std::int64_t cols, std::int64_t size) {
   const double longer = static_cast<double>(std::max<std::int64_t>({rows, cols, 1}));
   const auto side = [&](std::int64_t lines) {
     const double share = static_cast<double>(size) * static_cast<double>(lines) / longer;
-    return std::clamp<std::int64_t>(std::llround(share), std::max<std::int64_t>(size / kMostProportion, 1),
+    return std::clamp<std::int64_t>(std::llround(share), std::max<std::int64_t>(size / kMaxProportion, 1),
                                     size);
   };
   Raster raster{side(rows), side(cols), {}};
@@ -97,18 +98,18 @@ Raster rasterise(const formats::CsrView& a, std::span<const std::int32_t> row_or
 }
 
 std::int64_t most_entries(std::span<const Raster> rasters) {
-  std::int64_t most = 1;
+  std::int64_t max = 1;
   for (const Raster& raster : rasters)
-    for (const std::int64_t count : raster.counts) most = std::max(most, count);
-  return most;
+    for (const std::int64_t count : raster.counts) max = std::max(max, count);
+  return max;
 }
 
-Image paint(const Raster& raster, std::int64_t most) {
+Image paint(const Raster& raster, std::int64_t max) {
   Image image{raster.height, raster.width, std::vector<std::uint8_t>(raster.counts.size())};
   std::transform(raster.counts.begin(), raster.counts.end(), image.pixels.begin(), [&](std::int64_t count) {
     if (count == 0) return std::uint8_t{255};
     const double share =
-        most > 1 ? std::log(static_cast<double>(count)) / std::log(static_cast<double>(most)) : 1;
+        max > 1 ? std::log(static_cast<double>(count)) / std::log(static_cast<double>(max)) : 1;
     return static_cast<std::uint8_t>(std::lround(kLightest + (kDarkest - kLightest) * share));
   });
   return image;
@@ -122,10 +123,10 @@ Image paint(std::span<const Raster> panels) {
     image.width += panel.width + kGap;
   }
   image.pixels.assign(static_cast<std::size_t>(image.height * image.width), kGapShade);
-  const std::int64_t most = most_entries(panels);
+  const std::int64_t max = most_entries(panels);
   std::int64_t left = 0;
   for (const Raster& panel : panels) {
-    const Image painted = paint(panel, most);
+    const Image painted = paint(panel, max);
     for (std::int64_t y = 0; y < panel.height; ++y)
       std::copy_n(painted.pixels.begin() + y * panel.width, panel.width,
                   image.pixels.begin() + y * image.width + left);

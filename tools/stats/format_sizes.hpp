@@ -1,4 +1,4 @@
-// What a matrix takes in every format, and what a product with it asks for.
+// Size of a matrix in every format, and loads of a product.
 #pragma once
 
 #include <cstdint>
@@ -17,25 +17,25 @@ namespace sptile::tools {
 
 struct FormatRow {
   std::string name;
-  bool stored = false;  ///< sptile has it; the others are for comparison
+  bool stored = false;  ///< a format of sptile; the others are for comparison
   std::int64_t tc_blocks = 0, index_bytes = 0, value_bytes = 0;
-  std::string refused = {};     ///< why the matrix does not fit
-  std::int64_t tc_entries = 0;  ///< in the blocks
-  std::int64_t fetches = 0;     ///< rows of B that a product asks for
+  std::string refused = {};     ///< reason why the matrix cannot be converted
+  std::int64_t tc_entries = 0;  ///< entries in blocks
+  std::int64_t fetches = 0;     ///< rows of B that a product loads
   std::optional<CoreShares> shares = {};
 };
 
-/// Entries of a block, in the mean; 0 without blocks.
+/// Returns the mean number of entries per block; 0 without blocks.
 double mean_per_block(const FormatRow& row);
 
-/// Sees each format that sptile has, as long as it is there.
+/// Called with each format of sptile while it is in memory.
 using FormatObserver = std::function<Status(const formats::FormatView& format)>;
 
-/// Makes a format of `a`.
+/// Converts `a` to a format.
 using FormatMaker = std::function<Result<formats::FormatData>(const formats::Converter& converter,
                                                               const formats::CsrView& a)>;
 
-/// Converts to every format, one at a time, and keeps the sizes. `make` replaces Converter::from_csr.
+/// Converts to every format, one at a time, and returns the sizes. `make` replaces Converter::from_csr.
 Result<std::vector<FormatRow>> measure_formats(Work& work, const formats::CsrView& a,
                                                const FormatObserver& observe = {},
                                                const FormatMaker& make = {});

@@ -14,12 +14,12 @@ using formats::Buffer;
 using formats::CsrView;
 using formats::NonemptyRows;
 
-/// Rows of a block: windows of all formats and quality measures divide it.
+/// Rows per block, a multiple of the window heights of all formats and quality measures.
 constexpr std::int64_t kBlockRows = formats::kTallMaxRows;
 
-/// The matrix without most of its blocks of empty rows. A block stays if it or the block before it has
-/// entries, because windows of rs_tile start at any row and neighbouring rows are compared. The first and the
-/// last block stay, too.
+/// The matrix without most of its blocks of empty rows. A block is kept if it or the previous block has
+/// entries, because windows of rs_tile start at any row and neighbouring rows are compared. The first and
+/// last block are kept, too.
 struct Condensed {
   std::int64_t cols = 0;
   Buffer<std::int64_t> row_ptr;
@@ -59,7 +59,7 @@ Condensed leave_out_blocks(const CsrView& a, const NonemptyRows& nonempty) {
   return kept;
 }
 
-/// The height that `tall` takes for the entire matrix: windows without entries cost something, too.
+/// Returns the height that `tall` uses for the entire matrix: empty windows also have a cost.
 int tall_height_of(const CsrView& kept, std::int64_t blocks_left_out) {
   formats::TallCounts counts = formats::count_tall_windows(kept);
   for (int level = 0; level < formats::kTallLevels; ++level)
@@ -68,7 +68,7 @@ int tall_height_of(const CsrView& kept, std::int64_t blocks_left_out) {
   return formats::tall_height(formats::cheapest_level(counts));
 }
 
-/// Distinct columns, summed over stretches of kWorkingSetRows rows.
+/// Returns the number of distinct columns, summed over groups of kWorkingSetRows rows.
 std::int64_t columns_of_stretches(const CsrView& a, const NonemptyRows& nonempty) {
   std::int64_t sum = 0;
   std::vector<std::int32_t> columns;
@@ -100,7 +100,7 @@ std::int64_t bandwidth(const CsrView& a, const NonemptyRows& nonempty) {
 
 bool is_symmetric(const CsrView& a, const NonemptyRows& nonempty) {
   if (nonempty.rows != a.cols) return false;
-  // A symmetric matrix has entries in the same rows as columns: numbered by them it stays symmetric.
+  // Columns are renumbered by the nonempty rows, so that a symmetric matrix stays symmetric.
   Buffer<std::int32_t> columns(a.nnz());
   for (std::int64_t i = 0; i < a.nnz(); ++i) {
     const std::int32_t column = a.col_idx[static_cast<std::size_t>(i)];
@@ -131,7 +131,8 @@ Result<std::vector<FormatRow>> measure_formats(Work& work, const CsrView& a, con
   };
   auto rows = measure_formats(work, kept.view(a), {}, make);
   if (!rows) return rows;
-  // Sizes are linear in the number of empty blocks: the difference between two and one is what each takes.
+  // Sizes are linear in the number of empty blocks, so the difference between two blocks and one is the size
+  // per block.
   std::vector<FormatRow> empty[2];
   for (const std::int64_t blocks : {1, 2}) {
     Buffer<std::int64_t> row_ptr(blocks * kBlockRows + 1);

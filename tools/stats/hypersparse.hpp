@@ -1,5 +1,5 @@
-// Statistics of a matrix of which only the rows with entries are kept. They equal those of the entire matrix,
-// but time and memory depend on the entries alone.
+// Statistics of a matrix of which only the nonempty rows are stored. They equal those of the entire matrix,
+// but time and memory depend only on the entries.
 #pragma once
 
 #include <vector>
@@ -12,14 +12,14 @@
 
 namespace sptile::tools {
 
-/// As runtime::is_symmetric. `a` has the rows that `nonempty` names. O(nnz log nnz).
+/// Equals runtime::is_symmetric of the entire matrix. `a` contains the rows in `nonempty`. O(nnz log nnz).
 bool is_symmetric(const formats::CsrView& a, const formats::NonemptyRows& nonempty);
 
-/// As measure_order of the given order, except that the Jaccard cost is summed in another order.
+/// Equals measure_order of the given order, except that the Jaccard cost is summed in another order.
 OrderQuality measure_order(const formats::CsrView& a, const formats::NonemptyRows& nonempty);
 
-/// As measure_formats: blocks of rows without entries are left out, and their index bytes are added. At most
-/// 256 rows of 8 bytes per row with entries.
+/// Equals measure_formats: empty blocks of rows are omitted, and their index bytes are added. At most 256
+/// rows of 8 bytes per nonempty row.
 Result<std::vector<FormatRow>> measure_formats(Work& work, const formats::CsrView& a,
                                                const formats::NonemptyRows& nonempty);
 

@@ -13,7 +13,7 @@
 namespace sptile::tools {
 namespace {
 
-// Which bin has a length: 0, 1, 2, 3 to 4, 5 to 8, ...
+// Returns the bin of a length: 0, 1, 2, 3 to 4, 5 to 8, ...
 std::size_t doubling_bin(std::int64_t length) {
   return length <= 0 ? 0
                      : 1 + static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(length - 1)));

@@ -1,4 +1,4 @@
-// How many entries the rows, or the columns, of a matrix have.
+// Distribution of the number of entries per row or column.
 #pragma once
 
 #include <cstdint>
@@ -17,22 +17,22 @@ struct LineLengths {
   std::vector<std::int64_t> percentiles;  ///< at kPercentiles, nearest rank
 };
 
-/// Lines with `least` to `most` entries.
+/// Number of lines with `least` to `most` entries.
 struct LengthBin {
   std::int64_t least = 0, most = 0, lines = 0;
 };
 
-/// Entries of each row.
+/// Returns the number of entries of each row.
 std::vector<std::int64_t> row_lengths(const formats::CsrView& a);
-/// Entries of each column, without most of the empty ones where there are many of them.
+/// Returns the number of entries of each column; most empty columns are omitted if there are many.
 std::vector<std::int64_t> column_lengths(const formats::CsrView& a);
 
-/// Measures rows or columns, `lines` of them: all those with entries are among the lengths, of the empty ones
-/// any number.
+/// Computes statistics of `lines` rows or columns. `lengths` must contain all nonempty ones and any number of
+/// empty ones.
 LineLengths measure_lengths(std::vector<std::int64_t> lengths, std::int64_t lines);
 
-/// Counts lines by length in at most `most_bins` bins (2 or more): one for each length where there are few,
-/// else bins that double in width. From the first bin with lines to the last; nothing without lines.
+/// Counts lines by length in at most `most_bins` bins (>= 2): one per length if there are few lengths,
+/// otherwise bins that double in width. Covers the first to the last nonempty bin; empty without lines.
 std::vector<LengthBin> length_bins(const std::vector<std::int64_t>& lengths, std::size_t most_bins);
 
 Json to_json(const LineLengths& lengths);

@@ -13,7 +13,7 @@ namespace {
 
 using formats::CsrView;
 
-// An entry, or the end of a row.
+// Position of an entry, or the end of a row.
 struct Cursor {
   const CsrView& a;
   std::int64_t at, end;
@@ -50,7 +50,7 @@ std::string only_in(std::int64_t row, const Cursor& entry, const std::string& na
   return place(row, entry.column()) + fmt::format("only {} has an entry", name);
 }
 
-// The first place where rows `row` differ; empty when they do not.
+// Returns the first difference in row `row`; empty if there is none.
 std::string differ_in_row(const CsrView& a, const std::string& a_name, const CsrView& b,
                           const std::string& b_name, std::int64_t row) {
   const bool with_values = a.values.dtype == b.values.dtype && !a.is_pattern();

@@ -1,4 +1,4 @@
-// Where two matrices differ.
+// Comparison of two matrices.
 #pragma once
 
 #include <optional>
@@ -8,10 +8,10 @@
 
 namespace sptile::tools {
 
-/// Compares two matrices in sound CSR, bit by bit; nothing when they are the same. Tells how many rows,
-/// columns and entries each has where that differs, and the first place, row by row and counted from 1, where
-/// one has an entry that the other lacks, or another value. `a_name` and `b_name` are what the matrices are
-/// called: "the bundle".
+/// Compares two matrices in valid CSR, bit by bit; nullopt if they are equal. Otherwise returns the rows,
+/// columns and entries if they differ, or the first position, in row-major order and counted from 1, of an
+/// entry that is missing in one matrix or has another value. Messages call the matrices `a_name` and
+/// `b_name`, for example "the bundle".
 std::optional<std::string> find_difference(const formats::CsrView& a, const std::string& a_name,
                                            const formats::CsrView& b, const std::string& b_name);
 

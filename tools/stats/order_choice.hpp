@@ -1,4 +1,4 @@
-// Tells what a method that compares orders chose.
+// Output of the choice of a method that compares orders.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace sptile::tools {
 
-/// {chosen, why}; null when the method had no choice.
+/// Returns {chosen, why}; null if the method has no choice.
 Json to_json(const OrderChoice& choice);
 
-/// "auto chose degree order: 24 blocks of 8 rows and 8 columns; the original order 30\n"; empty when the
-/// method had no choice.
+/// Returns "auto chose degree order: 24 blocks of 8 rows and 8 columns; the original order 30\n"; empty if
+/// the method has no choice.
 std::string choice_text(const Ordering& ordering, const OrderChoice& choice);
 
 }  // namespace sptile::tools

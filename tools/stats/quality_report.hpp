@@ -12,9 +12,9 @@ namespace sptile::tools {
 Json to_json(std::span<const reorder::WindowQuality> windows);
 Json to_json(const reorder::OrderLocality& locality);
 
-/// One table for one order.
+/// Returns a table for one order.
 std::string quality_text(const OrderQuality& quality);
-/// The same measures before and after, side by side.
+/// Returns a table of the measures before and after, in two columns.
 std::string comparison_text(const OrderQuality& before, const OrderQuality& after);
 
 }  // namespace sptile::tools

@@ -14,7 +14,7 @@ namespace {
 
 Json text_or_null(std::string_view text) { return text.empty() ? Json(nullptr) : Json(text); }
 
-// A key may be anybody's: what is no number is null.
+// Returns a number, or null for other text, because keys may come from untrusted bundles.
 Json number_or_null(std::string_view text) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -23,13 +23,13 @@ Json number_or_null(std::string_view text) {
 
 std::string text_or_dash(std::string_view text) { return text.empty() ? "-" : std::string(text); }
 
-// Of the operands, and of a result that is wider.
+// Returns the types of the operands and, if wider, of the result.
 std::string types_text(const runtime::StoredPlan& plan) {
   const std::string_view dense = plan.field("dense"), result = plan.field("result");
   return text_or_dash(dense) + (result.empty() || result == dense ? "" : fmt::format(" to {}", result));
 }
 
-// The device, with the properties that the plan depends on.
+// Returns the device, with the properties on which the plan depends.
 std::string device_text(const runtime::StoredPlan& plan) {
   std::string text = text_or_dash(plan.field("device"));
   const auto add = [&](const char* line, std::string_view before, std::string_view after) {

@@ -1,4 +1,4 @@
-// Stored plans, as the command shows them.
+// Output of stored plans.
 #pragma once
 
 #include <span>
@@ -9,10 +9,10 @@
 
 namespace sptile::tools {
 
-/// One plan with the keys of `run`, and the device that it is for.
+/// Returns one plan with the keys of `run`, and its device.
 Json to_json(const runtime::StoredPlan& plan);
 
-/// A table, with its head.
+/// Returns a table with a header.
 std::string plans_text(std::span<const runtime::StoredPlan> plans);
 
 }  // namespace sptile::tools

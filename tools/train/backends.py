@@ -1,12 +1,11 @@
-"""Whose layers the models are made of. A backend is a module with GCNConv, GINConv, AGNNConv, GATConv, called
-and named as PyG's, and make_graph(edge_index [2, E], nodes), which gives what the layers take as their
-graph."""
+"""Layers of the models. A backend is a module with GCNConv, GINConv, AGNNConv, GATConv, with the names and signatures
+of PyG, and make_graph(edge_index [2, E], nodes), which returns the graph that the layers take."""
 
 import importlib
 
 from errors import UNSUPPORTED, TrainError
 
-BACKENDS = {  # name: module, what it needs
+BACKENDS = {  # name: module, required packages
     "torch": ("torch_layers", "torch"),
     "pyg": ("pyg_layers", "torch_geometric"),
     "sptile": ("sptile_layers", "sptile"),
@@ -14,7 +13,8 @@ BACKENDS = {  # name: module, what it needs
 
 
 def load_backend(name, instead=None):
-    """The module of a backend, or of other layers of its package; TrainError where that is missing."""
+    """Returns the module of a backend, or of other layers of its package. Raises TrainError if it is not installed.
+    """
     module, package = BACKENDS[name]
     module = instead or module
     try:

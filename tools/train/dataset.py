@@ -1,4 +1,4 @@
-"""A graph to train on: a folder with graph.mtx, features.mtx and nodes.tsv, each perhaps .gz or .xz."""
+"""A graph for training: a directory with graph.mtx, features.mtx and nodes.tsv, each optionally .gz or .xz."""
 
 import dataclasses
 
@@ -12,7 +12,7 @@ SPLITS = ("train", "val", "test")
 
 
 class Features:
-    """Features of nodes: a matrix that is mostly zeros, held dense, as layers take it."""
+    """Features of nodes: a sparse matrix, stored dense as layers need it."""
 
     def __init__(self, dense):
         self.dense = dense  # [N, F] float32
@@ -22,8 +22,8 @@ class Features:
         self.dropped = dense.clone()
 
     def drop(self, share):
-        """[N, F], a share of it zeroed at random and the rest scaled up, as dropout does. Only entries that
-        are not zero are drawn and written, into one matrix: it is good until the next call."""
+        """Returns [N, F] with dropout. Only nonzeros are drawn and written, into one matrix, which is valid until the
+        next call."""
         self.dropped.view(-1)[self.entries] = torch.nn.functional.dropout(self.values, share)
         return self.dropped
 
@@ -31,18 +31,18 @@ class Features:
         return len(self.dense)
 
     def to(self, device):
-        """The same on a device."""
+        """Returns the features on a device."""
         return self if torch.device(device) == self.device else Features(self.dense.to(device))
 
 
 @dataclasses.dataclass(frozen=True)
 class DataSet:
-    """A graph of N nodes and E directed edges; tensors live on one device."""
+    """A graph of N nodes and E directed edges, with tensors on one device."""
 
-    edge_index: torch.Tensor  # [2, E] int64: sources, targets; sorted by target, unique, without loops
+    edge_index: torch.Tensor  # [2, E] int64: sources, targets; sorted by target, unique, without self-loops
     x: Features  # [N, F], each row divided by its sum
-    y: torch.Tensor  # [N] int64; -1: none
-    nodes: dict  # split -> [n] int64, which nodes are in it
+    y: torch.Tensor  # [N] int64; -1: no label
+    nodes: dict  # split -> [n] int64, its nodes
     classes: int
 
     @property
@@ -55,30 +55,30 @@ class DataSet:
 
     @property
     def counts(self):
-        """split -> how many nodes are in it."""
+        """Returns split -> number of its nodes."""
         return {split: len(nodes) for split, nodes in self.nodes.items()}
 
     def make_graph(self, layers):
-        """What the layers take as their graph."""
+        """Returns the graph that the layers take."""
         return layers.make_graph(self.edge_index, len(self.x))
 
     def prepare(self, model):
-        """A model for these rows; here: all of them."""
+        """Returns a model for the rows of this process; here: all of them."""
 
     def mean_loss(self, scores, labels, _split):
-        """The mean over the nodes of a split."""
+        """Returns the mean over the nodes of a split."""
         return torch.nn.functional.cross_entropy(scores, labels)
 
     def add_up(self, *tensors):
-        """Adds up, in place, what processes have; here there is one."""
+        """Sums over all processes in place; here there is one."""
         return tensors
 
     def edge_rows(self, _graph):
-        """How many rows tensors have that have one for each edge."""
+        """Returns the numbers of rows of tensors with one row per edge."""
         return {self.edge_count, self.edge_count + len(self.x)}
 
     def to(self, device):
-        """The same on a device."""
+        """Returns the data set on a device."""
         return dataclasses.replace(
             self,
             edge_index=self.edge_index.to(device),
@@ -89,13 +89,13 @@ class DataSet:
 
 
 def read_data_set(folder):
-    """Reads a folder; TrainError says which file is missing or wrong."""
+    """Reads a directory. TrainError names a missing or invalid file."""
     edge_index, count = read_graph(find_file(folder, "graph.mtx"))
     return DataSet(edge_index, *read_nodes(folder, count))
 
 
 def read_nodes(folder, count):
-    """What the nodes have: features, labels, split -> nodes, the number of classes."""
+    """Returns the node data: features, labels, split -> nodes, number of classes."""
     labels, splits = read_labels(find_file(folder, "nodes.tsv"), count)
     x = read_features(find_file(folder, "features.mtx"), count)
     nodes = {name: torch.from_numpy(np.flatnonzero(splits == name)) for name in SPLITS}
@@ -103,7 +103,7 @@ def read_nodes(folder, count):
 
 
 def read_graph(path):
-    """([2, E], N): the edges of a square matrix, both ways, loops and repetitions left out."""
+    """Returns ([2, E], N): the edges of a square matrix in both directions, without self-loops and duplicates."""
     (rows, cols), i, j = read_pattern(path)
     if rows != cols:
         raise TrainError(BAD_INPUT, f"{path}: {rows} x {cols}; a graph is square")
@@ -112,7 +112,7 @@ def read_graph(path):
 
 
 def read_features(path, count):
-    """[count, F] Features: ones at the entries, then each row divided by its sum; empty rows stay 0."""
+    """Returns [count, F] Features: ones at the entries, then each row divided by its sum; empty rows stay 0."""
     (rows, cols), i, j = read_pattern(path)
     if rows != count:
         raise TrainError(BAD_INPUT, f"{path}: {rows} rows, but the graph has {count} nodes")
@@ -122,8 +122,7 @@ def read_features(path, count):
 
 
 def read_labels(path, count):
-    """(labels [count] int64, splits [count] of names) from lines "label<tab>split" below a line that says
-    so."""
+    """Returns (labels [count] int64, splits [count] of names) from lines "label<tab>split" after a header line."""
     lines = read_text(path).splitlines()
     if not lines or lines[0].split("\t") != ["label", "split"]:
         raise TrainError(BAD_INPUT, f"{path}:1: expected 'label<tab>split'")

@@ -8,8 +8,8 @@ COLOURS = ("#1f6fb4", "#d1622b", "#3a8f4d", "#8452a8", "#7a6a58", "#c2457f")
 
 
 def loss_curve(title, curves):
-    """SVG text. curves: (name, training losses of epochs 1 ..., [(epoch, validation loss)]); one colour each,
-    training drawn through, validation dashed. Losses that are not finite are left out."""
+    """Returns SVG text. curves: (name, training losses of epochs 1 ..., [(epoch, validation loss)]), one color each;
+    training losses are drawn solid, validation losses dashed. Losses that are not finite are omitted."""
     epochs = max(len(training) for _, training, _ in curves)
     finite = [
         y
@@ -43,7 +43,7 @@ def loss_curve(title, curves):
 
 
 def axes(epochs, top):
-    """Lines and numbers at five places of each axis."""
+    """Returns lines and numbers at five positions of each axis."""
     for k in range(5):
         y = HEIGHT - BOTTOM - k / 4 * (HEIGHT - TOP - BOTTOM)
         yield f'<line x1="{LEFT}" y1="{y:.1f}" x2="{WIDTH - RIGHT}" y2="{y:.1f}" stroke="#ddd"/>'
@@ -58,7 +58,7 @@ def text(x, y, words, anchor="middle", colour="#333"):
 
 
 def nice_ceiling(x):
-    """The next of 1, 2, 4, 8, 10 times a power of ten."""
+    """Returns the next of 1, 2, 4, 8, 10 times a power of ten."""
     if x <= 0:
         return 1.0
     power = 10.0 ** (len(str(int(x))) - 1) if x >= 1 else 0.1

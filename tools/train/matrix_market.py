@@ -1,5 +1,4 @@
-"""Patterns in Matrix Market text, and text that may be compressed, by nothing but the standard library and
-NumPy."""
+"""Reader of Matrix Market patterns and of compressed text, with only the standard library and NumPy."""
 
 import gzip
 import lzma
@@ -9,11 +8,11 @@ import numpy as np
 
 from errors import BAD_INPUT, IO, TrainError
 
-OPENERS = {"": open, ".gz": gzip.open, ".xz": lzma.open}  # by the ending of the file's name
+OPENERS = {"": open, ".gz": gzip.open, ".xz": lzma.open}  # by file suffix
 
 
 def find_file(folder, name):
-    """The path of `name` in `folder`, compressed or not."""
+    """Returns the path of `name` in `folder`, compressed or not."""
     paths = [pathlib.Path(folder) / (name + ending) for ending in OPENERS]
     for path in paths:
         if path.is_file():
@@ -26,7 +25,7 @@ def find_file(folder, name):
 
 
 def read_text(path):
-    """All text of a file, decompressed."""
+    """Returns the decompressed text of a file."""
     opener = OPENERS[path.suffix if path.suffix in OPENERS else ""]
     try:
         with opener(path, "rt", encoding="ascii") as file:
@@ -38,12 +37,12 @@ def read_text(path):
 
 
 def read_pattern(path):
-    """(shape, rows, columns): where a matrix has entries, from 0, int64, in the order of the file; those of a
-    symmetric matrix come twice, its diagonal once. Values are ignored."""
+    """Returns (shape, rows, columns): 0-based int64 indices of the entries, in file order. Entries of a symmetric
+    matrix are returned twice, its diagonal once. Values are ignored."""
     text = read_text(path)
     banner, _, rest = text.partition("\n")
     words = banner.lower().split()
-    # Graphs in circulation have one % only.
+    # Published graphs exist with a single %.
     if (
         len(words) != 5
         or words[0] not in ("%%matrixmarket", "%matrixmarket")

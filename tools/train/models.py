@@ -1,5 +1,5 @@
-"""The models, of the layers of any backend. Layers are named and called as PyG's; a graph is what the backend
-made."""
+"""Models from the layers of any backend, with the layer names and signatures of PyG. A graph is that of the backend.
+"""
 
 import torch
 from torch import nn
@@ -7,19 +7,19 @@ from torch.nn import functional
 
 
 class Model(nn.Module):
-    """Base: `model(features, graph)` gives scores [N, classes]."""
+    """Base class: `model(features, graph)` returns scores [N, classes]."""
 
     def __init__(self, dropout):
         super().__init__()
         self.dropout = dropout
-        self.drop_rows = functional.dropout  # another one where a process has some of the rows only
+        self.drop_rows = functional.dropout  # replaced if a process has only some of the rows
 
     def features(self, x):
-        """[N, F] of Features, dropped while training."""
+        """Returns the [N, F] Features, with dropout while training."""
         return x.drop(self.dropout) if self.training else x.dense
 
     def drop(self, x):
-        """Zeroes a share of x while training."""
+        """Applies dropout to x while training."""
         return self.drop_rows(x, self.dropout, self.training)
 
 
@@ -37,7 +37,7 @@ class GCN(Model):
 
 
 class GIN(Model):
-    """Two sums over neighbours, each below a perceptron."""
+    """Two sums over neighbours, each followed by a perceptron."""
 
     def __init__(self, layers, features, classes, recipe):
         super().__init__(recipe.dropout)
@@ -55,7 +55,7 @@ class GIN(Model):
 
 
 class AGNN(Model):
-    """Two layers of attention by cosines between a linear way in and a linear way out."""
+    """Two layers of cosine attention between two linear layers."""
 
     def __init__(self, layers, features, classes, recipe):
         super().__init__(recipe.dropout)
@@ -71,7 +71,7 @@ class AGNN(Model):
 
 
 class GAT(Model):
-    """Two layers of additive attention, the first with several heads side by side."""
+    """Two layers of additive attention, the first with several heads."""
 
     def __init__(self, layers, features, classes, recipe):
         super().__init__(recipe.dropout)
@@ -88,8 +88,8 @@ MODELS = {"gcn": GCN, "gin": GIN, "agnn": AGNN, "gat": GAT}
 
 
 def make_model(name, layers, data, recipe, seed):
-    """A model with the parameters that `seed` gives, the same for every backend: they are drawn on the CPU
-    with plain layers and loaded by name."""
+    """Returns a model with parameters initialized by `seed`, equal for every backend: they are drawn on the CPU with
+    plain layers and loaded by name."""
     import torch_layers
 
     torch.manual_seed(seed)

@@ -1,4 +1,4 @@
-"""Where the time of an epoch goes: each operation is timed and counted as sparse, dense or rest."""
+"""Times of the operations of an epoch, classified as sparse, dense or rest."""
 
 import time
 
@@ -11,10 +11,10 @@ KINDS = ("sparse", "dense", "rest")
 
 
 class OpTimes(TorchDispatchMode):
-    """Adds up seconds of all operations inside, forward and backward.
+    """Sums the seconds of all operations in its context, forward and backward.
 
-    sparse: operations of sptile, those with a sparse matrix, and those with a tensor that has a row for each
-    edge (`edge_rows`: how many rows such tensors have). dense: products of matrices. rest: everything else.
+    sparse: operations of sptile, those with a sparse matrix, and those with a tensor with one row per edge
+    (`edge_rows`: their numbers of rows). dense: products of matrices. rest: everything else.
     """
 
     def __init__(self, device, edge_rows):
@@ -30,7 +30,7 @@ class OpTimes(TorchDispatchMode):
         return result
 
     def kind(self, operation, operands):
-        """Which of KINDS an operation belongs to."""
+        """Returns the kind of an operation, one of KINDS."""
         tensors = [t for t in tree_leaves(operands) if isinstance(t, torch.Tensor)]
         edges = any(t.layout != torch.strided or any(n in self.edge_rows for n in t.shape) for t in tensors)
         if operation.namespace == "sptile" or edges:
@@ -38,7 +38,7 @@ class OpTimes(TorchDispatchMode):
         return "dense" if operation._schema.name.split("::")[1] in DENSE else "rest"
 
     def shares(self):
-        """kind -> share of the time of all operations; they add up to 1."""
+        """Returns kind -> fraction of the time of all operations, with sum 1."""
         seconds = dict.fromkeys(KINDS, 0.0)
         for kind, start, end in self.spans:
             seconds[kind] += self.clock.seconds(start, end)
@@ -47,7 +47,7 @@ class OpTimes(TorchDispatchMode):
 
 
 class HostClock:
-    """For operations that are over when they return."""
+    """Clock for synchronous operations."""
 
     now = staticmethod(time.perf_counter)
 
@@ -57,7 +57,7 @@ class HostClock:
 
 
 class CudaClock:
-    """For operations on the current stream."""
+    """Clock for operations on the current stream."""
 
     @staticmethod
     def now():

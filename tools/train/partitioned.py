@@ -1,7 +1,8 @@
-"""Training on a graph that `sptile partition` divided: this process has one part of it, and rows of its nodes.
+"""Training on a graph that `sptile partition` divided: this process has one part of it, and the rows of its nodes.
 
-Random numbers are those of one process: masks of dropout are drawn for the rows of all, and each takes its own. So a
-seed gives the same training, but for the order of sums, however many processes there are."""
+Random numbers are those of a single process: dropout masks are drawn for all rows, and each process uses its own. A
+seed thus gives the same training for any number of processes, up to the order of sums.
+"""
 
 import contextlib
 import dataclasses
@@ -10,15 +11,16 @@ import os
 import torch
 import torch.distributed as dist
 
-# Its functions keep the group that is there when they are imported, which optimizers do: it would outlive its end, and a
-# thread of gloo that lets go of a tensor while the interpreter ends aborts the process.
+# Imported before a process group exists. Functions of this module, which optimizers import, keep the current
+# group: it would outlive its end, and a gloo thread that frees a tensor during interpreter shutdown aborts
+# the process.
 import torch.distributed.nn
 from torch.nn import functional
 
 from dataset import read_nodes
 from errors import BAD_INPUT, DEVICE, UNSUPPORTED, USAGE, TrainError
 
-MODELS = ("gcn", "gin", "agnn")  # gat drops weights of edges, which no process has of all
+MODELS = ("gcn", "gin", "agnn")  # gat drops edge weights, of which no process has all
 
 
 class OwnFeatures:
@@ -32,13 +34,13 @@ class OwnFeatures:
         place[rows] = torch.arange(len(rows))
         owner = place[features.entries // width]
         self.count = len(features.entries)
-        self.chosen = (owner >= 0).nonzero()[:, 0]  # which of the entries of all
+        self.chosen = (owner >= 0).nonzero()[:, 0]  # indices among the entries of all processes
         self.entries = owner[self.chosen] * width + features.entries[self.chosen] % width
         self.values = features.values[self.chosen]
         self.dropped = self.dense.clone()
 
     def drop(self, share):
-        """As Features.drop, with the numbers that one process would draw."""
+        """Equals Features.drop, with the random numbers of a single process."""
         kept = functional.dropout(self.values.new_ones(self.count), share)[self.chosen]
         self.dropped.view(-1)[self.entries] = self.values * kept
         return self.dropped
@@ -47,7 +49,7 @@ class OwnFeatures:
         return len(self.dense)
 
     def to(self, device):
-        """The same on a device."""
+        """Returns the features on a device."""
         for name in ("dense", "chosen", "entries", "values", "dropped"):
             setattr(self, name, getattr(self, name).to(device))
         self.device = torch.device(device)
@@ -56,13 +58,13 @@ class OwnFeatures:
 
 @dataclasses.dataclass(frozen=True)
 class PartOfDataSet:
-    """A DataSet of which this process has some nodes; `graph` is the DistSparseMatrix."""
+    """The part of a DataSet that this process owns; `graph` is the DistSparseMatrix."""
 
     graph: object
     x: OwnFeatures
     y: torch.Tensor  # [owned]
-    nodes: dict  # split -> which of the rows that it owns are in it
-    counts: dict  # split -> how many nodes of all processes
+    nodes: dict  # split -> its nodes among the owned rows
+    counts: dict  # split -> number of nodes over all processes
     classes: int
     node_count: int
 
@@ -74,7 +76,7 @@ class PartOfDataSet:
         return self.graph
 
     def prepare(self, model):
-        """Masks are those of one process."""
+        """Makes dropout masks equal to those of a single process."""
         model.drop_rows = self.drop_rows
 
     def drop_rows(self, x, share, training):
@@ -83,11 +85,11 @@ class PartOfDataSet:
         return x * functional.dropout(x.new_ones(self.node_count, *x.shape[1:]), share)[self.graph.rows]
 
     def mean_loss(self, scores, labels, split):
-        """This process's share of the mean over all: shares and their gradients are added up."""
+        """Returns this process's share of the mean over all nodes; shares and their gradients are summed."""
         return functional.cross_entropy(scores, labels, reduction="sum") / self.counts[split]
 
     def add_up(self, *tensors):
-        """Adds up what all processes have, in place: in one message."""
+        """Sums over all processes in place, in one message."""
         self.graph.add_up(tensors)
         return tensors
 
@@ -98,7 +100,7 @@ class PartOfDataSet:
 
 @contextlib.contextmanager
 def process_group(device_name):
-    """The processes that torchrun started; gives this one's device."""
+    """Joins the process group of torchrun; yields the device of this process."""
     if "RANK" not in os.environ or "WORLD_SIZE" not in os.environ:
         raise TrainError(
             USAGE,
@@ -115,14 +117,14 @@ def process_group(device_name):
     try:
         yield device
     except Exception:
-        if device.type == "cpu":  # NCCL would wait for those that ended
+        if device.type == "cpu":  # NCCL would wait for exited processes
             dist.destroy_process_group()
         raise
     dist.destroy_process_group()
 
 
 def check_request(model, backends):
-    """Refuses what is not trained over several processes."""
+    """Refuses options that are not supported with several processes."""
     if model not in MODELS:
         raise TrainError(
             UNSUPPORTED, f"{model} does not support several processes; supported: {', '.join(MODELS)}"
@@ -132,8 +134,8 @@ def check_request(model, backends):
 
 
 def read_part(folder, partition, device):
-    """This process's part of a data set and of its graph; TrainError in all processes alike where it is about the
-    partition."""
+    """Returns this process's part of a data set and of its graph. Raises TrainError in all processes if the partition
+    is invalid."""
     import sptile
     from sptile.torch.distributed import DistSparseMatrix
 
@@ -159,7 +161,7 @@ def read_part(folder, partition, device):
 
 
 def check_graph(partition, graph):
-    """Training takes edges both ways and no loops, as graph.mtx is read by one process."""
+    """Training requires edges in both directions and no self-loops, as a single process reads graph.mtx."""
     if not graph.symmetric:
         raise TrainError(
             BAD_INPUT, f"{partition}: the graph has edges without their reverse edges; partition an undirected graph"

@@ -1,4 +1,4 @@
-"""Graph layers of sptile over several processes; the graph is a DistSparseMatrix."""
+"""Distributed graph layers of sptile; the graph is a DistSparseMatrix."""
 
 from sptile.torch.distributed.nn import AGNNConv, GATConv, GCNConv, GINConv
 

@@ -11,5 +11,5 @@ GATConv = nn.GATConv
 
 
 def make_graph(edge_index, count):
-    """[2, E] as it is."""
+    """Returns edge_index [2, E] unchanged."""
     return edge_index

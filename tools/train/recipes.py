@@ -1,19 +1,19 @@
-"""How each model is trained unless the command line says otherwise: the settings of the papers."""
+"""Default training settings of each model, from the papers."""
 
 import dataclasses
 
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
-    """One row of the table."""
+    """Settings of one model."""
 
     paper: str
-    hidden: int  # width of the hidden layer; of each head where there are several
+    hidden: int  # width of the hidden layer; of each head if there are several
     heads: int  # in the hidden layer; the last layer has one
-    dropout: float  # of the inputs of both layers, and of attention weights in GAT
+    dropout: float  # dropout of the inputs of both layers, and of attention weights in GAT
     learning_rate: float
     weight_decay: float
-    decay_all: bool  # of all parameters, or of the first layer's
+    decay_all: bool  # weight decay of all parameters instead of the first layer's
     epochs: int
 
 

@@ -1,4 +1,4 @@
-"""What the tool says: JSON, or a table."""
+"""Output of the tool: JSON, or a table."""
 
 import dataclasses
 import statistics
@@ -7,8 +7,8 @@ SCHEMA_VERSION = 1
 
 
 def set_break_even(runs):
-    """Compares each run with the first backend's of the same seed: after how many epochs it has made good
-    what it took longer to prepare."""
+    """Compares each run with the first backend's run of the same seed: sets the number of epochs after which its
+    longer preparation has paid off."""
     first = {run.seed: run for run in runs if run.backend == runs[0].backend}
     for run in runs:
         other = first[run.seed]
@@ -19,7 +19,7 @@ def set_break_even(runs):
 
 
 def summaries(runs):
-    """backend -> means over its seeds."""
+    """Returns backend -> means over its seeds."""
     by_backend = {}
     for run in runs:
         by_backend.setdefault(run.backend, []).append(run)
@@ -37,7 +37,7 @@ def summaries(runs):
 
 
 def as_json(about, runs):
-    """A dictionary; test_accuracy and seconds_per_epoch at its top are those of the first backend."""
+    """Returns a dictionary; test_accuracy and seconds_per_epoch at the top level are those of the first backend."""
     backends = summaries(runs)
     first = backends[runs[0].backend]
     return {
@@ -51,7 +51,7 @@ def as_json(about, runs):
 
 
 def as_text(about, runs):
-    """A line about the data, then a table with a line for each run and each mean."""
+    """Returns a line about the data, then a table with a line for each run and each mean."""
     lines = [
         "{data}: {nodes} nodes, {edges} edges, {features} features, {classes} classes; "
         "{model}, {epochs} epochs, hidden {hidden}, {device}".format(**about),

@@ -1,5 +1,5 @@
-"""Graph layers of PyTorch alone, as users write them: torch.sparse products, gathers and scatters over the
-edges. Signatures and names of parameters are those of PyG."""
+"""Graph layers of PyTorch alone, as users write them: torch.sparse products, gathers and scatters over the edges.
+Signatures and parameter names are those of PyG."""
 
 import dataclasses
 import warnings
@@ -11,16 +11,16 @@ from torch.nn import functional
 
 @dataclasses.dataclass(frozen=True)
 class Graph:
-    """What the layers read of a graph of N nodes."""
+    """Tensors of a graph of N nodes that the layers read."""
 
-    sums: torch.Tensor  # [N, N] CSR, 1 at each edge (row: target)
-    normal: torch.Tensor  # [N, N] CSR, with loops, 1 / sqrt(degree of source x degree of target)
-    sources: torch.Tensor  # [E + N] int64: edges and loops, in the order of the CSR arrays
+    sums: torch.Tensor  # [N, N] CSR with 1 at each edge (row: target)
+    normal: torch.Tensor  # [N, N] CSR with self-loops, 1 / sqrt(degree of source x degree of target)
+    sources: torch.Tensor  # [E + N] int64: edges and self-loops, in the order of the CSR arrays
     targets: torch.Tensor  # [E + N] int64
 
 
 def make_graph(edge_index, count):
-    """A Graph of [2, E] edges among `count` nodes."""
+    """Returns the Graph of [2, E] edges among `count` nodes."""
     loops = torch.arange(count, device=edge_index.device)
     sources, targets = torch.cat([edge_index, torch.stack([loops, loops])], 1)
     order = (targets * count + sources).argsort()
@@ -36,7 +36,7 @@ def make_graph(edge_index, count):
 
 
 def csr(rows, cols, values, count):
-    """[count, count] sparse CSR tensor of entries in any order."""
+    """Returns the [count, count] sparse CSR tensor of entries in any order."""
     torch.sparse.check_sparse_tensor_invariants.disable()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Sparse CSR tensor support")
@@ -48,22 +48,22 @@ def csr(rows, cols, values, count):
 
 
 def rows_of(x, nodes):
-    """Row nodes[e] of x [N, ...] for each edge e: [E, ...]."""
+    """Returns row nodes[e] of x [N, ...] for each edge e: [E, ...]."""
     return x.gather(0, spread(nodes, x))
 
 
 def add_rows(x, nodes, count):
-    """[count, ...]: the sums of the rows of x [E, ...] with one node."""
+    """Returns [count, ...]: the sums of the rows of x [E, ...] by node."""
     return x.new_zeros(count, *x.shape[1:]).scatter_add(0, spread(nodes, x), x)
 
 
 def spread(nodes, x):
-    """[E] repeated, without a copy, over all but the first dimension of x."""
+    """Returns [E] broadcast, without a copy, over all but the first dimension of x."""
     return nodes.view(-1, *[1] * (x.dim() - 1)).expand(-1, *x.shape[1:])
 
 
 def softmax_over_targets(scores, targets, count):
-    """Softmax of [E, heads] scores among the edges with one target."""
+    """Returns the softmax of [E, heads] scores over the edges of each target."""
     lowest = scores.new_full((count, scores.shape[1]), float("-inf"))
     top = lowest.scatter_reduce(0, spread(targets, scores), scores.detach(), "amax")
     weights = (scores - rows_of(top, targets)).exp()
@@ -71,7 +71,7 @@ def softmax_over_targets(scores, targets, count):
 
 
 def weighted_sums(weights, x, graph):
-    """[N, heads, width]: sums over the edges of weights [E, heads] times x [N, heads, width] at their
+    """Returns [N, heads, width]: sums over the edges of weights [E, heads] times x [N, heads, width] at their
     sources."""
     return add_rows(weights[..., None] * rows_of(x, graph.sources), graph.targets, len(x))
 
@@ -90,7 +90,7 @@ class GCNConv(nn.Module):
 
 
 class GINConv(nn.Module):
-    """nn((1 + eps) x + sum of neighbours): [N, in] to what `nn` gives; eps is 0 and stays so."""
+    """nn((1 + eps) x + sum of neighbours): [N, in] to the output of `nn`; eps is a constant 0."""
 
     def __init__(self, nn):
         super().__init__()
@@ -119,8 +119,8 @@ class AGNNConv(nn.Module):
 
 
 class GATConv(nn.Module):
-    """Means of neighbours and self, weighted by softmax(leaky_relu(a_src x_j + a_dst x_i)), for each head:
-    [N, in] to [N, heads out], or [N, out], the mean of the heads, without `concat`."""
+    """Means of neighbours and self, weighted by softmax(leaky_relu(a_src x_j + a_dst x_i)), for each head: [N, in] to
+    [N, heads out], or [N, out], the mean of the heads, without `concat`."""
 
     def __init__(self, in_channels, out_channels, heads=1, concat=True, dropout=0.0):
         super().__init__()
@@ -141,8 +141,8 @@ class GATConv(nn.Module):
         return (out.flatten(1) if self.concat else out.mean(1)) + self.bias
 
     def drop(self, weights):
-        """Zeroes a share of [E + N, heads] while training. What is kept is drawn head by head, as sptile
-        does: a seed drops the same weights."""
+        """Applies dropout to [E + N, heads] while training. Masks are drawn head by head, as in sptile, so that a
+        seed drops the same weights."""
         if not self.training:
             return weights
         return weights * functional.dropout(weights.new_ones(weights.shape[::-1]), self.dropout).t()

@@ -24,7 +24,7 @@ from recipes import RECIPES
 
 
 def parse_arguments(arguments):
-    """The command line; argparse ends with 2 where it is wrong."""
+    """Returns the parsed command line; argparse exits with 2 if it is invalid."""
     parser = argparse.ArgumentParser(
         prog="train.py",
         description=__doc__,
@@ -70,7 +70,7 @@ def parse_arguments(arguments):
 
 
 def seed_list(text):
-    """Whole numbers from 0 to 2^63 - 1, between commas, each once."""
+    """Parses comma-separated integers from 0 to 2^63 - 1, without duplicates."""
     seeds = [int(word) for word in text.split(",")]
     if not all(0 <= seed < 2**63 for seed in seeds) or len(set(seeds)) < len(seeds):
         raise argparse.ArgumentTypeError(f"'{text}': expected distinct non-negative integers")
@@ -78,7 +78,7 @@ def seed_list(text):
 
 
 def backend_list(text):
-    """Names of backends, between commas, each once."""
+    """Parses comma-separated backend names, without duplicates."""
     names = text.split(",")
     if not set(names) <= set(BACKENDS) or len(set(names)) < len(names):
         raise argparse.ArgumentTypeError(f"'{text}': expected distinct names from {', '.join(BACKENDS)}")
@@ -86,7 +86,7 @@ def backend_list(text):
 
 
 def positive(text):
-    """A whole number from 1 on."""
+    """Parses a positive integer."""
     number = int(text)
     if not 1 <= number < 2**31:
         raise argparse.ArgumentTypeError(f"{text} is outside the range 1 to 2147483647")
@@ -94,7 +94,7 @@ def positive(text):
 
 
 def make_progress(options, epochs):
-    """A function that draws one line again and again, on a terminal only."""
+    """Returns a function that redraws one line, on a terminal only."""
     shown = not options.quiet and sys.stderr.isatty()
 
     def progress(run, epoch):
@@ -111,7 +111,7 @@ def make_progress(options, epochs):
 
 
 def check_svg(options):
-    """A bad output should cost no waiting."""
+    """Checks the output before training, so that errors are reported early."""
     if not options.svg:
         return
     if os.path.exists(options.svg) and not options.force:
@@ -121,7 +121,7 @@ def check_svg(options):
 
 
 def write_svg(options, runs):
-    """Loss curves of all runs; the file appears whole or not at all."""
+    """Writes loss curves of all runs; the file appears completely or not at all."""
     from loss_curve import loss_curve
 
     curves = [
@@ -137,20 +137,20 @@ def write_svg(options, runs):
 
 
 def pick_device(options):
-    """The torch device, with the precision that was asked for."""
+    """Returns the torch device, and sets the requested precision."""
     import torch
 
     if options.device == "cuda" and not torch.cuda.is_available():
         raise TrainError(DEVICE, "no CUDA device that PyTorch can use; --device cpu runs without one")
     torch.backends.cuda.matmul.allow_tf32 = options.tf32
     if options.threads:
-        torch.set_num_threads(options.threads)  # sptile.torch heeds it, too
+        torch.set_num_threads(options.threads)  # also applies to sptile.torch
     return torch.device(options.device)
 
 
 def run(options):
-    """Trains as the options request. Returns the data of the report, (about, runs), or None in all processes
-    except the first."""
+    """Trains as the options request. Returns the data of the report, (about, runs), or None in all processes except
+    the first."""
     try:
         import numpy  # noqa: F401
         import torch  # noqa: F401
@@ -168,7 +168,7 @@ def run(options):
 
 
 def run_part(options):
-    """The same for one process of several."""
+    """Trains in one process of several; see run."""
     import partitioned
 
     partitioned.check_request(options.model, options.compare or (options.backend and [options.backend]))
@@ -177,14 +177,14 @@ def run_part(options):
         data = partitioned.read_part(options.data, options.partition, device)
         try:
             about, runs = train_all(options, data, layers, first=data.graph.rank == 0)
-        except OSError as error:  # what sptile says of ranks that ended
+        except OSError as error:  # error of sptile for exited ranks
             raise TrainError(IO, str(error)) from None
         about["partition"], about["processes"] = options.partition, data.graph.world_size
         return (about, runs) if data.graph.rank == 0 else None
 
 
 def train_all(options, data, layers, first=True):
-    """Trains with each of the layers and from each seed; the first process shows progress and draws."""
+    """Trains with each backend and seed; the first process shows progress and draws."""
     from report import set_break_even
     from training import train
 
@@ -217,7 +217,7 @@ def train_all(options, data, layers, first=True):
 
 
 def main(arguments=None):
-    """Gives the exit code."""
+    """Returns the exit code."""
     options = parse_arguments(arguments)
     try:
         done = run(options)

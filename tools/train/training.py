@@ -1,4 +1,4 @@
-"""Trains one model with one backend from one seed."""
+"""Training of one model with one backend and seed."""
 
 import dataclasses
 import statistics
@@ -9,30 +9,31 @@ import torch
 from models import make_model
 from op_times import OpTimes
 
-TIMED_EPOCHS = 3  # whose operations are timed one by one, after the training
+TIMED_EPOCHS = 3  # epochs whose operations are timed one by one, after the training
 
 
 @dataclasses.dataclass
 class Run:
-    """What came of it. Accuracies are shares; seconds_per_epoch are the median's, without evaluation."""
+    """Results of a training. Accuracies are fractions; seconds_per_epoch are medians, without evaluation."""
 
     backend: str
     seed: int
     losses: list = dataclasses.field(default_factory=list)  # training loss of each epoch
-    validation: list = dataclasses.field(default_factory=list)  # (epoch, loss, accuracy), now and then
+    validation: list = dataclasses.field(default_factory=list)  # (epoch, loss, accuracy) at intervals
     test_accuracy: float = 0.0
     seconds_per_epoch: dict = dataclasses.field(
         default_factory=dict
-    )  # total, and its parts: sparse, dense, rest
-    prepare_seconds: float = 0.0  # conversion, plans: the graph, and the first epoch beyond one of the others
-    train_seconds: float = 0.0  # all epochs
+    )  # total and its parts: sparse, dense, rest
+    # conversion and plans: the graph, and the excess of the first epoch over the others
+    prepare_seconds: float = 0.0
+    train_seconds: float = 0.0  # time of all epochs
     break_even_epochs: float | None = (
-        None  # from when on it is ahead of the first backend; None: never, or the first
+        None  # first epoch from which it is ahead of the first backend; None: never, or it is the first
     )
 
 
 def train(model_name, backend, layers, data, recipe, seed, progress):
-    """Trains on data's device; `progress(run, epoch)` is called now and then. Gives a Run."""
+    """Trains on data's device and returns a Run. Calls `progress(run, epoch)` at intervals."""
     run = Run(backend, seed)
     clock = Clock(data.x.device)
     graph = data.make_graph(layers)
@@ -61,14 +62,14 @@ def train(model_name, backend, layers, data, recipe, seed, progress):
 
 
 class Clock:
-    """Laps that wait for the device."""
+    """Measures laps and synchronizes with the device."""
 
     def __init__(self, device):
         self.device = device
         self.lap()
 
     def lap(self):
-        """Seconds since the last call."""
+        """Returns the seconds since the last call."""
         if self.device.type == "cuda":
             torch.cuda.synchronize(self.device)
         last, self.last = getattr(self, "last", 0), time.perf_counter()
@@ -76,7 +77,7 @@ class Clock:
 
 
 def blocks(epochs):
-    """How many epochs run between two looks at the clock: the first alone, then about twenty blocks."""
+    """Yields numbers of epochs between two reads of the clock: the first epoch alone, then about twenty blocks."""
     step = max(1, epochs // 20)
     yield 1
     for done in range(1, epochs, step):
@@ -84,7 +85,7 @@ def blocks(epochs):
 
 
 def make_optimizer(model, recipe):
-    """Adam; weight decay of the first layer or of all."""
+    """Returns Adam with weight decay of the first layer or of all."""
     first = list(model.first.parameters())
     rest = [p for p in model.parameters() if all(p is not q for q in first)]
     decay = recipe.weight_decay
@@ -96,7 +97,7 @@ def make_optimizer(model, recipe):
 
 
 def epoch(model, graph, data, optimizer):
-    """One step on the training nodes; gives its loss, on the device."""
+    """Runs one step on the training nodes; returns its loss, on the device."""
     model.train()
     optimizer.zero_grad()
     nodes = data.nodes["train"]
@@ -109,7 +110,7 @@ def epoch(model, graph, data, optimizer):
 
 @torch.no_grad()
 def evaluate(model, graph, data, split):
-    """(loss, accuracy) on the nodes of a split."""
+    """Returns (loss, accuracy) on the nodes of a split."""
     model.eval()
     nodes = data.nodes[split]
     scores, labels = model(data.x, graph)[nodes], data.y[nodes]
@@ -119,7 +120,7 @@ def evaluate(model, graph, data, split):
 
 
 def op_shares(model, graph, data, optimizer):
-    """kind -> share of an epoch's time, by timing operations one by one."""
+    """Returns kind -> fraction of an epoch's time, by timing operations one by one."""
     with OpTimes(data.x.device, data.edge_rows(graph)) as times:
         for _ in range(TIMED_EPOCHS):
             epoch(model, graph, data, optimizer)

@@ -18,7 +18,8 @@ import sys
 import zipfile
 
 DOCS, COMMON = pathlib.Path("/usr/share/doc"), pathlib.Path("/usr/share/common-licenses")
-# Compiled in, so no file of the wheel shows them. Boost asks for its text in sources only.
+# Compiled in, so that the wheel has no files of them. Boost's license requires its text in source
+# distributions only.
 HEADERS = {"CLI11": "libcli11-dev", "expected": "libexpected-dev", "nlohmann-json": "nlohmann-json3-dev",
            "xxhash": "libxxhash-dev"}
 STUB = {"libcurl": "A stub that is part of sptile (tools/wheel/no_curl.c); it contains no code of libcurl. See ../LICENSE.\n"}

@@ -1,4 +1,4 @@
-// Sparse matrices in MATLAB's MAT-files of level 5 (versions 5 to 7).
+// Reader of sparse matrices in MATLAB MAT-files of level 5 (versions 5 to 7).
 #pragma once
 
 #include <string_view>
@@ -8,15 +8,14 @@
 
 namespace sptile::formats {
 
-/// True of the first 128 bytes of a MAT-file, also of level 4 and of version 7.3, which read_mat refuses by
-/// name.
+/// Returns whether the first 128 bytes are those of a MAT-file, including level 4 and version 7.3, for which
+/// read_mat reports Errc::unsupported.
 bool is_mat(std::string_view head);
 
-/// Reads the only sparse matrix of a file, also in structs; of several the one called A, at the top or as
-/// Problem.A (as the SuiteSparse collection has it). Logical values that are all true are a pattern.
-/// Errc::bad_input and Errc::unsupported with the variable: for no sparse matrix, several, complex values
-/// without `real_part`, HDF5 (version 7.3). Nothing is allocated from a number that the file's size does not
-/// allow.
+/// Reads the sparse matrix of a file, also inside structs. If there are several, reads the one named A at the
+/// top level, or Problem.A (SuiteSparse collection). Logical values that are all true give a pattern.
+/// Errc::bad_input or Errc::unsupported, naming the variable, if there is no sparse matrix, several of them,
+/// complex values without `real_part`, or HDF5 (version 7.3). Allocations are bounded by the file's size.
 Result<ReadMatrix> read_mat(InputBytes input, bool real_part);
 
 }  // namespace sptile::formats

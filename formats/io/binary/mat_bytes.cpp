@@ -8,7 +8,7 @@ namespace sptile::formats {
 namespace {
 
 constexpr std::int64_t kPieceBytes = 64 << 10;
-constexpr std::int64_t kMostRatio = 1032;  // of deflate
+constexpr std::int64_t kMostRatio = 1032;  // maximum compression ratio of deflate
 constexpr std::int64_t kUnknown = std::int64_t{1} << 60;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The bytes of a MAT-file: nested elements, some of them deflated.
+// Byte streams of MAT-files, whose elements are nested and may be deflated.
 #pragma once
 
 #include <zlib.h>
@@ -14,10 +14,10 @@
 
 namespace sptile::formats {
 
-/// Bytes that are read from the front to the back and whose number is bounded.
+/// Sequential stream of a bounded number of bytes.
 class MatBytes {
  public:
-  /// All that is left of a file; `input` must outlive it.
+  /// Reads the rest of a file; `input` must outlive this object.
   explicit MatBytes(InputBytes& input);
   /// Inflates the next `stored` bytes of a file.
   MatBytes(InputBytes& input, std::int64_t stored);
@@ -25,14 +25,14 @@ class MatBytes {
   MatBytes& operator=(const MatBytes&) = delete;
   ~MatBytes();
 
-  /// Fills `out`. Errc::bad_input where the bytes end before that, or are damaged.
+  /// Fills `out`. Errc::bad_input if the stream ends early or is damaged.
   Status read(std::span<char> out);
   Status skip(std::int64_t bytes);
-  /// Skips what is stored behind the data.
+  /// Skips the bytes after the data.
   Status finish();
-  /// Counts bytes that were read otherwise.
+  /// Records that `bytes` bytes were read from the input directly.
   void passed(std::int64_t bytes) { left_ -= bytes; }
-  /// Bytes that there can be at most from here on.
+  /// Returns the maximum number of bytes left.
   [[nodiscard]] std::int64_t left() const { return left_; }
 
  private:
@@ -41,7 +41,7 @@ class MatBytes {
 
   InputBytes& input_;
   std::int64_t left_ = 0;
-  std::int64_t stored_ = 0;  // of deflated bytes: to be read
+  std::int64_t stored_ = 0;  // deflated bytes left to read
   std::unique_ptr<z_stream> inflating_;
   Buffer<char> piece_;
 };

@@ -18,10 +18,10 @@ namespace {
 
 constexpr std::int64_t kHeaderBytes = 128;
 constexpr std::string_view kMagic73 = "MATLAB 7.3 MAT-file";
-constexpr std::int64_t kMatrixType = 14, kDeflatedType = 15;  // of elements
+constexpr std::int64_t kMatrixType = 14, kDeflatedType = 15;  // element types
 constexpr std::uint32_t kStructClass = 2, kSparseClass = 5;
 constexpr std::uint32_t kLogicalFlag = 0x200, kComplexFlag = 0x800;
-constexpr int kDeepest = 16;  // structs in structs
+constexpr int kDeepest = 16;  // maximum nesting of structs
 
 struct TypeRow {
   std::int64_t code;
@@ -34,7 +34,7 @@ constexpr TypeRow kTypes[] = {
     {13, {NumberKind::natural, 8}}, {16, {NumberKind::natural, 1}},  // UTF-8
 };
 
-/// What an element starts with. Small ones have their data in the same 8 bytes.
+/// Header of an element. Small elements store their data in the same 8 bytes.
 struct Tag {
   std::int64_t type = 0, bytes = 0;
   bool is_small = false;
@@ -47,8 +47,8 @@ bool is_level_5(std::string_view head) {
   return order == "IM" || order == "MI";
 }
 
-// A matrix with the name that follows five numbers: its type, rows, columns, whether it is complex, and the
-// name's length.
+// Checks for a level 4 header, five numbers (type, rows, columns, complex flag, length of the name), followed
+// by the name.
 bool is_level_4(std::string_view head) {
   constexpr std::size_t kNumbers = 5;
   constexpr std::uint32_t kLargestType = 52, kLongestName = 64;
@@ -117,10 +117,10 @@ class MatReader {
     return tag;
   }
 
-  // What fills an element up to a multiple of 8 bytes.
+  // Returns the bytes that pad an element to a multiple of 8 bytes.
   static std::int64_t padding(const Tag& tag) { return tag.is_small ? 0 : (8 - tag.bytes % 8) % 8; }
 
-  // Calls take(bytes, count) with pieces of an array of numbers.
+  // Calls take(bytes, count) for blocks of an array of numbers.
   template <class Take>
   Status each_number(MatBytes& bytes, const Tag& tag, NumberType type, const Take& take) const {
     constexpr std::int64_t kPieceBytes = 256 << 10;
@@ -148,7 +148,7 @@ class MatReader {
     return type;
   }
 
-  // Integers from 0, each below `limit`.
+  // Reads integers in [0, limit).
   template <class T>
   Result<Buffer<T>> read_integers(MatBytes& bytes, std::string_view what, std::int64_t limit) const {
     const auto tag = read_tag(bytes);
@@ -173,7 +173,7 @@ class MatReader {
   }
 
   Result<std::string> read_text(MatBytes& bytes) const {
-    constexpr std::int64_t kLongest = 1 << 20;  // the names of the fields of a struct
+    constexpr std::int64_t kLongest = 1 << 20;  // maximum bytes of a struct's field names
     const auto tag = read_tag(bytes);
     if (!tag) return tl::unexpected(tag.error());
     if (tag->bytes > kLongest) return bad("a name of " + std::to_string(tag->bytes) + " bytes");
@@ -214,7 +214,7 @@ class MatReader {
     return {};
   }
 
-  // A variable, or a field of one. Reads no further than it must.
+  // Reads a variable or a field, no further than necessary.
   Status read_matrix(MatBytes& bytes, const Tag& tag, const std::string& outer, int depth) {
     if (tag.bytes == 0) return {};  // an empty field
     const std::int64_t end = bytes.left() - tag.bytes;
@@ -226,7 +226,7 @@ class MatReader {
     if (!shape) return tl::unexpected(shape.error());
     auto name = read_text(bytes);
     if (!name) return tl::unexpected(name.error());
-    if (depth > 0) *name = outer;  // fields have their names in the struct
+    if (depth > 0) *name = outer;  // names of fields are stored in the struct
     where_ = input_.name() + ":" + *name;
     Status s;
     if (kind == kSparseClass)
@@ -287,7 +287,7 @@ class MatReader {
       return bad("the column pointers end with " + std::to_string(entries) + "; there are " +
                  std::to_string(ids->size()) + " row indices and " + std::to_string(values->size()) +
                  " values");
-    ids->truncate(entries);  // there may be room for more
+    ids->truncate(entries);  // there may be space for more
     values->truncate(entries);
     arrays.ids = std::move(*ids), arrays.pointers = std::move(*pointers);
     if ((flags & kLogicalFlag) == 0 || !all_ones(values->view())) arrays.values = std::move(*values);
@@ -339,12 +339,12 @@ class MatReader {
   InputBytes& input_;
   bool real_part_;
   bool swapped_ = false;
-  std::string where_;  // the file, and the variable that is being read
+  std::string where_;  // file and current variable
   static constexpr std::size_t kMostNames = 8;
-  std::vector<std::string> names_;            // of the first sparse matrices
-  std::size_t found_ = 0;                     // sparse matrices
-  bool chosen_ = false;                       // one of them is preferred
-  Result<ReadMatrix> matrix_ = ReadMatrix{};  // the first, or the preferred one
+  std::vector<std::string> names_;            // names of the first sparse matrices
+  std::size_t found_ = 0;                     // number of sparse matrices
+  bool chosen_ = false;                       // matrix_ has a preferred name
+  Result<ReadMatrix> matrix_ = ReadMatrix{};  // the preferred matrix, or the first
 };
 
 }  // namespace

@@ -19,14 +19,14 @@ static_assert(std::endian::native == std::endian::little);
 constexpr std::int64_t kHeader1Bytes = 3 * 4 + 8, kHeader2Bytes = 4 * 4 + 8;
 constexpr std::int64_t kValueAlignment = 8;
 
-/// What the header says.
+/// Contents of the header.
 struct RawCsrHeader {
-  bool wide = false;  ///< layout 2: row pointers of 64 bits
+  bool wide = false;  ///< layout 2: 64-bit row pointers
   std::int32_t rows = 0, cols = 0;
   DType dtype = DType::none;
   std::int64_t entries = 0;
 
-  /// Of the sizes that 31 bits and `limit` entries allow, none overflows.
+  /// Sizes cannot overflow: rows are below 2^31 and nonzeros at most `limit`.
   [[nodiscard]] std::int64_t pointer_bytes() const { return (std::int64_t{rows} + 1) * (wide ? 8 : 4); }
   [[nodiscard]] std::int64_t padding() const {
     return wide ? (kValueAlignment - 4 * entries % kValueAlignment) % kValueAlignment : 0;
@@ -55,7 +55,7 @@ class RawCsrReader {
     return fail(Errc::bad_input, std::move(message), input_.name());
   }
 
-  // All of it, or an error.
+  // Reads exactly `bytes` bytes; Errc::bad_input if fewer are left.
   Status take(void* to, std::int64_t bytes) {
     const auto count = input_.read({static_cast<char*>(to), static_cast<std::size_t>(bytes)});
     if (!count) return tl::unexpected(count.error());

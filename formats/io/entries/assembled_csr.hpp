@@ -1,4 +1,4 @@
-// The CSR matrix that a reader assembles.
+// Result of a reader: a CSR matrix.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace sptile::formats {
 
-/// A matrix in CSR with what was found while it was assembled.
+/// A CSR matrix with findings from its assembly.
 struct AssembledCsr {
   Csr csr;
-  std::int64_t duplicates = 0;                ///< entries that were added to another entry
-  ValueLoss loss;                             ///< of the sums
-  bool integers = false;                      ///< the values are integers or counts
-  std::optional<NonemptyRows> nonempty = {};  ///< the rows in `csr`, if it has nonempty rows only
+  std::int64_t duplicates = 0;                ///< number of entries added to another entry
+  ValueLoss loss;                             ///< losses of summed values
+  bool integers = false;                      ///< values are integers or counts
+  std::optional<NonemptyRows> nonempty = {};  ///< rows stored in `csr`, if it stores only nonempty rows
 };
 
 }  // namespace sptile::formats

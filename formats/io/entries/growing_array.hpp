@@ -1,4 +1,4 @@
-// The arrays of a reader that learns their lengths at the end of the text.
+// Arrays whose length is unknown until the end of the input.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace sptile::formats {
 
-/// Grows by pieces of one size: nothing is moved, and no more than a piece is allocated in advance. Throws
-/// OutOfMemory where free memory runs short, which is compared once for many pieces.
+/// Grows by blocks of fixed size: no element is moved, and at most one block is allocated in advance. Throws
+/// OutOfMemory if free memory runs short, which is checked once per kClaimed blocks.
 template <class T>
 class GrowingArray {
  public:
@@ -28,10 +28,10 @@ class GrowingArray {
     return pieces_[static_cast<std::size_t>(begin_ + i) / kPiece][(begin_ + i) % kPieceSize];
   }
 
-  /// Forgets the first element; there is one.
+  /// Removes the first element; requires that there is one.
   void pop_front() { ++begin_; }
 
-  /// Gives all elements as one array.
+  /// Returns all elements as one array.
   [[nodiscard]] Buffer<T> take() && {
     Buffer<T> all = claim<T>(size());
     for (std::int64_t at = 0; at < size();) {
@@ -49,14 +49,14 @@ class GrowingArray {
  private:
   static constexpr std::int64_t kPieceSize = 1 << 16;
   static constexpr auto kPiece = static_cast<std::size_t>(kPieceSize);
-  static constexpr std::int64_t kClaimed = 64;  ///< pieces that one look at the free memory is good for
+  static constexpr std::int64_t kClaimed = 64;  ///< blocks per check of free memory
 
   void add_piece() {
     if (pieces_.size() % static_cast<std::size_t>(kClaimed) == static_cast<std::size_t>(kFree))
       claim_memory(kClaimed * kPieceSize, sizeof(T), "its entries");
     pieces_.emplace_back(kPieceSize);
   }
-  static constexpr std::int64_t kFree = 1;  ///< small files look at nothing
+  static constexpr std::int64_t kFree = 1;  ///< small files skip the check
 
   std::vector<Buffer<T>> pieces_;
   std::int64_t begin_ = 0, end_ = 0;

@@ -28,7 +28,7 @@ Status check_pointers(const SparseArrays& arrays, std::string_view name) {
                                    std::to_string(arrays.ids.size()) + ", the number of indices");
 }
 
-// Row pointers of counts: counts[r + 1] entries in row r.
+// Converts counts (counts[r + 1] entries in row r) to row pointers, in place.
 void sum_up(Buffer<std::int64_t>& counts) {
   for (std::int64_t r = 1; r < counts.size(); ++r) counts[r] += counts[r - 1];
 }
@@ -66,7 +66,7 @@ Csr from_coo(SparseArrays&& arrays) {
   return csr;
 }
 
-// Numbers the rows that have entries 0, 1, ... in their order; the list has no others then.
+// Renumbers the nonempty rows 0, 1, ... in order; the list then has no empty rows.
 NonemptyRows number_nonempty_rows(SparseArrays& list) {
   NonemptyRows nonempty{list.rows, Buffer<std::int32_t>(list.row_ids.size())};
   std::copy(list.row_ids.begin(), list.row_ids.end(), nonempty.ids.begin());
@@ -78,7 +78,7 @@ NonemptyRows number_nonempty_rows(SparseArrays& list) {
   return nonempty;
 }
 
-// Entries of the matrix: of bsr, those of all blocks.
+// Returns the number of entries of the matrix; for bsr, of all blocks.
 std::int64_t value_count(const SparseArrays& arrays) {
   return arrays.layout == ArrayLayout::bsr ? arrays.values.size() : arrays.ids.size();
 }
@@ -108,7 +108,7 @@ Csr from_bsr(SparseArrays&& arrays) {
   return csr;
 }
 
-// What the copies of `makers` take: row pointers twice, and what is sorted in new arrays.
+// Checks the memory for the copies made by kMakers: row pointers twice, and arrays for sorting.
 Status check_memory_of(const SparseArrays& arrays) {
   const std::int64_t entries = arrays.layout == ArrayLayout::csr ? 0 : value_count(arrays);
   return check_copy_memory(arrays.rows, 2, entries,
@@ -134,7 +134,7 @@ void negate(Array& values) {
   });
 }
 
-// Each row of `below`, and behind it what the row of `above` has right of the diagonal.
+// Appends to each row of `below` the entries right of the diagonal in the same row of `above`.
 Csr join_triangles(const Csr& below, const Csr& above) {
   const auto right_of_diagonal = [&](std::int64_t row) {
     const std::int64_t first = above.row_ptr[row];
@@ -201,7 +201,7 @@ std::int64_t minors(const SparseArrays& arrays) {
 Result<Csr> mirror_triangle(const Csr& triangle, bool lower, bool negated) {
   Status s = check_triangle(triangle, lower, !negated);
   const auto entry_bytes = 4 + static_cast<std::int64_t>(size_of(triangle.values.dtype()));
-  if (s) s = check_copy_memory(triangle.rows, 3, 3 * triangle.nnz(), entry_bytes);  // transposed, then joined
+  if (s) s = check_copy_memory(triangle.rows, 3, 3 * triangle.nnz(), entry_bytes);  // transpose, then join
   if (!s) return tl::unexpected(std::move(s.error()));
   Csr other = transpose(triangle.view());
   if (negated && other.values.present()) negate(other.values);
@@ -217,7 +217,7 @@ Result<AssembledCsr> assemble(SparseArrays&& arrays, std::string_view pointers_n
   if (arrays.layout != ArrayLayout::coo)
     if (Status s = check_pointers(arrays, pointers_name); !s) return tl::unexpected(s.error());
   using Maker = Csr (*)(SparseArrays &&);
-  constexpr Maker kMakers[] = {take_csr, from_csc, from_coo, from_bsr};  // as in ArrayLayout
+  constexpr Maker kMakers[] = {take_csr, from_csc, from_coo, from_bsr};  // in the order of ArrayLayout
   made.csr = kMakers[static_cast<std::size_t>(arrays.layout)](std::move(arrays));
   made.integers = integers || !made.csr.values.present();
   made.duplicates = sum_entries(made.csr, sum_type(made.csr.values.dtype()), made.integers, made.loss);

@@ -1,4 +1,4 @@
-// Matrices as other programs keep them, in two or three arrays, made into CSR.
+// Conversion of matrices in two or three arrays, as other programs store them, to CSR.
 #pragma once
 
 #include <string>
@@ -10,50 +10,51 @@
 
 namespace sptile::formats {
 
-/// csr: pointers to each row's columns; csc: to each column's rows; bsr: to each block row's block columns;
-/// coo: a row and a column for each entry.
+/// csr: row pointers and columns. csc: column pointers and rows. bsr: block row pointers and block columns.
+/// coo: a row and a column per entry.
 enum class ArrayLayout { csr, csc, coo, bsr };
 
-/// Indices count from 0. Ids stand in any order and may come twice: values of one place are summed.
+/// Borrowed or owned arrays with 0-based indices. Ids may be in any order and repeat; values of duplicates
+/// are summed.
 struct SparseArrays {
   ArrayLayout layout = ArrayLayout::csr;
-  std::int64_t rows = 0, cols = 0;              ///< of the matrix
-  std::int64_t block_rows = 1, block_cols = 1;  ///< bsr: of a block; they divide rows and cols
-  Buffer<std::int64_t> pointers;                ///< not of coo
-  Buffer<std::int32_t> ids;                     ///< in range: columns, of csc rows, of bsr block columns
-  Buffer<std::int32_t> row_ids;                 ///< coo: in range
-  Array values;                                 ///< one an id, a block of bsr by rows; not there: a pattern
-  bool integers = false;                        ///< the values are integers
+  std::int64_t rows = 0, cols = 0;              ///< shape of the matrix
+  std::int64_t block_rows = 1, block_cols = 1;  ///< bsr: shape of a block; divides rows and cols
+  Buffer<std::int64_t> pointers;                ///< absent for coo
+  Buffer<std::int32_t> ids;                     ///< valid ids: columns; csc: rows; bsr: block columns
+  Buffer<std::int32_t> row_ids;                 ///< coo: valid row ids
+  Array values;           ///< one per id; bsr: one row-major block per id; absent for a pattern
+  bool integers = false;  ///< values are integers
 };
 
-/// Errc::unsupported for more than 2^31 - 1 rows or columns.
+/// Errc::unsupported if there are more than 2^31 - 1 rows or columns.
 Status check_matrix_shape(std::int64_t rows, std::int64_t cols);
 
-/// Errc::io where `per_row` numbers of 8 bytes for each row and arrays of `entries` do not fit in the memory
-/// that is available.
+/// Errc::io if `available` bytes are too few for `per_row` 8-byte numbers per row and `entries` elements of
+/// `entry_bytes` bytes.
 Status check_copy_memory(std::int64_t rows, std::int64_t per_row, std::int64_t entries,
                          std::int64_t entry_bytes, std::int64_t available);
 Status check_copy_memory(std::int64_t rows, std::int64_t per_row, std::int64_t entries,
                          std::int64_t entry_bytes);
 
-/// What `pointers` point from: rows, columns of csc, block rows of bsr.
+/// Returns the length of the dimension indexed by `pointers`: rows, columns (csc) or block rows (bsr).
 std::int64_t majors(const SparseArrays& arrays);
-/// What `ids` may be less than.
+/// Returns the exclusive upper bound of `ids`.
 std::int64_t minors(const SparseArrays& arrays);
 
-/// Makes CSR: sorted, summed (values of 16 bits then are f32), zeros kept; a pattern with repeated entries
-/// gets their counts. Errc::bad_input, naming `pointers_name`, where the pointers do not ascend from 0 to the
-/// number of ids; Errc::io where memory is short. With `compress_rows`, a list of entries (coo) of a matrix
-/// that is mostly_empty becomes a Csr of its rows with entries.
+/// Assembles a sorted CSR matrix. Duplicates are summed (16-bit values then become f32), explicit zeros are
+/// kept, and a pattern with duplicates gets their counts as values. With `compress_rows`, a coo matrix that
+/// is mostly_empty becomes a Csr of its nonempty rows. Errc::bad_input, naming `pointers_name`, if the
+/// pointers do not ascend from 0 to the number of ids; Errc::io if memory is short.
 Result<AssembledCsr> assemble(SparseArrays&& arrays, std::string_view pointers_name,
                               bool compress_rows = false);
 
-/// What a reader gives of a matrix and what was noticed while it was made.
+/// Converts the matrix and the findings of its assembly to the result of a reader.
 ReadMatrix to_read_matrix(AssembledCsr&& made);
 
-/// Makes a square matrix whole of which the `lower` or the upper triangle is stored: entry (j, i) is entry
-/// (i, j), `negated` of a skew-symmetric one. Errc::bad_input for an entry in the other triangle, and on the
-/// diagonal of a skew-symmetric matrix.
+/// Completes a square matrix of which the `lower` or the upper triangle is stored: entry (j, i) becomes equal
+/// to entry (i, j), or to its negative if `negated` (skew-symmetric). Errc::bad_input for an entry in the
+/// other triangle, or on the diagonal of a skew-symmetric matrix.
 Result<Csr> mirror_triangle(const Csr& triangle, bool lower, bool negated);
 
 }  // namespace sptile::formats

@@ -21,8 +21,8 @@ namespace {
 
 constexpr int kTries = 100;
 
-// A lock of the open file, not of the process: it ends with the last descriptor, in every container, and does
-// not stand in the way of HDF5 programs, which use the other kind (flock).
+// Uses a lock of the open file description, not of the process: it is released with the last descriptor, is
+// visible in every container, and does not conflict with HDF5 programs, which use flock.
 bool lock(int fd, short kind) {
   struct flock whole {};
   whole.l_type = kind;
@@ -38,7 +38,7 @@ void remove_if_stale(int folder, const char* name) {
 }
 
 void remove_stale_temporaries(int folder, const std::string& target) {
-  const int again = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);  // closedir closes it
+  const int again = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);  // closed by closedir
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(again < 0 ? nullptr : ::fdopendir(again), ::closedir);
   if (!entries) return;
   while (const dirent* entry = ::readdir(entries.get()))
@@ -57,7 +57,7 @@ tl::unexpected<Error> cannot_create(int errnum, const std::string& path) {
   return system_failure(errnum, "cannot create a temporary file next to it", path);
 }
 
-// Where the data will really go: links are followed, so that a link to a file stays a link.
+// Resolves symbolic links, so that a link to a file stays a link when the file is replaced.
 Result<std::string> resolve_target(const std::string& path, bool force) {
   if (path.empty() || path.back() == '/')
     return fail(Errc::usage, "expected a file name, not a directory", path);
@@ -78,7 +78,7 @@ Result<std::string> resolve_target(const std::string& path, bool force) {
 
 int rename_without_replacing(int folder, const char* from, const char* to) {
   if (::renameat2(folder, from, folder, to, RENAME_NOREPLACE) == 0) return 0;
-  if (errno != EINVAL && errno != ENOSYS) return -1;  // else: the file system cannot do it
+  if (errno != EINVAL && errno != ENOSYS) return -1;  // else: not supported by the file system
   if (::linkat(folder, from, folder, to, 0) != 0) return -1;
   ::unlinkat(folder, from, 0);
   return 0;
@@ -108,7 +108,7 @@ Result<AtomicFile> AtomicFile::replace(int fd, const std::string& path) {
   return file;
 }
 
-// Takes the folder, or the errno of why there is none.
+// `folder` is an open descriptor, or a negative value if opening failed (errno is set).
 Result<AtomicFile> AtomicFile::begin(int folder, std::string name, const std::string& path, Placing placing) {
   if (folder < 0) return cannot_create(errno, path);
   AtomicFile file;
@@ -139,12 +139,12 @@ Result<AtomicFile> AtomicFile::borrow(int fd, const std::string& name) {
   return file;
 }
 
-// Creates and locks a temporary; EEXIST asks for another try. Before the lock is there another writer may
-// take the file for a stale one: it then holds the lock, or has removed the file. Without locks nobody
+// Creates and locks a temporary file; errno EEXIST requests a retry. Before it is locked, another writer may
+// take it for stale: that writer then holds the lock or has removed the file. Without lock support no writer
 // removes it.
 bool AtomicFile::open_temporary() {
   temporary_ = random_temporary(target_);
-  slot_ = enlist_unfinished(folder_, temporary_);  // before it exists: a signal may come in between
+  slot_ = enlist_unfinished(folder_, temporary_);  // before creation, because a signal may arrive in between
   fd_ = ::openat(folder_, temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   const bool lost = fd_ >= 0 && ((!lock(fd_, F_WRLCK) && (errno == EAGAIN || errno == EACCES)) ||
                                  !is_still(folder_, temporary_.c_str(), fd_));
@@ -181,7 +181,7 @@ void AtomicFile::drop_temporary() noexcept {
   if (!temporary_.empty()) ::unlinkat(folder_, temporary_.c_str(), 0);
   temporary_.clear();
   delist_unfinished(std::exchange(slot_, kNoSlot));
-  if (fd_ >= 0) ::close(std::exchange(fd_, -1));  // last: the lock ends
+  if (fd_ >= 0) ::close(std::exchange(fd_, -1));  // last, because it releases the lock
 }
 
 void AtomicFile::discard() noexcept {
@@ -210,7 +210,7 @@ Status AtomicFile::commit(mode_t mode) {
 }
 
 Status AtomicFile::prepare(mode_t mode) {
-  // The file was created with 0666 less the umask; what the umask took away stays away.
+  // The mode at creation was 0666 & ~umask; bits cleared by the umask stay cleared.
   struct stat status {};
   if (::fstat(fd_, &status) != 0) return system_failure(errno, "cannot examine the new file", path_);
   if (::fsync(fd_) != 0) return system_failure(errno, "cannot write to disk", path_);
@@ -219,12 +219,13 @@ Status AtomicFile::prepare(mode_t mode) {
   return {};
 }
 
-// Takes the name. With `keep_old` what had it is kept as the temporary, so that it can be taken back.
+// Renames the temporary to the target. With `keep_old` the replaced file keeps the temporary name, so that
+// the change can be undone.
 Status AtomicFile::place(bool keep_old) {
   const char* const from = temporary_.c_str();
   const char* const to = target_.c_str();
   if (!is_still(folder_, from, fd_)) {
-    temporary_.clear();  // whatever has that name is not ours
+    temporary_.clear();  // a file with that name is not ours
     return fail(Errc::io, "the temporary file was removed or replaced; nothing was written", path_);
   }
   if (replaced_ >= 0 && !is_still(folder_, to, replaced_)) return another(path_);
@@ -233,12 +234,12 @@ Status AtomicFile::place(bool keep_old) {
   if (keep_old && replaces && S_ISREG(old.st_mode) && place_and_keep()) return {};
   if ((force_ ? ::renameat(folder_, from, folder_, to) : rename_without_replacing(folder_, from, to)) != 0)
     return errno == EEXIST ? Status(exists(path_)) : system_failure(errno, "cannot rename", path_);
-  temporary_.clear();  // it has become the target
+  temporary_.clear();  // renamed to the target
   lost_old_ = replaces;
   return {};
 }
 
-// By exchanging the names, or, where the file system cannot do that, with another link to the old file.
+// Exchanges the names or, if the file system does not support this, links the old file again.
 bool AtomicFile::place_and_keep() {
   const char* const from = temporary_.c_str();
   const char* const to = target_.c_str();
@@ -253,7 +254,7 @@ bool AtomicFile::place_and_keep() {
   return true;
 }
 
-// Nobody can give back what is gone.
+// Errors are ignored: a file that is gone cannot be restored.
 void AtomicFile::take_back() noexcept {
   const char* const to = target_.c_str();
   if (lost_old_ || !is_still(folder_, to, fd_)) return;
@@ -266,7 +267,7 @@ void AtomicFile::take_back() noexcept {
 Status AtomicFile::settle() {
   if (!temporary_.empty()) ::unlinkat(folder_, temporary_.c_str(), 0);
   temporary_.clear();
-  if (::fsync(folder_) != 0 && errno != EINVAL)  // EINVAL: nothing to sync there
+  if (::fsync(folder_) != 0 && errno != EINVAL)  // EINVAL: folders cannot be synced here
     return system_failure(errno, "cannot flush the directory to disk", path_);
   return {};
 }

@@ -1,4 +1,4 @@
-// Output that appears whole or not at all.
+// Output files that appear completely or not at all.
 #pragma once
 
 #include <sys/types.h>
@@ -11,30 +11,31 @@
 
 namespace sptile::formats {
 
-/// A temporary file in the folder of its target. `commit` makes it durable and renames it; anything else (an
-/// error, a destructor, SIGINT through discard_unfinished_files) removes it. Killed hard, it leaves the old
-/// target alone and a temporary that the next writer of the same target removes. It is opened once, when it
-/// is created, and everything goes through that descriptor: nobody can put another file in its place.
+/// A temporary file in the folder of its target. `commit` makes it durable and renames it; otherwise (error,
+/// destructor, SIGINT through discard_unfinished_files) it is removed. After SIGKILL the old target is
+/// intact, and the next writer of the same target removes the temporary. All accesses use the descriptor from
+/// its creation, so that no other file can be substituted.
 class AtomicFile {
  public:
-  /// Creates ".NAME.sptile-RANDOM.tmp" with O_EXCL beside `path`; of NAME the first 100 bytes. Refuses an
-  /// existing target unless `force` (Errc::usage: "... exists; --force replaces it"), a target that is no
-  /// regular file (Errc::usage) and a folder that is missing or not writable (Errc::io). A link is followed:
-  /// its target is replaced. Removes temporaries of the same target whose writer is gone, in whatever
-  /// process, container or host of this file system: a writer holds a lock on its temporary while it lives.
-  /// Where the file system has no locks, temporaries of others are left alone.
+  /// Creates ".NAME.sptile-RANDOM.tmp" in the folder of `path` with O_EXCL; NAME is truncated to 100 bytes.
+  /// Errc::usage if the target exists and `force` is not set ("... exists; --force replaces it") or is not a
+  /// regular file; Errc::io if the folder is missing or not writable. Follows a link and replaces its target.
+  /// Removes temporaries of the same target whose writer has ended, in any process, container or host of this
+  /// file system: a live writer holds a lock on its temporary. On file systems without locks, temporaries of
+  /// other writers are kept.
   static Result<AtomicFile> create(const std::string& path, Placing placing);
 
-  /// Creates a file of that name in a folder that is open as `folder`, wherever that is by now; one that
-  /// exists is not replaced. `path` names it in messages.
+  /// Creates a new file `name` in the open folder `folder`, even if the folder was moved; never replaces an
+  /// existing file. `path` names it in messages.
   static Result<AtomicFile> create_in(int folder, const std::string& name, const std::string& path);
 
-  /// Creates a file to replace the one at `path`, which is open as `fd`: Errc::io, now or by `commit`, where
-  /// something else has that name.
+  /// Creates a file to replace the one at `path`, which is open as `fd`. Errc::io, here or from `commit`, if
+  /// the path now names another file.
   static Result<AtomicFile> replace(int fd, const std::string& path);
 
-  /// Takes an empty file that its owner has open for reading and writing as `fd`, for example one in memory:
-  /// it is written where it is, `commit` only closes our descriptor of it. Errc::usage for anything else.
+  /// Uses an empty file that the caller has open for reading and writing as `fd`, for example in memory. It
+  /// is written in place, and `commit` only closes a duplicate of the descriptor. Errc::usage if it is not an
+  /// empty file.
   static Result<AtomicFile> borrow(int fd, const std::string& name);
 
   AtomicFile(AtomicFile&&) noexcept;
@@ -43,12 +44,12 @@ class AtomicFile {
 
   [[nodiscard]] int fd() const { return fd_; }  ///< open for reading and writing
 
-  /// Writes all of it where the file stands; Errc::io otherwise.
+  /// Writes all bytes at the current position; Errc::io on failure.
   Status write(std::string_view bytes);
 
-  /// fsync, chmod to `mode` less the umask, rename over the target (without replacing when not `force`),
-  /// fsync of the folder. Once only; the file is closed afterwards and, on failure, removed. Errc::io when
-  /// the temporary is no longer the file that was created. In a group the rename is left to its commit.
+  /// Syncs the file, sets its mode to `mode` & ~umask, renames it to the target (without replacing a file
+  /// unless `force`) and syncs the folder. May be called once; the file is closed and, on failure, removed.
+  /// Errc::io if the temporary name no longer refers to this file. In a group, the group's commit renames it.
   Status commit(mode_t mode = 0644);
 
  private:
@@ -66,19 +67,18 @@ class AtomicFile {
   void discard() noexcept;
 
   int folder_ = -1, fd_ = -1;
-  int replaced_ = -1;  ///< the file that has the name and no other may; -1: any
+  int replaced_ = -1;  ///< descriptor of the only file that may be replaced; -1: any file
   UnfinishedSlot slot_ = kNoSlot;
   OutputGroup* group_ = nullptr;
   bool force_ = false;
   bool borrowed_ = false;
-  bool lost_old_ = false;  ///< it has replaced a file that is gone
-  std::string path_;       ///< as the caller named it, for messages
+  bool lost_old_ = false;  ///< the replaced file was not kept
+  std::string path_;       ///< as passed by the caller, for messages
   std::string target_,
-      temporary_;  ///< names in the folder; placed, the temporary is what was replaced, if any
+      temporary_;  ///< names in the folder; after place(), the temporary is the replaced file
 };
 
-/// Removes the temporaries of all unfinished AtomicFiles of this process. Async-signal-safe: for signal
-/// handlers.
+/// Removes the temporaries of all unfinished AtomicFiles of this process. Async-signal-safe.
 void discard_unfinished_files() noexcept;
 
 }  // namespace sptile::formats

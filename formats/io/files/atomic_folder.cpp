@@ -26,10 +26,10 @@ int open_folder(int parent, const char* name) {
   return ::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-// What is in a folder, but for "." and "..".
+// Returns the names in a folder, except "." and "..".
 std::vector<std::string> names_in(int folder) {
   std::vector<std::string> names;
-  const int again = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);  // closedir closes it
+  const int again = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);  // closed by closedir
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(again < 0 ? nullptr : ::fdopendir(again), ::closedir);
   if (!entries) return names;
   while (const dirent* entry = ::readdir(entries.get()))
@@ -37,7 +37,7 @@ std::vector<std::string> names_in(int folder) {
   return names;
 }
 
-// Files of a folder, finished or not.
+// Returns whether `name` is a finished or temporary file of such a folder.
 bool belongs(std::string_view name, AtomicFolder::Own own) {
   const std::size_t mark = name.find(".sptile-");
   return own(name) || (name.starts_with('.') && mark != std::string_view::npos && mark > 0 &&
@@ -49,7 +49,7 @@ void remove_files_in(int fd, AtomicFolder::Own own) {
     if (belongs(file, own)) ::unlinkat(fd, file.c_str(), 0);
 }
 
-// Of a folder that is open as `fd`; other files keep it where it is.
+// Removes the folder open as `fd` with its own files. If it has other files, it is kept.
 void remove_folder(int parent, const char* name, int fd, AtomicFolder::Own own) {
   remove_files_in(fd, own);
   ::unlinkat(parent, name, AT_REMOVEDIR);
@@ -66,7 +66,7 @@ void remove_stale(int parent, const std::string& target, AtomicFolder::Own own) 
   }
 }
 
-// Where a path leads when its links are followed; as it stands where nothing has that name.
+// Resolves symbolic links; returns the path unchanged if it does not exist.
 std::string real_path(std::string path) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), ::free);
@@ -119,11 +119,11 @@ Status AtomicFolder::check_target(int fd) const {
   return {};
 }
 
-// Makes and locks a temporary; EEXIST asks for another try, as in AtomicFile.
+// Creates and locks a temporary folder; errno EEXIST requests a retry, as in AtomicFile.
 bool AtomicFolder::make_temporary() {
   temporary_ = random_temporary(target_);
   const char* const name = temporary_.c_str();
-  slot_ = enlist_unfinished(parent_, temporary_);  // before it exists: a signal may come in between
+  slot_ = enlist_unfinished(parent_, temporary_);  // before creation, because a signal may arrive in between
   if (::mkdirat(parent_, name, 0777) == 0) {
     fd_ = open_folder(parent_, name);
     if (fd_ >= 0 && ::flock(fd_, LOCK_EX | LOCK_NB) == 0 && is_still(parent_, name, fd_)) {
@@ -133,7 +133,7 @@ bool AtomicFolder::make_temporary() {
     errno = fd_ < 0 && errno != ENOENT ? errno : EEXIST;
   }
   const int errnum = errno;
-  temporary_.clear();  // whatever has that name is not ours
+  temporary_.clear();  // a folder with that name is not ours
   delist_unfinished(std::exchange(slot_, kNoSlot));
   if (fd_ >= 0) ::close(std::exchange(fd_, -1));
   errno = errnum;
@@ -161,11 +161,11 @@ AtomicFolder::~AtomicFolder() { discard(); }
 void AtomicFolder::discard() noexcept {
   try {
     if (!temporary_.empty()) remove_folder(parent_, temporary_.c_str(), fd_, own_);
-  } catch (const std::bad_alloc&) {  // for the names in it; the next run removes it
+  } catch (const std::bad_alloc&) {  // while listing names; the next run removes the folder
   }
   temporary_.clear();
   delist_unfinished(std::exchange(slot_, kNoSlot));
-  if (fd_ >= 0) ::close(std::exchange(fd_, -1));  // the lock ends
+  if (fd_ >= 0) ::close(std::exchange(fd_, -1));  // releases the lock
   if (parent_ >= 0) ::close(std::exchange(parent_, -1));
 }
 
@@ -175,7 +175,7 @@ Result<AtomicFile> AtomicFolder::create_file(const std::string& name) const {
 
 std::string AtomicFolder::path_of(std::string_view name) const { return path_ + "/" + std::string(name); }
 
-// An empty folder, or none, is replaced by renaming; the other one changes places with ours, and then goes.
+// Renames over an empty or missing folder. A nonempty folder is exchanged with the new one and then removed.
 Status AtomicFolder::replace() {
   const char *from = temporary_.c_str(), *to = target_.c_str();
   if (::renameat(parent_, from, parent_, to) == 0) {
@@ -189,7 +189,7 @@ Status AtomicFolder::replace() {
     ::close(old);
     return s;
   }
-  open_unfinished(slot_, old);  // from the exchange on it has the name of the temporary
+  open_unfinished(slot_, old);  // the exchange gives it the temporary name
   const bool swapped = ::renameat2(parent_, from, parent_, to, RENAME_EXCHANGE) == 0;
   const int errnum = errno;
   if (swapped) remove_folder(parent_, from, old, own_);
@@ -203,7 +203,7 @@ Status AtomicFolder::replace() {
 Status AtomicFolder::commit() {
   if (::fsync(fd_) != 0 && errno != EINVAL) return system_failure(errno, "cannot write to disk", path_);
   if (!is_still(parent_, temporary_.c_str(), fd_)) {
-    remove_files_in(fd_, own_);  // wherever it is now
+    remove_files_in(fd_, own_);  // by descriptor, wherever the folder is now
     temporary_.clear();
     return fail(Errc::io, "the temporary directory was removed or replaced; nothing was written", path_);
   }

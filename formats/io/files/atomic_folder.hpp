@@ -1,4 +1,4 @@
-// A folder of files that appears whole or not at all.
+// Output folders that appear completely or not at all.
 #pragma once
 
 #include <string>
@@ -10,32 +10,31 @@
 
 namespace sptile::formats {
 
-/// A temporary folder beside its target. `commit` renames it; anything else (an error, a destructor, SIGINT
-/// through discard_unfinished_files) removes it with all files in it. Killed hard, it leaves the old target
-/// alone and a temporary that the next writer of the same target removes. It is opened once, when it is made,
-/// and its files are created and removed through that descriptor: a link or another folder that somebody puts
-/// in its place gets none of them.
+/// A temporary folder next to its target. `commit` renames it; otherwise (error, destructor, SIGINT through
+/// discard_unfinished_files) it is removed with its files. After SIGKILL the old target is intact, and the
+/// next writer of the same target removes the temporary. Files are created and removed through the descriptor
+/// from its creation, so that a link or folder substituted for it is not touched.
 class AtomicFolder {
  public:
-  /// Tells the files that such a folder is made of, by their names: no others are ever removed.
+  /// Returns whether a file of this name belongs to such a folder. Other files are never removed.
   using Own = bool (*)(std::string_view name);
 
-  /// Creates ".NAME.sptile-RANDOM.tmp" beside `path`, and holds a lock on it (flock). A target that exists
-  /// must be an empty folder, or with `force` one that has its own files only: else Errc::usage. Errc::io
-  /// where nothing can be created. Removes temporaries of the same target whose writer is gone.
+  /// Creates ".NAME.sptile-RANDOM.tmp" next to `path` and locks it with flock. Errc::usage unless an existing
+  /// target is an empty folder or, with `force`, has only its own files; Errc::io if the folder cannot be
+  /// created. Removes temporaries of the same target whose writer has ended.
   static Result<AtomicFolder> create(const std::string& path, bool force, Own own);
 
   AtomicFolder(AtomicFolder&&) noexcept;
   AtomicFolder& operator=(AtomicFolder&&) noexcept;
   ~AtomicFolder();
 
-  /// Begins a file of it; as AtomicFile::create_in.
+  /// Creates a file in the folder; see AtomicFile::create_in.
   [[nodiscard]] Result<AtomicFile> create_file(const std::string& name) const;
 
-  /// Returns the path that a file will have.
+  /// Returns the final path of a file.
   [[nodiscard]] std::string path_of(std::string_view name) const;
 
-  /// Makes the folder durable and gives it its name, in place of what has it. Once only.
+  /// Makes the folder durable and renames it to the target, which it replaces. May be called once.
   Status commit();
 
  private:
@@ -50,8 +49,8 @@ class AtomicFolder {
   UnfinishedSlot slot_ = kNoSlot;
   bool force_ = false;
   Own own_ = nullptr;
-  std::string path_;                ///< as the caller named it, for messages
-  std::string target_, temporary_;  ///< names in the parent
+  std::string path_;                ///< as passed by the caller, for messages
+  std::string target_, temporary_;  ///< names in the parent folder
 };
 
 }  // namespace sptile::formats

@@ -32,11 +32,12 @@ std::int64_t of_machine(const fs::path& root) {
   return kUnknown;
 }
 
-/// One version of control groups: the line of /proc/self/cgroup, the mount, and the files of a group.
+/// Differences between the versions of control groups: line of /proc/self/cgroup, mount point, and files of a
+/// group.
 struct GroupFiles {
   std::string_view line;
   const char *mount, *limit, *used;
-  std::string_view caches[2];  ///< in memory.stat
+  std::string_view caches[2];  ///< fields of memory.stat
 };
 constexpr GroupFiles kGroupFiles[] = {
     {"::/", "sys/fs/cgroup", "memory.max", "memory.current", {"inactive_file", "active_file"}},
@@ -66,8 +67,8 @@ std::int64_t left_in(const fs::path& group, const GroupFiles& files) {
   return std::max<std::int64_t>(0, *limit - std::max<std::int64_t>(0, *used - dropped_caches(group, files)));
 }
 
-/// The group of this process, and those above it. A container may not see the path that it has outside: what
-/// is not there has no limit.
+/// Returns the minimum over this process's group and its ancestors. Paths that are not visible in a container
+/// count as unlimited.
 std::int64_t of_control_groups(const fs::path& root, const GroupFiles& files) {
   fs::path group = "/";
   std::ifstream lines(root / "proc/self/cgroup");
@@ -81,7 +82,7 @@ std::int64_t of_control_groups(const fs::path& root, const GroupFiles& files) {
   return left;
 }
 
-// What ulimit -v leaves.
+// Returns the bytes left below the limit of ulimit -v.
 std::int64_t of_address_space(const fs::path& root) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kUnknown;

@@ -9,7 +9,7 @@
 namespace sptile::formats {
 namespace {
 
-/// An array that was not even asked for.
+/// Thrown before an allocation that would exceed the free memory.
 class TooLittleMemory final : public OutOfMemory {
  public:
   TooLittleMemory(std::uint64_t bytes, std::string text) : OutOfMemory(bytes), text_(std::move(text)) {}

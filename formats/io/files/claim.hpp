@@ -1,5 +1,4 @@
-// Arrays of readers, whose lengths come from files: compared with the memory that is free before they are
-// allocated.
+// Allocation of arrays whose lengths come from files, after a check of the free memory.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +8,8 @@
 
 namespace sptile::formats {
 
-/// Throws OutOfMemory, "WHAT need N MiB of memory; ...", where `count` elements of `bytes_each` bytes are
-/// more than the free memory. Less than 1 MiB is not looked at.
+/// Throws OutOfMemory ("WHAT need N MiB of memory; ...") if `count` elements of `bytes_each` bytes exceed the
+/// free memory. Does not check less than 1 MiB.
 void claim_memory(std::int64_t count, std::int64_t bytes_each, std::string_view what = "its arrays");
 
 /// Allocates an array of `count` elements after claim_memory.

@@ -9,7 +9,7 @@
 namespace sptile::formats {
 namespace {
 
-/// Blocks SIGXFSZ in this thread, which is the one that the kernel sends it to, and takes back what was sent.
+/// Blocks SIGXFSZ in this thread, which is the one that receives it, and discards a pending one.
 class HoldLimitSignal {
  public:
   HoldLimitSignal() noexcept {
@@ -33,7 +33,7 @@ class HoldLimitSignal {
   bool was_pending_ = false;
 };
 
-/// `put` writes what it can of the bytes from `done` on, as write does.
+/// Calls put(done), which works like write for the bytes from `done` on, until all bytes are written.
 template <typename Put>
 int put_all(std::size_t bytes, Put put) noexcept {
   const HoldLimitSignal hold;

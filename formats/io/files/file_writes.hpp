@@ -1,4 +1,4 @@
-// Writing to open files, all or an errno.
+// Complete writes to open files.
 #pragma once
 
 #include <cstddef>
@@ -6,14 +6,14 @@
 
 namespace sptile::formats {
 
-/// These return 0, or the errno of what stopped them. Beyond the limit on the size of files (`ulimit -f`)
-/// that is EFBIG, whatever the program does with SIGXFSZ: the signal is kept from it.
+/// The functions return 0 or an errno. Above the file size limit (`ulimit -f`) it is EFBIG, whatever the
+/// process's action for SIGXFSZ, because the signal is suppressed.
 
-/// Writes all of it where the file stands.
+/// Writes all bytes at the current position.
 [[nodiscard]] int write_all(int fd, const void* data, std::size_t bytes) noexcept;
-/// Writes all of it at `offset`.
+/// Writes all bytes at `offset`.
 [[nodiscard]] int write_all_at(int fd, std::uint64_t offset, const void* data, std::size_t bytes) noexcept;
-/// Cuts the file, or extends it with zeros.
+/// Truncates the file, or extends it with zeros.
 [[nodiscard]] int resize_file(int fd, std::uint64_t bytes) noexcept;
 
 }  // namespace sptile::formats

@@ -7,7 +7,7 @@
 namespace sptile::formats {
 namespace {
 
-// The prefix of a path that ends with `end`; empty if the path does not.
+// Returns the prefix of a path that ends with `end`; empty if the path does not end with it.
 std::string root_of(std::string path, std::string_view end) {
   if (end.ends_with("/*")) return root_of(path.substr(0, path.rfind('/')), end.substr(0, end.size() - 2));
   if (!path.ends_with("/" + std::string(end))) return {};

@@ -1,4 +1,4 @@
-// Finds files that were built or installed together with this code.
+// Locates files that were built or installed together with this library.
 #pragma once
 
 #include <span>
@@ -8,17 +8,18 @@
 
 namespace sptile::formats {
 
-/// A folder of commands and libraries ("*" as its last part: any name), and a file below the same root.
+/// A folder of commands or libraries (a last component "*" matches any name), and a file relative to the same
+/// root.
 struct InstallPlace {
   std::string_view folder, file;
 };
 
-/// Returns the folder of the program or library that contains this function, as the kernel names it; empty if
-/// the kernel does not.
+/// Returns the folder of the program or library that contains this function, as reported by the kernel; empty
+/// if unknown.
 std::string own_folder();
 
-/// Returns the paths of the files whose folder is own_folder(), in the order of `places`. No variable and no
-/// search path takes part.
+/// Returns the paths of the files whose folder is own_folder(), in the order of `places`. Ignores environment
+/// variables and search paths.
 std::vector<std::string> installed_paths(std::span<const InstallPlace> places);
 
 }  // namespace sptile::formats

@@ -1,4 +1,4 @@
-// Outputs that belong together: all of them appear, or none.
+// Output files that appear together or not at all.
 #pragma once
 
 #include <concepts>
@@ -11,18 +11,19 @@ namespace sptile::formats {
 class AtomicFile;
 class OutputGroup;
 
-/// How an output takes its name: whether it may replace a file, and with which others.
+/// Placement of an output: whether it may replace a file, and its group.
 struct Placing {
   template <std::same_as<bool> Flag>
-  Placing(Flag may_replace, OutputGroup* with = nullptr)  // NOLINT: a flag alone is the usual case
+  Placing(Flag may_replace, OutputGroup* with = nullptr)  // NOLINT: implicit for callers that pass only a
+                                                          // flag
       : force(may_replace), group(with) {}
 
   bool force;
-  OutputGroup* group;  ///< takes the file when it is committed, and gives it its name later; nullptr: at once
+  OutputGroup* group;  ///< renames the file in its own commit; nullptr: renamed at once
 };
 
-/// Files that were committed to the group wait, complete and durable, for its commit. Dropped without it,
-/// they are removed.
+/// Collects complete, durable files until its commit renames them. Without a commit, the destructor removes
+/// them.
 class OutputGroup {
  public:
   OutputGroup();
@@ -30,9 +31,9 @@ class OutputGroup {
   OutputGroup& operator=(OutputGroup&&) noexcept;
   ~OutputGroup();
 
-  /// Gives all files their names, one right after the other. If one of them fails, those before it are taken
-  /// back and what they replaced returns, where the file system can exchange or link files: nearly all can.
-  /// Only a process that is killed between two names leaves new files beside old ones.
+  /// Renames all files in immediate succession. If one fails, the previous ones are undone and the replaced
+  /// files restored, provided that the file system can exchange or link files, as nearly all can. Only a
+  /// process killed between two renames leaves new and old files together.
   Status commit();
 
  private:

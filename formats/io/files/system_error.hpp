@@ -1,4 +1,4 @@
-// Turns errno into an Error.
+// Conversion of errno to an Error.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace sptile::formats {
 
-/// Makes an Errc::io failure "WHAT: REASON" about `path` from an errno value; call it before errno changes.
+/// Returns the Errc::io error "WHAT: REASON" about `path` for an errno value.
 [[nodiscard]] inline tl::unexpected<Error> system_failure(int errnum, std::string_view what,
                                                           std::string path) {
   return fail(Errc::io, std::string(what) + ": " + std::generic_category().message(errnum), std::move(path));

@@ -14,7 +14,8 @@ namespace {
 constexpr std::string_view kMark = ".sptile-";
 constexpr std::string_view kSuffix = ".tmp";
 constexpr std::size_t kRandomDigits = 16;
-/// Of the target's name: the rest must fit beside it where names have at most 143 bytes (encrypted folders).
+/// Maximum bytes of the target's name. The complete name must fit in 143 bytes, the limit of encrypted
+/// folders.
 constexpr std::size_t kNameBytes = 100;
 
 std::string prefix_of(std::string_view name) {
@@ -31,7 +32,7 @@ SplitPath split_path(const std::string& path) {
   return {path.substr(0, cut), path.substr(cut)};
 }
 
-// The number decides nothing but a name: one that exists is not taken, so 0 would do where there is none.
+// Only the name depends on the number, and an existing name is never taken, so 0 is a valid fallback.
 std::string random_temporary(std::string_view target) {
   std::uint64_t number = 0;
   static_cast<void>(::getrandom(&number, sizeof number, 0));

@@ -1,4 +1,4 @@
-// Names of what is not finished yet: ".NAME.sptile-RANDOM.tmp", beside what it becomes.
+// Names of temporary files, ".NAME.sptile-RANDOM.tmp" in the folder of the target.
 #pragma once
 
 #include <string>
@@ -7,20 +7,20 @@
 namespace sptile::formats {
 
 struct SplitPath {
-  std::string folder;  ///< with its final slash; "" is the working folder
+  std::string folder;  ///< with a final slash; "" is the working directory
   std::string name;
 };
 
 SplitPath split_path(const std::string& path);
 
-/// A new name for a temporary of the target; of its name the first 100 bytes.
+/// Returns a new temporary name for the target, whose name is truncated to 100 bytes.
 std::string random_temporary(std::string_view target);
 
-/// Whether a name is one that random_temporary gives to the target. Targets whose names differ only behind
-/// 100 bytes share theirs. That harms nobody: a lock says whether one is in use.
+/// Returns whether random_temporary could have returned `name` for the target. Targets that agree in the
+/// first 100 bytes share names, which is harmless because a lock shows whether one is in use.
 bool is_temporary_of(std::string_view target, std::string_view name);
 
-/// True while `name` in the folder is what is open as `fd`, and not something that somebody put there.
+/// Returns whether `name` in the folder still refers to the file open as `fd`.
 bool is_still(int folder, const char* name, int fd);
 
 }  // namespace sptile::formats

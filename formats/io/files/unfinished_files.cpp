@@ -19,19 +19,19 @@ namespace {
 
 enum class Use : int { free, reserved, listed };
 
-// A signal may arrive at any instruction, so the table is static memory and each entry is published by one
-// atomic store after the rest of it is complete.
+// A signal may arrive at any instruction. The table is therefore static memory, and an atomic store publishes
+// each entry once the rest of it is complete.
 struct Entry {
   std::atomic<Use> use{Use::free};
-  std::array<std::atomic<int>, 2> inside;  // folders that may have the name; -1: none
+  std::array<std::atomic<int>, 2> inside;  // open folders that may have the name; -1: none
   int folder;
   char name[NAME_MAX + 1];
 };
 std::array<Entry, 32> table;
 static_assert(std::atomic<Use>::is_always_lock_free);
 
-// readdir may allocate, which a signal handler must not. Again and again from the start: what is removed
-// moves what is behind it.
+// Uses getdents, because readdir may allocate and this runs in a signal handler. Restarts after removals,
+// which move later directory entries.
 void empty_folder(int fd) noexcept {
   alignas(dirent64) char block[4096];
   for (bool removed = true; removed;) {
@@ -40,7 +40,7 @@ void empty_folder(int fd) noexcept {
     const long bytes = ::syscall(SYS_getdents64, fd, block, sizeof block);
     for (long at = 0; at < bytes;) {
       const auto* const entry = reinterpret_cast<const dirent64*>(block + at);
-      removed |= ::unlinkat(fd, entry->d_name, 0) == 0;  // "." and ".." are no files
+      removed |= ::unlinkat(fd, entry->d_name, 0) == 0;  // fails for "." and ".."
       at += entry->d_reclen;
     }
   }

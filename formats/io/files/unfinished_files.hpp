@@ -1,23 +1,23 @@
-// The temporaries that a signal handler has to remove: files, and folders of files.
+// Table of temporary files and folders that a signal handler removes.
 #pragma once
 
 #include <string>
 
 namespace sptile::formats {
 
-/// A place in the table of unfinished files; kNoSlot when there is none.
+/// Index in the table of unfinished files, or kNoSlot.
 using UnfinishedSlot = int;
 inline constexpr UnfinishedSlot kNoSlot = -1;
 
-/// Lists a file, or a folder, in an open folder for discard_unfinished_files; kNoSlot when the table is full.
-/// Take it off the list before the folder is closed.
+/// Registers a file or folder in an open folder for discard_unfinished_files. Returns kNoSlot if the table is
+/// full. Call delist_unfinished before closing the folder.
 UnfinishedSlot enlist_unfinished(int folder, const std::string& name) noexcept;
 
-/// Adds a folder, open as `fd`, that may have the listed name: the new one, and the one that it replaces.
-/// Files are removed only from the one of them that has the name when the signal comes. At most two.
+/// Adds a folder, open as `fd`, that may have the registered name: the new one or the one that it replaces.
+/// Files are removed only from the folder that has the name when the signal arrives. At most two per slot.
 void open_unfinished(UnfinishedSlot slot, int fd) noexcept;
 
-/// Takes it off the list; does nothing for kNoSlot.
+/// Removes the slot from the table; does nothing for kNoSlot.
 void delist_unfinished(UnfinishedSlot slot) noexcept;
 
 }  // namespace sptile::formats

@@ -8,7 +8,7 @@ namespace {
 
 struct RoleRow {
   EdgeRole role;
-  std::string_view names;  // in small letters, without punctuation; parted by blanks
+  std::string_view names;  // lower case without punctuation, separated by blanks
 };
 constexpr RoleRow kRoles[] = {
     {EdgeRole::source,
@@ -29,7 +29,7 @@ constexpr RoleRow kRoles[] = {
      " id index idx eid edge edgeid key rowname rownames unnamed0 no nr number label type timeset "},
 };
 
-// The end of a quoted text that starts at the front; npos where the quotes are not closed.
+// Returns the position of the closing quote of text that starts with a quote; npos if it is not closed.
 std::size_t closing_quote(std::string_view text) {
   for (std::size_t at = 1; (at = text.find(text.front(), at)) != text.npos; at += 2)
     if (at + 1 == text.size() || text[at + 1] != text.front()) return at;
@@ -41,7 +41,7 @@ bool ends_field(std::string_view rest, char separator) {
                                            : trimmed(rest).empty() || trimmed(rest).front() == separator);
 }
 
-// The length of a field in quotes or braces, at the front; 0 where it is neither.
+// Returns the length of a field at the start in quotes or braces; 0 if it has neither.
 std::size_t enclosed_length(std::string_view text, char separator) {
   if (text.empty()) return 0;
   std::size_t last = text.npos;
@@ -56,7 +56,7 @@ std::string_view without_quotes(std::string_view field) {
   return field;
 }
 
-// Takes the text up to `end`, outside of quotes and brackets, from the front.
+// Removes and returns the text before the first `end` outside quotes and brackets.
 std::string_view take_until(std::string_view& text, char end) {
   int depth = 0;
   char quote = 0;
@@ -110,7 +110,7 @@ EdgeRole edge_role(std::string_view name) {
     if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) letters += c;
     if (static_cast<unsigned char>(c) >= 0x80) return EdgeRole::unknown;
   }
-  if (letters.size() == 1) return EdgeRole::id;  // what pandas and R write above row names
+  if (letters.size() == 1) return EdgeRole::id;  // heading of row names in files of pandas and R
   letters += ' ';
   for (const RoleRow& row : kRoles)
     if (row.names.find(letters) != row.names.npos) return row.role;

@@ -36,7 +36,7 @@ bool parse_whole(std::string_view word, std::int64_t& number) {
   return error == std::errc() && end == word.data() + word.size();
 }
 
-// A vertex as other programs write it: 3, 3.0, 3.000e+00.
+// Parses a vertex id in integer or floating-point notation: 3, 3.0, 3.000e+00.
 bool parse_id(std::string_view word, double& id) {
   return parse_real(word, id) && std::isfinite(id) && id == std::trunc(id);
 }
@@ -51,7 +51,7 @@ bool starts_with_vertices(const EdgeFields& fields) {
   return fields.count >= 2 && parse_id(fields.field[0], id) && parse_id(fields.field[1], id);
 }
 
-// A heading has no number; pandas writes one in which the index has no name.
+// A heading contains no number. The index column of pandas has an empty name.
 bool is_heading(const EdgeFields& fields) {
   if (fields.count < 2) return false;
   const auto* const first = fields.field.begin();
@@ -69,7 +69,7 @@ bool names_vertices(const std::vector<EdgeRole>& roles) {
   return has(EdgeRole::source) && has(EdgeRole::target);
 }
 
-// The separator that makes vertices of the line, or names of columns; 0 where none does.
+// Returns the separator that splits the line into vertices or column names; 0 if there is none.
 char find_separator(std::string_view line, EdgeFields& fields) {
   for (const auto& row : kEdgeSeparators) {
     split_fields(line, row.separator, fields);
@@ -82,7 +82,7 @@ char find_separator(std::string_view line, EdgeFields& fields) {
   return 0;
 }
 
-// "# 3 x 4, base 0"
+// Shape comment: "# 3 x 4, base 0".
 struct Shape {
   std::int64_t rows = 0, cols = 0, base = 0;
 };
@@ -100,7 +100,7 @@ std::optional<Shape> parse_own_header(std::string_view line) {
   return header;
 }
 
-// "% bip unweighted" and "% EDGES ROWS COLUMNS" of the KONECT collection, whose vertices count from 1.
+// Header of the KONECT collection: "% bip unweighted" and "% EDGES ROWS COLUMNS"; vertices are 1-based.
 struct Konect {
   bool bipartite = false, undirected = false;
   std::optional<std::int64_t> edges;
@@ -118,7 +118,7 @@ std::optional<Konect> parse_konect(std::string_view line) {
   return Konect{words.word[0] == "bip", words.word[0] == "sym", std::nullopt};
 }
 
-// Whether the third column of a list without a heading is made of times, from what all lines have in it.
+// Decides from all lines whether the third column of a list without a heading contains timestamps.
 class TimeStamps {
  public:
   void take(double value) {
@@ -129,7 +129,8 @@ class TimeStamps {
     last_ = value;
     most_ = std::max(most_, value);
   }
-  /// Seconds, milliseconds, microseconds or nanoseconds since 1970, of years from 1973 to 2106.
+  /// Returns whether all values are seconds, milliseconds, microseconds or nanoseconds since 1970 in the
+  /// years 1973 to 2106.
   [[nodiscard]] bool of_an_epoch() const {
     if (!whole_ || lines_ == 0) return false;
     for (const double unit : {1.0, 1e3, 1e6, 1e9})
@@ -149,12 +150,11 @@ class TimeStamps {
   double first_ = 0, last_ = 0, most_ = 0, least_ = std::numeric_limits<double>::infinity();
 };
 
-// A first line of two or three whole numbers that may be counts: vertices and edges, or rows, columns and
-// edges.
+// A first line of two or three integers that may be counts: vertices and edges, or rows, columns and edges.
 struct Counts {
   std::int64_t line = 0, rows = 0, cols = 0, edges = 0;
   std::string text;
-  bool is_edge = true;  // its fields are those of an edge, too
+  bool is_edge = true;  // it is also a valid edge
 };
 std::optional<Counts> parse_counts(const EdgeFields& fields) {
   std::int64_t numbers[3] = {};
@@ -211,7 +211,7 @@ class EdgeListReader {
       number_ = lines_.number() + returns_;
       std::string_view text = **line;
       while (text.ends_with('\r')) text.remove_suffix(1);
-      // Some programs end lines with a carriage return alone.
+      // Some files have a carriage return as the only line end.
       for (std::size_t end = text.find('\r'); end != text.npos; end = text.find('\r')) {
         if (Status s = take_line(text.substr(0, end)); !s) return s;
         text.remove_prefix(end + 1);
@@ -232,7 +232,7 @@ class EdgeListReader {
     if (!started_) return start(line);
     split_fields(line, separator_, fields_);
     if (!planned_ && fields_.count < 2 && separator_ == '\t' && options_.separator == 0)
-      split_fields(text, separator_ = ' ', fields_);  // tabs in the heading only
+      split_fields(text, separator_ = ' ', fields_);  // only the heading has tabs
     if (!planned_ || first_)
       if (Status s = plan_edges(); !s) return s;
     return take_edge(fields_);
@@ -258,7 +258,7 @@ class EdgeListReader {
     return {};
   }
 
-  // The first line that is no comment.
+  // Handles the first line that is not a comment.
   Status start(std::string_view line) {
     started_ = true;
     blanks_ = line.find('\t') == line.npos ? "blanks" : "tabs";
@@ -290,22 +290,22 @@ class EdgeListReader {
     if (planned_) return {};
     heading_line_ = number_;
     for (std::size_t i = 0; i < fields_.count; ++i) names_.emplace_back(fields_.field[i]);
-    if (names_.back().empty() && names_.size() > 2) names_.pop_back();  // a separator at the end of the line
+    if (names_.back().empty() && names_.size() > 2) names_.pop_back();  // separator at the end of the line
     return {};
   }
 
-  // The roles of the columns: by the heading, else by the fields of the first edge.
+  // Assigns the roles of the columns from the heading, else from the fields of the first edge.
   Status plan_edges() {
     if (fields_.count > kMostFields) return uneven(fields_);
     if (first_) return take_first(&fields_);
     if (names_.empty()) return plan_unnamed(fields_);
     if (fields_.count == names_.size() + 1 && !fields_.field[names_.size()].empty())
-      names_.insert(names_.begin(), "");  // R names no column of row names
+      names_.insert(names_.begin(), "");  // R writes no heading for row names
     planned_ = true;
     return plan_named();
   }
 
-  // The first edge, now that the second line is known, if there is one.
+  // Handles the first line, once the second one (if any) is known.
   Status take_first(const EdgeFields* second) {
     const std::string text = *std::exchange(first_, std::nullopt);
     EdgeFields fields;
@@ -316,7 +316,7 @@ class EdgeListReader {
       counts_->is_edge = false;
       number_ = line;
       if (!planned_) s = plan_unnamed(*second);
-      // Told where the counts do not fit.
+      // Reported only if the first line does not contain counts.
       if (s) uneven_ = uneven_fields(fields.count, *second);
       if (s)
         uneven_->message += "; if line " + std::to_string(counts_->line) + " has counts, start it with #";
@@ -332,7 +332,7 @@ class EdgeListReader {
     planned_ = true;
     if (Status s = plan_by_comment(fields); !s || plan_.complete()) return s;
     std::size_t count = fields.count;
-    if (count > 2 && fields.field[count - 1].empty()) --count;  // a separator at the end of the line
+    if (count > 2 && fields.field[count - 1].empty()) --count;  // separator at the end of the line
     plan_.source = 0, plan_.target = 1;
     plan_.count = count;
     double time = 0;
@@ -344,7 +344,7 @@ class EdgeListReader {
     return {};
   }
 
-  // numpy.savetxt writes a heading as a comment.
+  // numpy.savetxt writes the heading as a comment.
   Status plan_by_comment(const EdgeFields& fields) {
     EdgeFields names;
     for (const auto& row : kEdgeSeparators) {
@@ -372,7 +372,7 @@ class EdgeListReader {
     return {};
   }
 
-  // Columns of unknown names are the vertices where there are just enough of them.
+  // Columns with unknown names become the vertices if their number matches the missing roles.
   void find_vertices(std::vector<EdgeRole>& roles) {
     std::vector<EdgeRole> missing;
     for (const EdgeRole role : {EdgeRole::source, EdgeRole::target})
@@ -488,10 +488,10 @@ class EdgeListReader {
 
   void note(std::string text) { notes_.push_back(std::move(text)); }
 
-  // ---- The end ----
+  // ---- End of input ----
 
   struct Range {
-    std::int64_t smallest = kLargestId, rows = -1, cols = -1;  // the least id, the largest of each side
+    std::int64_t smallest = kLargestId, rows = -1, cols = -1;  // minimum id, maximum row and column
   };
   [[nodiscard]] Range range(std::int64_t first) const {
     Range found;
@@ -510,7 +510,8 @@ class EdgeListReader {
     return ids.smallest == 0 ? 0 : 1;
   }
 
-  // Takes the first line for counts where they fit all others, and says so where it may be.
+  // Interprets the first line as counts if it is consistent with all others, and adds a note if it is
+  // ambiguous.
   Status settle_counts() {
     const bool is_edge = counts_->is_edge;
     const std::int64_t first = is_edge ? 1 : 0, edges = rows_.size() - first;
@@ -535,7 +536,7 @@ class EdgeListReader {
       return {};
     }
     if (!is_edge) return tl::unexpected(*uneven_);
-    // Vertices and edges, of which the edges are counted in another way, or edges and vertices.
+    // Counts of vertices and edges (edges possibly counted twice), or of edges and vertices.
     const std::int64_t largest = std::max(ids.rows, ids.cols), vertices = largest - base + 1;
     const bool doubled = counts_->edges == 2 * edges || (edges % 2 == 0 && counts_->edges == edges / 2);
     const bool likely = fits || (counts_->rows == vertices && (doubled || counts_->edges > largest)) ||
@@ -624,7 +625,7 @@ class EdgeListReader {
     if (found_out) notes_.insert(notes_.begin(), describe(base));
   }
 
-  // Makes the vertices count from 0.
+  // Converts ids from `base` to 0-based.
   Status subtract(std::int64_t base, std::int64_t limit, Buffer<std::int32_t>& ids) {
     for (std::int64_t i = 0; i < ids.size(); ++i) {
       const std::int64_t id = ids[i] - base;
@@ -654,22 +655,22 @@ class EdgeListReader {
   const EdgeListOptions& options_;
   char separator_;
   std::string_view blanks_ = "blanks";
-  std::int64_t number_ = 0, returns_ = 0;  // of the line; of its lines that end with a carriage return
+  std::int64_t number_ = 0, returns_ = 0;  // line number; number of lines that end with a carriage return
   std::optional<Shape> header_;
   std::optional<Konect> konect_;
-  std::string comment_;  // the last one before the first edge
+  std::string comment_;  // last comment before the first edge
   bool started_ = false, headed_ = false, planned_ = false, from_counts_ = false;
-  std::vector<std::string> names_;  // of the columns
+  std::vector<std::string> names_;  // names of the columns
   std::int64_t heading_line_ = 0;
   EdgeFields fields_;
   EdgeColumns plan_;
-  std::optional<std::string> first_;  // the first edge, until the second line is known
+  std::optional<std::string> first_;  // first line, until the second line is known
   std::int64_t first_line_ = 0;
   std::optional<Counts> counts_;
-  std::optional<Error> uneven_;  // what is wrong where the first line does not hold counts
+  std::optional<Error> uneven_;  // error to report if the first line does not contain counts
   bool unnamed_ = false;         // the third column has no name
   bool first_counts_ = true,
-       is_path_ = true;  // the first column counts lines; each edge goes to the next vertex
+       is_path_ = true;  // the first column numbers the lines; each edge leads to the next vertex
   bool weighted_ = false;
   std::vector<std::string> attributes_, notes_;
   GrowingArray<std::int32_t> rows_, cols_;
@@ -683,7 +684,7 @@ bool starts_edge_list(std::string_view head) {
   const bool whole = head.find('\n') == head.npos;
   while (!head.empty()) {
     const std::size_t end = head.find_first_of("\r\n");
-    if (end == head.npos && !whole) return false;  // its end is not there
+    if (end == head.npos && !whole) return false;  // the line is incomplete
     std::string_view line = head.substr(0, end);
     head.remove_prefix(end == head.npos ? head.size() : end + 1);
     if (line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());

@@ -1,4 +1,4 @@
-// Graphs as METIS and its kin keep them: a line a vertex, with its neighbours.
+// METIS graph files: one line per vertex with its neighbors.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace sptile::formats {
 
-/// Reads the adjacency matrix, with the weights of edges as f64 values or as a pattern; sizes and weights of
-/// vertices are left aside, and that is noted. Errc::bad_input with file and line: for neighbours out of
-/// range, a number of edges that is not the header's, edges that are listed at one end only.
+/// Reads the adjacency matrix, with edge weights as f64 values or as a pattern. Sizes and weights of vertices
+/// are ignored with a note. Errc::bad_input with file and line for neighbors out of range, a number of edges
+/// that differs from the header, or edges listed at one end only.
 Result<ReadMatrix> read_metis_graph(InputBytes input);
 
-/// Writes a symmetric matrix without a diagonal, a pattern or one of positive whole numbers; others are
-/// refused with Errc::unsupported, which names an entry.
+/// Writes a symmetric matrix without diagonal nonzeros, either a pattern or with positive integer values.
+/// Errc::unsupported for other matrices, naming a nonzero.
 Status write_metis_graph(const CsrView& a, const std::string& path, Placing placing);
 
 }  // namespace sptile::formats

@@ -18,7 +18,7 @@ struct MetisHeader {
   bool sizes = false, edge_weights = false;
 };
 
-// Takes whole numbers off the front of a line.
+// Parses integers from the start of a line.
 class Numbers {
  public:
   Numbers(TextLines& lines, std::string_view text) : lines_(lines), text_(text) {}
@@ -57,7 +57,7 @@ class MetisReader {
   }
 
  private:
-  // The next line that is no comment.
+  // Returns the next line that is not a comment.
   Result<std::optional<std::string_view>> next() {
     for (;;) {
       auto line = lines_.next();
@@ -167,7 +167,7 @@ class MetisReader {
   GrowingArray<std::int64_t> pointers_;
   GrowingArray<std::int32_t> neighbours_;
   GrowingArray<double> weights_;
-  std::int64_t inexact_ = 0;  // weights that f64 cannot hold
+  std::int64_t inexact_ = 0;  // weights not representable in f64
 };
 
 }  // namespace

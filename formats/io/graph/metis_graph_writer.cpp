@@ -7,7 +7,7 @@
 namespace sptile::formats {
 namespace {
 
-constexpr double kLargestWeight = 9007199254740992;  // up to which doubles have every whole number
+constexpr double kLargestWeight = 9007199254740992;  // 2^53; doubles represent all integers up to it
 
 Status check_graph(const CsrView& a, std::span<const double> weights) {
   const auto refuse = [](std::string why) {

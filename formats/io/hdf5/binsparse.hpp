@@ -1,4 +1,4 @@
-// Matrices in HDF5 as the binsparse specification 0.1 stores them.
+// Matrices in HDF5 files according to the binsparse specification 0.1.
 #pragma once
 
 #include <string>
@@ -10,20 +10,20 @@ namespace sptile::formats {
 
 class Hdf5Reader;
 
-/// The attribute that says what the arrays beside it are, as JSON; CSR as bundles and write_binsparse have
-/// it.
+/// Name of the attribute that describes the arrays of its group in JSON, and its text for CSR in bundles and
+/// files of write_binsparse.
 inline constexpr const char* kBinsparseAttribute = "binsparse";
 std::string binsparse_descriptor(const CsrView& a);
 
-/// Reads a matrix in CSR, CSC, COO, COOR or COOC from the root of a file: integers and real numbers of any
-/// width, bint8, complex[] with `real_part`, iso[] (of ones, or bint8 of ones: a pattern), whole or as one
-/// triangle of a symmetric, skew-symmetric or Hermitian matrix. Errc::bad_input and Errc::unsupported with
-/// file and array. Nothing is allocated from a number that the size of the file does not allow.
+/// Reads a CSR, CSC, COO, COOR or COOC matrix from the root of a file: integers and real numbers of any
+/// width, bint8, complex[] with `real_part`, iso[] (a pattern if the value is 1), complete or as one triangle
+/// of a symmetric, skew-symmetric or Hermitian matrix. Errc::bad_input and Errc::unsupported with file and
+/// array. Allocations are bounded by the file's size.
 Result<ReadMatrix> read_binsparse(Hdf5Reader file, const std::string& name, bool real_part);
-/// True where the root has the attribute.
+/// Returns whether the root has the attribute.
 Result<bool> is_binsparse(const Hdf5Reader& file);
 
-/// Writes CSR; a pattern has iso values, f16 and bf16 become f32. As AtomicFile otherwise.
+/// Writes CSR; patterns get iso values, and f16 and bf16 become f32. Errors as in AtomicFile.
 Status write_binsparse(const CsrView& a, const std::string& path, Placing placing);
 
 }  // namespace sptile::formats

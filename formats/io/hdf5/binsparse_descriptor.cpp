@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// A value as the parser tells it.
+/// A value reported by the JSON parser.
 struct Told {
   enum class Kind { text, natural, yes, other } kind = Kind::other;
   std::string text = {};
@@ -51,7 +51,7 @@ class DescriptorParser : public nlohmann::json_sax<Json> {
   }
 
  private:
-  /// Of an array or object that the parser is in.
+  /// An array or object that contains the parser's position.
   struct Level {
     bool is_array;
     std::string key = {};

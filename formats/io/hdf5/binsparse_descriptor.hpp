@@ -1,4 +1,4 @@
-// What the attribute of a binsparse file says.
+// Parser of the descriptor attribute of binsparse files.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +9,19 @@
 
 namespace sptile::formats {
 
-/// The members that sptile reads. What is not there, or of another type than wanted, is empty.
+/// Members used by sptile. A member that is missing or has another type is empty.
 struct BinsparseDescriptor {
   std::string version;
-  std::optional<std::string> format;     ///< "custom": an object
+  std::optional<std::string> format;     ///< "custom" for an object
   std::vector<std::int64_t> shape;       ///< two numbers
-  std::optional<std::string> structure;  ///< "": of another type
-  std::string values;                    ///< of data_types
+  std::optional<std::string> structure;  ///< "" for a value of another type
+  std::string values;                    ///< data_types.values
   std::int64_t stored_values = -1;
   bool fill = false;
 };
 
-/// Nothing where the text is no JSON, or has no object "binsparse". Builds no tree: neither memory that is
-/// missing nor depth ends the process.
+/// Returns nothing if the text is not JSON or has no object "binsparse". Builds no tree: neither lack of
+/// memory nor deep nesting ends the process.
 std::optional<BinsparseDescriptor> parse_binsparse_descriptor(std::string_view json);
 
 }  // namespace sptile::formats

@@ -10,7 +10,7 @@
 namespace sptile::formats {
 namespace {
 
-/// How the arrays of a format make a matrix. COO's row and column indices have the names that stand here.
+/// Mapping of a binsparse format to SparseArrays, with the names of its index arrays.
 struct FormatRow {
   std::string_view name;
   ArrayLayout layout;
@@ -23,18 +23,18 @@ constexpr FormatRow kFormats[] = {{"CSR", ArrayLayout::csr},
                                   {"COOR", ArrayLayout::coo, "indices_0"},
                                   {"COOC", ArrayLayout::coo, "indices_1", "indices_0"}};
 
-/// Which triangle is stored, and how the other one follows.
+/// The stored triangle, and the relation of the other triangle to it.
 struct StructureRow {
   std::string_view name;
   bool lower, negated;
-  bool complex = false;  // its values are; their real parts are symmetric
+  bool complex = false;  // values are complex; their real parts are symmetric
 };
 constexpr StructureRow kStructures[] = {
     {"symmetric_lower", true, false},       {"symmetric_upper", false, false},
     {"hermitian_lower", true, false, true}, {"hermitian_upper", false, false, true},
     {"skew_symmetric_lower", true, true},   {"skew_symmetric_upper", false, true}};
 
-/// "iso[complex[float32]]".
+/// Parsed value type, such as "iso[complex[float32]]".
 struct ValueType {
   bool iso = false, complex = false, boolean = false;
 };
@@ -163,7 +163,7 @@ class BinsparseReader {
                                                 : shape_values<double>(entries);
   }
 
-  // From what is stored to one value an entry.
+  // Converts stored values to one value per entry.
   template <class T>
   Status shape_values(std::int64_t entries) {
     Array& values = arrays_.values;

@@ -30,7 +30,7 @@ Status write_container(const CsrView& a, int fd) {
 
 }  // namespace
 
-// Readers compare versions by the rules of semantic versioning, which want three numbers.
+// Readers compare versions by semantic versioning, which requires three numbers.
 std::string binsparse_descriptor(const CsrView& a) {
   const std::string_view type = a.values.dtype == DType::f64 ? "float64" : "float32";
   return fmt::format(

@@ -29,9 +29,9 @@
 namespace sptile::formats {
 namespace {
 
-/// Bytes that are hashed and then written while they are still in the cache.
+/// Block size for hashing and writing: small enough that a block is still in cache when it is written.
 constexpr std::int64_t kPiece = std::int64_t{1} << 20;
-/// Smaller arrays are left to the kernel.
+/// Arrays below this size are left to the kernel's own writeback.
 constexpr std::uint64_t kWorthStarting = 4 << 20;
 constexpr mode_t kReadOnly = 0444;
 
@@ -59,16 +59,16 @@ Status write_header(int fd, const BundleHeader& header, const std::vector<Bundle
 struct BundleWriter::State {
   std::string path;
   BundleWriteOptions options;
-  AtomicFile file;  // outlives the container inside it
+  AtomicFile file;  // must outlive the container
   Hdf5File container;
   std::vector<BundleEntry> entries = {};
   std::int64_t rows = 0, cols = 0, nnz = 0;
-  DType dtype = DType::none;  // of /csr/values; none: a pattern
+  DType dtype = DType::none;  // type of /csr/values; none: a pattern
   bool has_csr = false, has_transpose = false, pattern = false;
   std::optional<bool> symmetric = {};
-  std::string matrix = {};                   // the group of the matrix that is being added; empty: the root
-  std::optional<bool> first_symmetric = {};  // of the root, for the header
-  std::vector<std::future<void>> writeback = {};  // last: uses the file until it is done
+  std::string matrix = {};                        // group of the current matrix; empty: the root
+  std::optional<bool> first_symmetric = {};       // symmetry of the first matrix, for the header
+  std::vector<std::future<void>> writeback = {};  // last member, because it uses the file until destroyed
 
   Status add_array(const std::string& array_path, const ArrayView& array);
   Status write_array(const ArrayView& array, BundleEntry& entry);
@@ -82,15 +82,15 @@ struct BundleWriter::State {
   Status finish_container();
   Result<BundleHeader> make_header() const;
 
-  /// Puts the path of the bundle into an error.
+  /// Adds the path of the bundle to an error.
   [[nodiscard]] Status named(Status s) const {
     if (!s && s.error().where.empty()) s.error().where = path;
     return s;
   }
 };
 
-/// Lets the disk work while the next array is made, so that the fsync of commit has little left to do. The
-/// call waits while the disk's queue is full, hence the thread.
+/// Starts writing the array to disk while the next one is computed, so that the fsync of commit is short.
+/// Runs in a thread, because the call blocks while the disk's queue is full.
 void BundleWriter::State::start_writeback(const BundleEntry& entry) {
   if (entry.bytes < kWorthStarting) return;
   const auto start = [fd = file.fd(), offset = container.array_offset(), bytes = entry.bytes] {
@@ -98,11 +98,11 @@ void BundleWriter::State::start_writeback(const BundleEntry& entry) {
   };
   try {
     writeback.push_back(std::async(std::launch::async, start));
-  } catch (const std::system_error&) {  // no more threads: commit waits longer
+  } catch (const std::system_error&) {  // no thread available: commit takes longer
   }
 }
 
-/// Creates, hashes and writes one array, piece by piece.
+/// Creates one array, then hashes and writes it block by block.
 Status BundleWriter::State::add_array(const std::string& array_path, const ArrayView& array) {
   BundleEntry entry{};
   if (array_path.size() >= sizeof entry.path)
@@ -140,8 +140,8 @@ Status BundleWriter::State::write_array(const ArrayView& array, BundleEntry& ent
   return {};
 }
 
-/// Programs that know binsparse look for the matrix in the root, unless they are told to look into /csr, or
-/// into the group of another matrix.
+/// Programs that read binsparse look for the matrix in the root unless given the group /csr or that of
+/// another matrix.
 Status BundleWriter::State::describe_csr(const std::string& descriptor) {
   const std::string group(kCsrLayout.group);
   Status s = container.add_attribute(matrix.empty() ? "/" : matrix, kBinsparseAttribute, descriptor);
@@ -181,7 +181,7 @@ Result<BundleWriter> BundleWriter::create(AtomicFile file, const std::string& pa
 
 namespace {
 
-/// What stands in front of a bundle.
+/// User block of a bundle.
 struct Front {
   BundleHeader header{};
   std::vector<BundleEntry> entries;
@@ -200,7 +200,7 @@ Status read_at(int fd, std::uint64_t offset, void* to, std::size_t bytes) {
   return {};
 }
 
-/// Readers say more of what is wrong with a bundle, see runtime/bundle.
+/// The readers in runtime/bundle report invalid bundles in more detail.
 Result<Front> read_front(int fd) {
   Front front;
   if (Status s = read_at(fd, 0, &front.header, sizeof front.header); !s) return tl::unexpected(s.error());
@@ -287,7 +287,7 @@ Status BundleWriter::add_csr(const CsrView& a) {
   state_->dtype = a.values.dtype;
   state_->has_csr = true;
 
-  constexpr float kOne = 1;  // binsparse's iso value, for patterns
+  constexpr float kOne = 1;  // iso value of patterns in binsparse
   const ArrayView values = a.is_pattern() ? ArrayView(DType::f32, &kOne, 1) : a.values;
   const std::array<std::int64_t, 3> shape{a.rows, a.cols, a.nnz()};
   const std::pair<const char*, ArrayView> arrays[] = {{kShapePath, {DType::i64, shape.data(), shape.size()}},
@@ -340,7 +340,7 @@ Status BundleWriter::State::check_value_source(std::string_view name, const Arra
               fmt::format("{}: value_source must be i64, one per entry, of a matrix with values", name));
 }
 
-/// A bundle whose parts disagree would be refused by every reader, so it is refused here.
+/// Fails early for a bundle that every reader would reject as inconsistent.
 Status BundleWriter::State::check_format(const FormatView& view, const ArrayView& value_source,
                                          Side side) const {
   const std::string name(view.layout->name);
@@ -396,7 +396,7 @@ Status BundleWriter::add_choices(const std::string& lines) {
   return state_->named(s);
 }
 
-/// The first number that is above those of all plans.
+/// Returns the first number above those of all plans.
 Result<std::string> BundleWriter::State::next_plan() const {
   constexpr long kMostPlans = 10000;
   const std::string prefix = std::string(kPlansPath) + "/";
@@ -434,7 +434,7 @@ Status BundleWriter::remove_plan(const std::string& group) {
   return state_->named(state_->container.remove(group));
 }
 
-/// Asks where the arrays lie, sorts the table, closes HDF5's part.
+/// Queries the offsets of the arrays, sorts the table and closes the HDF5 container.
 Status BundleWriter::State::finish_container() {
   for (BundleEntry& entry : entries) {
     const Result<Hdf5Place> place = container.place(entry.path);
@@ -477,7 +477,7 @@ Result<std::uint64_t> BundleWriter::commit() {
   const Result<BundleHeader> header = state_->make_header();
   if (!header) return tl::unexpected(header.error());
   Status s = write_header(state_->file.fd(), *header, state_->entries);
-  state_->writeback.clear();  // waits
+  state_->writeback.clear();  // waits for the threads
   if (s) s = state_->file.commit(kReadOnly);
   if (s = state_->named(s); !s) return tl::unexpected(s.error());
   return header->file_size;

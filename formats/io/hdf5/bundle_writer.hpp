@@ -1,4 +1,4 @@
-// Writes the HDF5 bundle.
+// Writer of HDF5 bundles.
 #pragma once
 
 #include <cstdint>
@@ -20,62 +20,64 @@ namespace sptile::formats {
 struct BundleWriteOptions {
   bool force = false;            ///< replace an existing file
   OutputGroup* group = nullptr;  ///< see Placing
-  int fd = -1;  ///< an empty file that is open (see AtomicFile::borrow), written instead; the path names it
-  /// Arrays get their places, and no contents: the file has the size of the bundle, and is none.
+  int fd = -1;  ///< open empty file to write instead (see AtomicFile::borrow); the path is for messages
+  /// Reserves space for arrays without contents: the file has the size of the bundle, but is not a valid
+  /// bundle.
   bool layout_only = false;
   std::uint64_t user_block = 64 << 10;  ///< power of two, 4096 to 1 MiB
-  Parameters attributes = {};           ///< on "/": source_name, source_sha256, options, seed, ordering, ...
+  Parameters attributes = {};           ///< attributes of "/": source_name, source_sha256, options, seed,
+                                        ///< ordering, ...
   Progress* progress = nullptr;
 };
 
-/// Writes one bundle: create, add_csr, add_symmetry where it is known, then at most one add_row_order, then
-/// add_format for each format; the last two again for A^T, where that is wanted; all of it again for each
-/// further matrix (begin_matrix); then commit. Or extend, then plans, then commit. Each add writes its arrays
-/// and forgets them, so only one format need be in memory at a time. Dropping the writer without commit
-/// removes the temporary. Errors: Errc::io (system), Errc::usage (exists, bad user_block).
+/// Writes one bundle. Order of calls: create, add_csr, add_symmetry (if known), at most one add_row_order,
+/// add_format for each format; add_row_order and add_format again for A^T if the bundle stores it; all of
+/// these again for each further matrix (begin_matrix); commit. Or: extend, changes of plans, commit. Each
+/// call writes its arrays immediately, so that only one format needs to be in memory. Without commit the
+/// temporary is removed. Errors: Errc::io (system), Errc::usage (exists, bad user_block).
 class BundleWriter {
  public:
   static Result<BundleWriter> create(const std::string& path, const BundleWriteOptions& options);
-  /// The same in a file that was begun, and is called `path` in messages.
+  /// Works like create, with a file that the caller has begun; `path` names it in messages.
   static Result<BundleWriter> create(AtomicFile file, const std::string& path,
                                      const BundleWriteOptions& options);
-  /// Goes on with the bundle at `path`, which is open as `source` (read from start to end, whatever its
-  /// position): `commit` replaces it by a copy to which plans were added, or from which they were taken.
-  /// Everything else has the same bytes at the same place. Errc::bad_input for a file whose header is not
-  /// that of a bundle, Errc::io where another file has taken its name.
+  /// Extends the bundle at `path`, which is open as `source` and is read from its start. `commit` replaces it
+  /// by a copy with added or removed plans; everything else keeps its bytes and offsets. Errc::bad_input if
+  /// the header is not that of a bundle, Errc::io if the path now names another file.
   static Result<BundleWriter> extend(int source, const std::string& path, Progress* progress = nullptr);
   BundleWriter(BundleWriter&&) noexcept;
   BundleWriter& operator=(BundleWriter&&) noexcept;
   ~BundleWriter();
 
-  /// What is added from now on is of another matrix, in the group "/NAME". It has values of the same type, or
-  /// none, as the first one.
+  /// Directs the following calls to another matrix, in the group "/NAME". It must have values of the same
+  /// type as the first one, or none like it.
   Status begin_matrix(const std::string& name);
-  /// The source matrix in its original row order; values f32 or f64 (widen f16 and bf16 first), or none.
+  /// Adds the source matrix in its original row order, with f32 or f64 values (widen f16 and bf16 first) or
+  /// none.
   Status add_csr(const CsrView& a);
-  /// Whether the matrix equals its transpose, bit by bit.
+  /// Records whether the matrix equals its transpose bit for bit.
   Status add_symmetry(bool symmetric);
-  /// new_to_old, one id per row (of A^T: per column).
+  /// Adds a row order: new_to_old, one id per row (for A^T: per column).
   Status add_row_order(std::span<const std::int32_t> new_to_old, Side side = Side::matrix);
-  /// A format over the reordered rows. `value_source` (i64, see formats::value_source) may be absent. `csr`
-  /// is refused, but for A^T, which must have it and has none of a symmetric matrix.
+  /// Adds a format of the reordered rows. `value_source` (i64, see formats::value_source) may be absent.
+  /// Format `csr` is rejected except for A^T of an unsymmetric matrix, which requires it.
   Status add_format(const FormatView& view, const Parameters& parameters, ArrayView value_source = {},
                     Side side = Side::matrix);
-  /// All that A^T of a symmetric matrix has of its own: refreshed values need not be symmetric, and what is
-  /// entry (i, j) of A^T then comes from (j, i).
+  /// Adds the value sources of A^T of a symmetric matrix, the only array that differs from A: refreshed
+  /// values need not be symmetric, and entry (i, j) of A^T then comes from (j, i).
   Status add_transposed_source(const FormatLayout& layout, ArrayView value_source);
-  /// What was left to the writer and how it decided, UTF-8, a line each: an array for those who read the
-  /// table, and an attribute for programs that use HDF5.
+  /// Adds the automatic choices and their reasons as UTF-8 lines: an array for readers of the table, and an
+  /// attribute for HDF5 programs.
   Status add_choices(const std::string& lines);
-  /// Arrays beside the matrices, in a group of their own: "/part" with "id".
+  /// Adds arrays outside the matrices, in a separate group: "/part" with "id".
   Status add_arrays(const std::string& group, std::span<const std::pair<std::string_view, ArrayView>> arrays);
-  /// Appends a plan (docs/reference/formats/bundle.md). Errc::usage when the table is full.
+  /// Appends a plan (docs/reference/formats/bundle.md). Errc::usage if the table is full.
   Status add_plan(std::string_view key, std::span<const std::int64_t> numbers,
                   std::span<const std::byte> schedule);
-  /// Takes away the group of a plan: "/plans/0001".
+  /// Removes the group of a plan: "/plans/0001".
   Status remove_plan(const std::string& group);
-  /// Closes HDF5, writes the user block, makes the file durable, read-only (0444) and visible. Returns its
-  /// size.
+  /// Closes HDF5, writes the user block, and makes the file durable, read-only (0444) and visible. Returns
+  /// its size in bytes.
   Result<std::uint64_t> commit();
 
  private:

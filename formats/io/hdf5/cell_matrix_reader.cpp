@@ -35,7 +35,7 @@ Result<bool> has_all(const Hdf5Reader& file, const std::string& group,
   return true;
 }
 
-// The group of a file of 10x Genomics; empty where it is none.
+// Returns the matrix group of a 10x Genomics file; empty for other files.
 Result<std::string> group_of_10x(const Hdf5Reader& file) {
   const auto usual = has_all(file, k10x, {"data", "indices", "indptr", "shape"});
   if (!usual) return tl::unexpected(usual.error());
@@ -48,7 +48,7 @@ Result<std::string> group_of_10x(const Hdf5Reader& file) {
   return *older ? names->front() : "";
 }
 
-// The arrays of compressed rows or columns in a group.
+// Reads the compressed rows or columns of a group.
 Result<ReadMatrix> read_group(const Hdf5Reader& file, const std::string& group, const std::string& name,
                               SparseArrays arrays) {
   const auto at = [&](const char* array) { return group + "/" + array; };

@@ -12,7 +12,7 @@ Result<Array> read_numbers(const Hdf5Reader& file, const Hdf5Array& array) {
   return Array(std::move(numbers));
 }
 
-// 64-bit integers, which HDF5 would round without a word.
+// Reads 64-bit integers, which HDF5 would round silently.
 template <class T>
 Result<Array> read_wide_integers(const Hdf5Reader& file, const Hdf5Array& array, LossCounts& lost) {
   claim_memory(array.size, sizeof(T) + sizeof(double));

@@ -1,4 +1,4 @@
-// Indices and values of matrices in HDF5.
+// Readers of index and value arrays in HDF5 files.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace sptile::formats {
 
-/// Reads integers, each from 0 to limit - 1; as many as `wanted`, unless that is negative. Errc::bad_input
-/// with file and array.
+/// Reads `wanted` integers in [0, limit); any number of them if `wanted` is negative. Errc::bad_input with
+/// file and array.
 template <class T>
 Status read_indices(const Hdf5Reader& file, const std::string& name, Buffer<T>& into, std::int64_t limit,
                     std::int64_t wanted = -1) {
@@ -34,7 +34,7 @@ Status read_indices(const Hdf5Reader& file, const std::string& name, Buffer<T>& 
                 std::to_string(limit - 1));
 }
 
-/// Reads values: f32 of real numbers of up to 32 bits, else f64. Adds the integers that f64 cannot hold to
+/// Reads values: f32 for real numbers of up to 32 bits, else f64. Adds integers that f64 cannot represent to
 /// `lost`.
 Result<Array> read_values(const Hdf5Reader& file, const Hdf5Array& array, LossCounts& lost);
 

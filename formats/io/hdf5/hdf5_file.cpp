@@ -13,7 +13,7 @@
 namespace sptile::formats {
 namespace {
 
-/// The kind of the value, and the value.
+/// Appends the kind of the value, and the value.
 Fields& put(Fields& fields, const ParameterValue& value) {
   using Kind = ParameterValue::Kind;
   fields.number(static_cast<std::int64_t>(value.kind));
@@ -23,8 +23,8 @@ Fields& put(Fields& fields, const ParameterValue& value) {
 
 Result<Hdf5File> unstarted(Result<Hdf5Helper> helper) { return tl::unexpected(std::move(helper.error())); }
 
-// The helper opens the file anew where that is allowed: with a copy of our descriptor it would hold the lock
-// of AtomicFile for a moment after this process was killed.
+// Where possible, the helper opens the file again: a copy of our descriptor would keep the lock of AtomicFile
+// for a moment after this process is killed.
 Result<Hdf5Helper> start_writer(int fd, Errc damaged, const Progress* progress) {
   const int theirs = ::open(("/proc/self/fd/" + std::to_string(fd)).c_str(), O_RDWR | O_CLOEXEC);
   auto helper = Hdf5Helper::start(theirs < 0 ? fd : theirs, damaged, progress);
@@ -89,7 +89,7 @@ Status Hdf5File::add_link(const std::string& path, const std::string& name) {
   return tell(Hdf5Op::add_link, Fields().text(path).text(name));
 }
 
-// Not by HDF5: the place is fixed and the bytes are ours.
+// Bypasses HDF5: the offset is fixed, and this process has the file open.
 Status Hdf5File::write(std::int64_t first, const ArrayView& piece) {
   if (piece.size == 0) return {};
   const std::uint64_t skip = static_cast<std::uint64_t>(first) * size_of(piece.dtype);

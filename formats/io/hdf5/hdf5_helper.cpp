@@ -19,9 +19,9 @@ namespace sptile::formats {
 namespace {
 
 constexpr int kSliceMilliseconds = 50;
-constexpr int kMostSlices = 10 * 60 * 1000 / kSliceMilliseconds;  // without a byte
+constexpr int kMostSlices = 10 * 60 * 1000 / kSliceMilliseconds;  // timeout without a byte
 
-/// A descriptor that closes itself. It is above those that the helper gets.
+/// Owns a descriptor numbered above those passed to the helper.
 class Descriptor {
  public:
   explicit Descriptor(int fd) : fd_(fd) {}
@@ -41,7 +41,7 @@ class Descriptor {
   int fd_;
 };
 
-/// What the helper has open: its socket as 0, nothing as 1 and 2, the file as 3.
+/// Descriptors of the helper: 0 is the socket, 1 and 2 are /dev/null, 3 is the file.
 class Actions {
  public:
   Actions(int socket, int file) {
@@ -63,8 +63,8 @@ class Actions {
   int error_ = 0;
 };
 
-/// Every signal as a fresh process has it, and a process group of its own: Ctrl-C is for this process, which
-/// ends the helper.
+/// Default signal actions and a separate process group: Ctrl-C is meant for this process, which then ends the
+/// helper.
 class Attributes {
  public:
   Attributes() {
@@ -141,9 +141,8 @@ Hdf5Helper& Hdf5Helper::operator=(Hdf5Helper&& other) noexcept {
   return *this;
 }
 
-// Shut down, the socket ends the helper also where processes forked meanwhile have copies of it, and where
-// its number may be that of another process by now. Killing it takes less time, and ends one that was
-// stopped.
+// Shutting down the socket ends the helper even if forked processes hold copies of the socket, and if the
+// process id was reused. Killing is faster and also ends a stopped helper.
 Hdf5Helper::~Hdf5Helper() {
   if (socket_ >= 0) {
     ::shutdown(socket_, SHUT_RDWR);
@@ -154,7 +153,7 @@ Hdf5Helper::~Hdf5Helper() {
   while (::waitpid(child_, nullptr, 0) < 0 && errno == EINTR) continue;
 }
 
-// Until the helper has answered, nothing is known of the file.
+// Errors are Errc::io until the helper has answered: none of them is about the file yet.
 Status Hdf5Helper::greet() {
   damaged_ = Errc::io;
   auto hello = ask(Hdf5Op::hello);
@@ -172,8 +171,8 @@ tl::unexpected<Error> Hdf5Helper::ended() const {
   return fail(Errc::io, "the HDF5 process ended unexpectedly; memory may be low");
 }
 
-// Usually the end of the socket says so. A process that this one forked while it started the helper may have
-// a copy of the helper's end.
+// Usually the end of the socket shows this. A process forked while the helper was started may hold a copy of
+// the helper's end, though.
 bool Hdf5Helper::is_gone() const {
   if (child_ < 0) return false;
   siginfo_t ended{};
@@ -181,7 +180,8 @@ bool Hdf5Helper::is_gone() const {
   return asked == 0 ? ended.si_pid == child_ : errno == ECHILD;
 }
 
-// Slices are counted, not looked up on a clock: time during which both processes are stopped does not count.
+// Counts time slices instead of reading a clock, so that time during which both processes are stopped does
+// not count.
 Status Hdf5Helper::wait() {
   pollfd waited{socket_, POLLIN, 0};
   for (int slice = 0; slice < kMostSlices; ++slice) {

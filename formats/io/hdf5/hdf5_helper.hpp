@@ -1,4 +1,4 @@
-// A process that calls HDF5 for this one.
+// A helper process that calls HDF5 for this one.
 #pragma once
 
 #include <sys/types.h>
@@ -13,30 +13,30 @@
 
 namespace sptile::formats {
 
-/// The other end of a program (formats/hdf5_helper) that has one file open and asks HDF5 what it is asked.
-/// HDF5 may crash, loop or call exit on a damaged file and where memory is short; the helper then ends, and
-/// each question fails. It ends with this object, with the thread that started it, and when it uses more
-/// processor time than the file can need. An answer counts when it has arrived: how the process ended does
-/// not matter, so programs may ignore SIGCHLD.
+/// Connection to a program (formats/hdf5_helper) that has one file open and performs HDF5 requests. HDF5 may
+/// crash, loop or call exit on a damaged file or if memory is short; the helper then ends and every request
+/// fails. The helper also ends with this object, with the thread that started it, and when it uses more
+/// processor time than the file can need. Answers that have arrived are valid whatever the exit status, so
+/// programs may ignore SIGCHLD.
 class Hdf5Helper {
  public:
-  /// Starts a helper for the file open as `fd` (-1: none), which stays the caller's. Errc::io when there is
-  /// no memory or no process for it. `damaged`: what it means when the helper ends by itself.
+  /// Starts a helper for the file open as `fd` (-1: none), which the caller keeps. `damaged` is the error
+  /// code if the helper ends unexpectedly. Errc::io if there is no memory or process for it.
   static Result<Hdf5Helper> start(int fd, Errc damaged, const Progress* progress = nullptr);
-  /// Asks whoever serves the socket (serve_hdf5 on another thread), which is closed with this object.
+  /// Connects to serve_hdf5 in another thread. Takes ownership of the socket.
   static Hdf5Helper connected_to(int socket) { return Hdf5Helper(socket); }
 
   Hdf5Helper(Hdf5Helper&& other) noexcept;
   Hdf5Helper& operator=(Hdf5Helper&& other) noexcept;
   ~Hdf5Helper();
 
-  /// Asks, and returns the fields of the answer. Errors are those of the helper; Errc::io "cancelled" soon
-  /// after `progress` was cancelled.
+  /// Sends a request and returns the fields of the answer. Errors are those of the helper; Errc::io
+  /// "cancelled" soon after `progress` is cancelled.
   Result<FieldReader> ask(Hdf5Op op, const Fields& fields = {});
-  /// Asks for data that fill `to`.
+  /// Requests data that fill `to`.
   Status ask_data(Hdf5Op op, const Fields& fields, std::span<std::byte> to);
 
-  /// The version of HDF5 ("1.10.8"); empty before start().
+  /// Returns the version of HDF5 ("1.10.8"); empty before start().
   [[nodiscard]] const std::string& version() const { return version_; }
 
  private:

@@ -1,4 +1,4 @@
-// Matrices in HDF5 files of other programs, of whatever kind.
+// Reader of matrices in HDF5 files of other programs.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace sptile::formats {
 
-/// Reads a matrix of an HDF5 file of whatever kind its root tells: binsparse, AnnData (.h5ad), 10x Genomics.
-/// `name` is for messages. Errc::bad_input with the contents of the root if it is none of these.
+/// Reads the matrix of an HDF5 file whose kind is detected from its root: binsparse, AnnData (.h5ad) or 10x
+/// Genomics. `name` is for messages. Errc::bad_input, listing the contents of the root, for other files.
 Result<ReadMatrix> read_hdf5_matrix(Result<Hdf5Reader> file, const std::string& name, bool real_part);
 
 }  // namespace sptile::formats

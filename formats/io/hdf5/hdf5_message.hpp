@@ -1,4 +1,4 @@
-// Messages between a process and its HDF5 helper, the program that calls the HDF5 library for it. See
+// Messages between a process and its HDF5 helper, a program that calls the HDF5 library. See
 // docs/design/decisions/0028-hdf5-in-a-helper.md.
 #pragma once
 
@@ -10,10 +10,10 @@
 
 namespace sptile::formats {
 
-/// Changes whenever a message does: a helper of another version is refused.
+/// Incremented with each change of a message; helpers of another version are rejected.
 inline constexpr std::int64_t kHdf5Protocol = 1;
 
-/// Requests, with their fields and, after the arrow, the fields of the answer.
+/// Requests. Each comment lists the request's fields and, after the arrow, those of the answer.
 enum class Hdf5Op : std::uint32_t {
   hello,          ///< -> protocol, version of HDF5
   open_input,     ///< name for messages ->
@@ -21,7 +21,7 @@ enum class Hdf5Op : std::uint32_t {
   integers,       ///< attribute, object -> found, count, numbers
   has,            ///< path -> found
   names,          ///< -> count, names
-  array,          ///< name -> handle, kind, bytes of an element, elements
+  array,          ///< name -> handle, kind, bytes per element, elements
   read,           ///< handle, dtype -> data, then an answer without fields
   create_output,  ///< user block ->
   open_output,    ///< ->
@@ -36,19 +36,19 @@ enum class Hdf5Op : std::uint32_t {
 };
 inline constexpr std::uint32_t kHdf5Ops = 18;
 
-/// What the filters that sptile knows make of a byte at most: deflate.
+/// Maximum compression ratio of the supported filters (deflate).
 inline constexpr std::int64_t kMostHdf5Ratio = 1032;
 
 enum class Hdf5Answer : std::uint32_t { done, failed, data };
 
-/// In front of each message: an Hdf5Op or Hdf5Answer, and the number of bytes that follow.
+/// Precedes each message: an Hdf5Op or Hdf5Answer, and the number of bytes that follow.
 struct Hdf5Head {
   std::uint32_t kind = 0;
   std::uint32_t bytes = 0;
 };
-inline constexpr std::uint32_t kMostHdf5Bytes = 4 << 20;  ///< of a message
+inline constexpr std::uint32_t kMostHdf5Bytes = 4 << 20;  ///< maximum bytes per message
 
-/// Fields of a message under construction.
+/// Builds the fields of a message.
 class Fields {
  public:
   Fields& number(std::int64_t value);
@@ -59,13 +59,13 @@ class Fields {
   std::string bytes_;
 };
 
-/// Takes the fields out again. Missing ones are 0 and "", and the message is not intact.
+/// Parses the fields. Missing fields are 0 and "" and make the message invalid.
 class FieldReader {
  public:
   explicit FieldReader(std::string bytes) : bytes_(std::move(bytes)) {}
   std::int64_t number();
   std::string text();
-  /// True when no field was missing so far.
+  /// Returns whether no field was missing so far.
   [[nodiscard]] bool intact() const { return intact_; }
 
  private:
@@ -79,7 +79,7 @@ class FieldReader {
 Fields fields_of(const Error& error);
 Error error_of(FieldReader& fields);
 
-/// Sends one message; false when the other side is gone.
+/// Sends one message; returns false if the connection is closed.
 bool send_message(int socket, std::uint32_t kind, std::string_view bytes) noexcept;
 
 }  // namespace sptile::formats

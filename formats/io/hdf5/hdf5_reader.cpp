@@ -14,14 +14,15 @@
 namespace sptile::formats {
 namespace {
 
-constexpr std::int64_t kMostItems = 32;  // names, numbers of an attribute
+constexpr std::int64_t kMostItems = 32;  // maximum number of names, or of numbers in an attribute
 
 tl::unexpected<Error> named(Error error, const std::string& name) {
   if (error.where.empty()) error.where = name;
   return tl::unexpected(std::move(error));
 }
 
-// What HDF5 can read numbers from; anything else comes from a helper that a file has broken.
+// Returns whether HDF5 can read numbers as this type; other values come from a helper corrupted by a damaged
+// file.
 bool is_type(NumberType type) {
   const bool width = type.bytes == 1 || type.bytes == 2 || type.bytes == 4 || type.bytes == 8;
   return type.kind >= NumberKind::boolean && type.kind <= NumberKind::real && width &&

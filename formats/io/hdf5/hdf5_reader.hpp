@@ -1,4 +1,4 @@
-// HDF5 files of other programs, read with care, by a helper.
+// Reader of HDF5 files of other programs, through a helper process that isolates crashes.
 #pragma once
 
 #include <cstdint>
@@ -13,40 +13,41 @@
 
 namespace sptile::formats {
 
-/// An array of one dimension, of integers or real numbers.
+/// A one-dimensional array of integers or real numbers.
 struct Hdf5Array {
   std::string name;
   NumberType type;
-  std::int64_t size = 0;    ///< elements; the file has the bytes for them
-  std::int64_t handle = 0;  ///< the helper's
+  std::int64_t size = 0;    ///< elements; checked against the file's size
+  std::int64_t handle = 0;  ///< handle in the helper
 };
 
-/// A file open for reading. Errors are Errc::bad_input and Errc::unsupported with file and array, Errc::io
-/// where memory is short or the reading was cancelled.
+/// A file open for reading. Errc::bad_input and Errc::unsupported with file and array; Errc::io if memory is
+/// short or reading was cancelled.
 class Hdf5Reader {
  public:
-  /// Has a helper read the file open as `fd`, which stays the caller's.
+  /// Starts a helper for the file open as `fd`, which the caller keeps.
   static Result<Hdf5Reader> open(int fd, std::string name, const Progress* progress = nullptr);
-  /// The same with a helper that was started for a file of so many bytes.
+  /// Uses a helper that was started for a file of `file_bytes` bytes.
   static Result<Hdf5Reader> open(Hdf5Helper helper, std::string name, std::int64_t file_bytes);
 
-  /// The text of an attribute of the root or of the group or array `object`; nothing where there is none.
+  /// Returns the text of an attribute of the root, or of the group or array `object`; nothing if it is
+  /// missing.
   Result<std::optional<std::string>> text(const std::string& attribute,
                                           const std::string& object = ".") const;
-  /// The numbers of an attribute of `object`, integers; nothing where there is none. Errc::bad_input for
-  /// others, and for more than 32.
+  /// Returns the integers of an attribute of `object`; nothing if it is missing. Errc::bad_input for other
+  /// types and for more than 32 numbers.
   Result<std::optional<std::vector<std::int64_t>>> integers(const std::string& attribute,
                                                             const std::string& object) const;
-  /// True where the path is there, by links inside the file alone.
+  /// Returns whether the path exists, following only links inside the file.
   Result<bool> has(const std::string& path) const;
-  /// Names in the root, the first few.
+  /// Returns the first names in the root.
   Result<std::vector<std::string>> names() const;
 
-  /// Opens an array; its path may lead through groups ("X/data"). Refuses what can be larger than the file:
-  /// data that were never written or stand in other files, filters that sptile does not know, chunks that
-  /// claim more than they can hold. Errc::io where memory cannot hold it with 8 bytes an element.
+  /// Opens an array, also inside groups ("X/data"). Rejects arrays that can be larger than the file: data
+  /// that were never written or are in other files, unknown filters, chunks with impossible sizes. Errc::io
+  /// if 8 bytes per element do not fit in memory.
   Result<Hdf5Array> array(const std::string& name) const;
-  /// Reads all of an array as i32: what does not fit becomes the nearest number that does.
+  /// Reads a complete array. Values out of range are clamped.
   Status read(const Hdf5Array& array, std::int32_t* to) const;
   Status read(const Hdf5Array& array, std::int64_t* to) const;
   Status read(const Hdf5Array& array, std::uint64_t* to) const;

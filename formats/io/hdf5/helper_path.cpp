@@ -12,11 +12,11 @@ constexpr std::string_view kInstalled = SPTILE_HELPER_FOLDER "/sptile-hdf5",
 constexpr InstallPlace kPlaces[] = {
     {SPTILE_BINDIR, kInstalled},
     {SPTILE_LIBDIR, kInstalled},
-    // wheels: libraries, and commands as auditwheel moves them
+    // Wheels: libraries, and commands as moved by auditwheel.
     {".sptile.mesonpy.libs", kInWheel},
     {"sptile.libs", kInWheel},
     {"sptile.scripts", kInWheel},
-    // the build folder
+    // Build directory.
     {"tools", kBuilt},
     {"tools/capi", kBuilt},
     {"tests", kBuilt},

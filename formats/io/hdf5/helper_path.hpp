@@ -1,4 +1,4 @@
-// Finds the helper program that was built or installed with this library or command.
+// Locates the helper program that was built or installed with this library or command.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace sptile::formats {
 
-/// The path of sptile-hdf5: in the folder of the file that this code was loaded from, or at a fixed place
-/// relative to it, as builds, installations and wheels have it. No variable and no search path can name
-/// another program. Errc::io with the places where it is missing.
+/// Returns the path of sptile-hdf5: in the folder of the file that contains this code, or at a fixed place
+/// relative to it, as in builds, installations and wheels. Ignores environment variables and search paths.
+/// Errc::io, listing the places, if it is missing.
 Result<std::string> helper_path();
 
 }  // namespace sptile::formats

@@ -16,7 +16,7 @@
 namespace sptile::formats {
 namespace {
 
-// Calls f(segment, first, last, position of the first) for the runs of memory that hold entries [begin, end).
+// Calls f(segment, first, last, position of the first) for the contiguous ranges of entries [begin, end).
 template <class F>
 void for_each_run(EntryStore& store, std::int64_t begin, std::int64_t end, const F& f) {
   std::int64_t position = 0;
@@ -28,7 +28,7 @@ void for_each_run(EntryStore& store, std::int64_t begin, std::int64_t end, const
   }
 }
 
-// row_ptr of entries whose rows never decrease.
+// Returns row_ptr of entries whose rows never decrease.
 Buffer<std::int64_t> row_pointers(EntryStore& store, std::int64_t rows) {
   Buffer<std::int64_t> row_ptr(rows + 1);
   const std::int64_t entries = store.entries();
@@ -53,7 +53,7 @@ Buffer<std::int64_t> row_pointers(EntryStore& store, std::int64_t rows) {
 
 bool in_one_run(EntryStore& store) { return store.pieces().size() == 1 && store.pieces().front().begin == 0; }
 
-// Columns and values in file order: taken over where they stand side by side, copied otherwise.
+// Moves columns and values, in file order, into the matrix; copies them if they are in several segments.
 void take_entries(EntryStore& store, Csr& csr) {
   const std::int64_t entries = store.entries();
   if (in_one_run(store)) {
@@ -82,13 +82,13 @@ void take_entries(EntryStore& store, Csr& csr) {
   });
 }
 
-// The other half of a matrix that is given by one triangle.
+// Relation of the other triangle to the stored one.
 enum class Mirror { none, same, negated };
 
 Mirror mirror_of(MtxSymmetry symmetry) {
   if (symmetry == MtxSymmetry::general) return Mirror::none;
   return symmetry == MtxSymmetry::skew_symmetric ? Mirror::negated
-                                                 : Mirror::same;  // hermitian: the real part
+                                                 : Mirror::same;  // Hermitian: the real part
 }
 
 double negated(double x) { return -x; }
@@ -165,7 +165,7 @@ void list_entries(EntryStore& store, Mirror mirror, SparseArrays& list, T* value
   });
 }
 
-// All entries, those of the mirror image included.
+// Returns all entries, including mirror images.
 SparseArrays entry_list(EntryStore& store, const MtxHeader& header, DType dtype) {
   const Mirror mirror = mirror_of(header.symmetry);
   SparseArrays list;
@@ -186,8 +186,8 @@ SparseArrays entry_list(EntryStore& store, const MtxHeader& header, DType dtype)
   return list;
 }
 
-// Array files list values by columns, of the lower triangle where there is a symmetry. Gives them rows and
-// columns.
+// Sets rows and columns of array files, which list values by columns (of the lower triangle if there is a
+// symmetry).
 void number_array_entries(EntryStore& store, const MtxHeader& header) {
   const bool triangle = header.symmetry != MtxSymmetry::general;
   const int below = header.symmetry == MtxSymmetry::skew_symmetric ? 1 : 0;
@@ -206,7 +206,8 @@ void number_array_entries(EntryStore& store, const MtxHeader& header) {
                });
 }
 
-// Row pointers, of which the sort counts in a second array, and what is not taken over from the store.
+// Checks the memory for row pointers, the sort's second array of them, and arrays not taken over from the
+// store.
 Status check_memory_of(const MtxHeader& header, EntryStore& store, bool in_order, std::int64_t memory_limit) {
   const bool taken = in_order && (store.entries() == 0 || in_one_run(store));
   const std::int64_t copies = mirror_of(header.symmetry) == Mirror::none ? 1 : 2;

@@ -1,4 +1,4 @@
-// The last step of reading: parsed entries become a CSR matrix.
+// Assembly of parsed entries into a CSR matrix.
 #pragma once
 
 #include "formats/core/error.hpp"
@@ -7,10 +7,10 @@
 
 namespace sptile::formats {
 
-/// Expands the symmetry, orders entries by row and column and sums duplicates; the sums, also the counts of a
-/// pattern, have the type `dtype`. `sorted`: the rows of the entries never decrease; then nothing is moved.
-/// Empties the store. Errc::io when the row pointers do not fit in memory. With `compress_rows`, a matrix
-/// that is mostly_empty keeps only its rows with entries.
+/// Expands the symmetry, sorts entries by row and column, and sums duplicates; sums, and counts for a
+/// pattern, have type `dtype`. `sorted` promises that rows never decrease; no entry is then moved. Empties
+/// the store. Errc::io if the row pointers do not fit in memory. With `compress_rows`, a matrix that is
+/// mostly_empty stores only its nonempty rows.
 Result<AssembledCsr> entries_to_csr(const MtxHeader& header, EntryStore& store, bool sorted, DType dtype,
                                     std::int64_t memory_limit, bool compress_rows = false);
 

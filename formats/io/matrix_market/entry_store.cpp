@@ -18,7 +18,7 @@ std::int64_t EntryStore::entry_bytes() const {
          static_cast<std::int64_t>(size_of(dtype_));
 }
 
-// Segments may be larger than what is filled of them: what counts is what is reserved.
+// Counts reserved entries, because segments can be larger than the part that is filled.
 void EntryStore::claim_more(std::int64_t lines) {
   constexpr std::int64_t kStep = 4 << 20, kClaimed = 4 * kStep;
   unclaimed_ += lines * entry_bytes();

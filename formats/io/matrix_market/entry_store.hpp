@@ -1,4 +1,4 @@
-// Entries of a coordinate (or array) file between parsing and CSR.
+// Parsed entries of a coordinate or array file.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace sptile::formats {
 
-/// Memory for entries. Blocks of text get room for one entry per line before they are parsed, side by side in
-/// file order, so that parsing needs no second copy.
+/// Memory for entries. Blocks of text reserve one entry per line before they are parsed, contiguously in file
+/// order, so that parsing needs no second copy.
 struct EntrySegment {
   Buffer<std::int32_t> rows, cols;  ///< empty for array files
-  Array values;                     ///< not present for a pattern
+  Array values;                     ///< absent for a pattern
   std::int64_t capacity = 0;
   std::int64_t used = 0;
 };
@@ -27,22 +27,22 @@ struct EntryPiece {
 
 class EntryStore {
  public:
-  /// `proven` entries fit in the text that is known to be there, so memory for them may be asked for at once;
-  /// for the rest it grows by `segment_entries`.
+  /// The text is long enough for `proven` entries, whose memory may be allocated at once; beyond that, memory
+  /// grows in steps of `segment_entries`.
   EntryStore(const MtxHeader& header, DType dtype, std::int64_t proven, std::int64_t segment_entries);
 
-  /// Makes room for the entries of a block with so many lines. Throws OutOfMemory.
+  /// Reserves space for the entries of a block with `lines` lines. Throws OutOfMemory.
   EntryPiece reserve(std::int64_t lines);
-  /// Where the entries of a reserved piece go. Pointers stay valid.
+  /// Returns the destination of a reserved piece. Pointers stay valid.
   [[nodiscard]] EntryTarget target(const EntryPiece& piece);
-  /// Keeps the first `count` entries of a piece; call it in file order.
+  /// Keeps the first `count` entries of a piece; must be called in file order.
   void keep(EntryPiece piece, std::int64_t count);
 
   [[nodiscard]] std::vector<EntrySegment>& segments() { return segments_; }
   [[nodiscard]] const std::vector<EntryPiece>& pieces() const { return pieces_; }
   [[nodiscard]] std::int64_t entries() const { return entries_; }
   [[nodiscard]] DType dtype() const { return dtype_; }  ///< none for a pattern
-  /// Returns the bytes of a row id, a column id and a value, of array files of a value alone.
+  /// Returns the bytes per entry: row id, column id and value; for array files only the value.
   [[nodiscard]] std::int64_t entry_bytes() const;
 
  private:
@@ -54,7 +54,7 @@ class EntryStore {
   std::vector<EntrySegment> segments_;
   std::vector<EntryPiece> pieces_;
   std::int64_t entries_ = 0;
-  std::int64_t unclaimed_ = 0;  ///< bytes that were reserved since free memory was last looked at
+  std::int64_t unclaimed_ = 0;  ///< bytes reserved since the last check of free memory
 };
 
 }  // namespace sptile::formats

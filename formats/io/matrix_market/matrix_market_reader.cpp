@@ -23,7 +23,7 @@
 namespace sptile::formats {
 namespace {
 
-// A header, and the text behind it that came in the same block.
+// The header, and the text after it in the same block.
 struct Opening {
   MtxHeader header;
   std::int64_t size_line = 0;
@@ -32,8 +32,9 @@ struct Opening {
 
 std::string place(const std::string& name, std::int64_t line) { return name + ":" + std::to_string(line); }
 
-// Entries that the text still has room for. The size of a plain file shows when its header lies, before
-// anything is allocated; a short rest is read all the same, to name the line where it goes wrong.
+// Returns the number of entries that fit in the remaining text. A header that promises more than the size of
+// a plain file allows is thus detected before allocating; a short rest is read nevertheless, to report the
+// line with the error.
 Result<std::int64_t> proven_entries(const Opening& opening, const TextStream& stream) {
   constexpr std::int64_t kShort = 64 << 10;
   const std::optional<std::int64_t> size = stream.size();
@@ -75,7 +76,7 @@ Result<Opening> read_opening(LineBlocks& blocks, bool real_part) {
   }
 }
 
-// A block on its way through the pipeline.
+// A block in the pipeline.
 struct Work {
   TextBlock block;
   EntryPiece piece;
@@ -83,8 +84,8 @@ struct Work {
   BlockSummary summary;
 };
 
-// Reads, parses and checks the body. The first and the last stage see the blocks in file order, so the first
-// error of the file is the one reported, for any number of threads.
+// Reads, parses and checks the body. The first and the last stage process blocks in file order, so that the
+// first error of the file is reported for any number of threads.
 class BodyReader {
  public:
   BodyReader(LineBlocks& blocks, Opening opening, std::int64_t proven, const MtxReadOptions& options,
@@ -118,22 +119,22 @@ class BodyReader {
   const MtxReadOptions& options_;
   EntryStore store_;
 
-  std::optional<TextBlock> first_;  // what the header's block holds of the body
+  std::optional<TextBlock> first_;  // start of the body, from the block with the header
   std::vector<std::unique_ptr<Work>> works_;
   parallel::IdleItems<Work> idle_;
-  Status source_ = {};                // trouble of the first stage
-  std::atomic<bool> stopped_{false};  // the last stage has seen an error
-  std::optional<Error> error_;        // that error
+  Status source_ = {};                // error of the first stage
+  std::atomic<bool> stopped_{false};  // the last stage found an error
+  std::optional<Error> error_;        // error of the last stage
 
   bool sorted_ = true;
   std::int32_t last_row_ = 0;
-  bool lower_ = false, upper_ = false;  // triangles seen so far
+  bool lower_ = false, upper_ = false;  // triangles with entries so far
   std::int64_t nonfinite_ = 0;
   ValueLoss loss_;
-  std::optional<Error> overflow_;  // the first
+  std::optional<Error> overflow_;  // first overflow
 };
 
-// The next block, with room for its entries; nullptr at the end.
+// Returns the next block, with space for its entries; nullptr at the end.
 Work* BodyReader::read() {
   if (stopped_) return nullptr;
   if (cancelled(options_.progress)) {
@@ -156,7 +157,7 @@ Work* BodyReader::read() {
   return work;
 }
 
-// The first entry beyond those that the header promises.
+// Returns the first entry beyond the number promised by the header.
 std::optional<LineDefect> BodyReader::find_surplus(const Work& work) const {
   const std::int64_t room = header_.entries - store_.entries();
   if (work.summary.entries <= room) return std::nullopt;
@@ -165,7 +166,7 @@ std::optional<LineDefect> BodyReader::find_surplus(const Work& work) const {
                         std::to_string(size_line_) + "; correct the count or remove the surplus"};
 }
 
-// The first entry that stands in the other triangle than the first one of the file that is off the diagonal.
+// Returns the first entry outside the triangle of the file's first off-diagonal entry.
 std::optional<LineDefect> BodyReader::find_other_triangle(const Work& work) {
   if (header_.symmetry == MtxSymmetry::general || !header_.coordinate) return std::nullopt;
   const bool mixed = (lower_ || work.summary.lower) && (upper_ || work.summary.upper);

@@ -1,4 +1,4 @@
-// The reader of matrix_market.hpp with its sizes open, for tests and fuzzers.
+// Reader of matrix_market.hpp with configurable sizes, for tests and fuzzers.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace sptile::formats {
 
-/// Any sizes give the same result.
+/// Sizes that do not affect the result.
 struct MtxReadSizes {
   std::int64_t block_bytes = 256 << 10;    ///< text parsed by one task
-  std::int64_t segment_entries = 4 << 20;  ///< memory is taken in such steps where the text's size is unknown
-  std::int64_t memory_limit = 0;           ///< bytes that row pointers may take; 0: what the system has
+  std::int64_t segment_entries = 4 << 20;  ///< allocation step if the size of the text is unknown
+  std::int64_t memory_limit = 0;           ///< maximum bytes of row pointers; 0: the available memory
 };
 
 Result<MtxMatrix> read_matrix_market(InputBytes input, const MtxReadOptions& options,

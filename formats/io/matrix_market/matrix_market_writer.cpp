@@ -28,19 +28,19 @@ std::string header_text(const CsrView& a, const std::string& comment) {
   return text + std::to_string(a.rows) + " " + std::to_string(a.cols) + " " + std::to_string(a.nnz()) + "\n";
 }
 
-// Some lines on their way through the pipeline.
+// Lines in the pipeline.
 struct Lines {
-  std::int64_t begin = 0, end = 0;  // entries
+  std::int64_t begin = 0, end = 0;  // range of nonzeros
   Buffer<char> text;
   std::int64_t length = 0;
 };
 
-// The row of an entry.
+// Returns the row of a nonzero.
 std::int64_t row_of(const CsrView& a, std::int64_t entry) {
   return std::upper_bound(a.row_ptr.begin(), a.row_ptr.end(), entry) - a.row_ptr.begin() - 1;
 }
 
-// Prints entries [lines.begin, lines.end): the row and a blank are printed once a row and copied after that.
+// Prints nonzeros [lines.begin, lines.end). The row id and a blank are formatted once per row, then copied.
 template <class T>
 void print_lines(const CsrView& a, const T* values, Lines& lines) {
   char* out = lines.text.data();

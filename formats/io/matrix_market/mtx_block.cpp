@@ -17,8 +17,8 @@
 namespace sptile::formats {
 namespace {
 
-// The quick path. Each function reads one thing at p and returns where it ends, or nullptr when the line
-// needs parse_line: because it is unusual, or wrong.
+// Fast path. Each function parses one item at p and returns its end, or nullptr if the line is unusual or
+// wrong and needs parse_line.
 
 inline const char* skip_blanks(const char* p) {
   while (is_blank(*p)) ++p;
@@ -64,7 +64,7 @@ struct IntegerValue {
     p += negative ? 1 : 0;
     std::uint64_t digits = 0;
     const char* const end = append_digits(p, digits);
-    if (end == p || end - p > 15) return nullptr;  // 15 digits are exact in double
+    if (end == p || end - p > 15) return nullptr;  // up to 15 digits are exact in double
     const auto integer = static_cast<std::int64_t>(digits);
     if constexpr (std::is_same_v<T, float>)
       value = static_cast<float>(negative ? -integer : integer);
@@ -75,12 +75,12 @@ struct IntegerValue {
 };
 
 template <class T>
-struct ComplexValue {  // rare: always the full grammar
+struct ComplexValue {  // rare: always uses the full grammar
   using Type = T;
   static const char* read(const char*, T&) { return nullptr; }
 };
 
-// All integers of smaller magnitude are values of T.
+// Smallest magnitude from which on T does not represent all integers.
 template <class T>
 constexpr double kFirstInexact = 0x1p53;
 template <>
@@ -97,8 +97,8 @@ struct PatternValue {
 template <class V>
 constexpr bool kHasValue = !std::is_same_v<V, PatternValue>;
 
-// Reads a line; returns the start of the next one. Made for lines with single blanks; others cost a little
-// more.
+// Parses a line; returns the start of the next one. Optimized for single blanks; other lines are a little
+// slower.
 template <class V>
 inline const char* quick_line(const MtxHeader& header, const char* p, std::int32_t& row, std::int32_t& col,
                               typename V::Type* value) {
@@ -124,7 +124,7 @@ inline const char* quick_line(const MtxHeader& header, const char* p, std::int32
   return p + 1;
 }
 
-// The target of entries from number `entries` on.
+// Returns the target of entries from number `entries` on.
 template <class T>
 EntryTarget advanced(EntryTarget target, std::int64_t entries) {
   if (target.rows != nullptr) target.rows += entries;
@@ -142,7 +142,7 @@ void look_at_order(const MtxHeader& header, const EntryTarget& target, BlockSumm
   }
 }
 
-// Walks through whole lines. Its state stays in registers as long as no line needs the full grammar.
+// Parses complete lines. The state stays in registers unless a line needs the full grammar.
 template <class V>
 class LineParser {
   using T = typename V::Type;
@@ -183,7 +183,7 @@ class LineParser {
   }
 
  private:
-  // Keeps the entry of the line at p_.
+  // Stores the entry of the line at p_.
   void store(std::int32_t row, std::int32_t col) {
     if (header_.coordinate) {
       target_.rows[entries_] = row;
@@ -197,8 +197,7 @@ class LineParser {
     ++entries_;
   }
 
-  // Counts the value of the line at p_ where it is not a number, or the text says something else than the
-  // type holds.
+  // Counts the value of the line at p_ if it is not finite or if the type cannot represent the text.
   [[gnu::noinline]] void note_unusual(std::int32_t row, std::int32_t col, double value) {
     std::string_view rest(p_, static_cast<std::size_t>(end_ - p_));
     const std::string_view word = split_words(take_line(rest)).word[header_.coordinate ? 2 : 0];
@@ -233,7 +232,7 @@ class LineParser {
   const DType dtype_;
   const std::string_view text_;
   const EntryTarget target_;
-  const double largest_exact_;  // magnitudes from here on, and zeros, are compared with the text
+  const double largest_exact_;  // zeros and magnitudes from here on are compared with the text
   const char* p_;
   const char* const end_;
   std::int64_t entries_ = 0, nonfinite_ = 0;
@@ -241,7 +240,8 @@ class LineParser {
   std::optional<LineDefect> loss_, defect_;
 };
 
-// Closes the gap that comment lines of the first half leave in front of the entries of the second.
+// Moves the entries of the second half next to those of the first, which has fewer entries than lines if
+// there are comments.
 void close_gap(const EntryTarget& target, std::int64_t to, std::int64_t from, std::int64_t count,
                std::size_t width) {
   const auto move = [&](auto* array) { std::copy(array + from, array + from + count, array + to); };
@@ -254,8 +254,8 @@ void close_gap(const EntryTarget& target, std::int64_t to, std::int64_t from, st
                static_cast<std::size_t>(count) * width);
 }
 
-// The end of a line limits how early the next one can start, so one walk leaves half of the processor idle:
-// take two.
+// A line cannot be parsed before the end of the previous one is known, which leaves execution units idle. Two
+// lines, one from each half, are therefore parsed in turn.
 template <class V>
 BlockSummary parse_lines(const MtxHeader& header, DType dtype, std::string_view text,
                          const EntryTarget& target) {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kMostRows = std::numeric_limits<std::int32_t>::max();
 
-// The words a banner may hold, in the order of the format page; some writers use the synonyms.
+// Words of a banner, in the order of the format's specification; some writers use the synonyms.
 template <class T>
 struct Choice {
   std::string_view word;
@@ -58,7 +58,7 @@ Result<T> choose(std::string_view what, std::string_view word, const Choice<T> (
   return bad("unknown " + std::string(what) + " " + quoted(word) + " in the banner; known: " + known);
 }
 
-// Why a first line is no banner.
+// Explains why a first line is not a banner.
 tl::unexpected<Error> no_banner(std::string_view line) {
   constexpr std::string_view kWanted = "for example '%%MatrixMarket matrix coordinate real general'";
   if (line.starts_with("\xFF\xFE") || line.starts_with("\xFE\xFF"))
@@ -66,7 +66,7 @@ tl::unexpected<Error> no_banner(std::string_view line) {
   return bad("expected a Matrix Market banner, got " + quoted(line) + "; " + std::string(kWanted));
 }
 
-// Which combinations make no sense, and why.
+// Returns why a combination of banner words is invalid, if it is.
 std::optional<std::string> contradiction(const MtxHeader& h) {
   if (!h.coordinate && h.field == MtxField::pattern)
     return "array with pattern; a pattern has no values and must be coordinate";
@@ -75,7 +75,7 @@ std::optional<std::string> contradiction(const MtxHeader& h) {
   return std::nullopt;
 }
 
-// A whole number of a size line; what does not fit stays at the largest int64.
+// Parses an integer of a size line, clamped to the maximum int64.
 std::optional<std::int64_t> size_number(std::string_view word) {
   if (word.starts_with('+')) word.remove_prefix(1);
   if (word.empty()) return std::nullopt;
@@ -84,12 +84,13 @@ std::optional<std::int64_t> size_number(std::string_view word) {
     if (c < '0' || c > '9') return std::nullopt;
     if (__builtin_mul_overflow(value, std::int64_t{10}, &value) ||
         __builtin_add_overflow(value, std::int64_t{c - '0'}, &value))
-      value = std::numeric_limits<std::int64_t>::max() / 10;  // stays above every limit, whatever follows
+      value = std::numeric_limits<std::int64_t>::max() / 10;  // stays above every limit, whatever digits
+                                                              // follow
   }
   return value;
 }
 
-// Entries an array file lists.
+// Returns the number of values in an array file.
 std::int64_t array_entries(const MtxHeader& h) {
   const std::int64_t n = h.rows;
   switch (h.symmetry) {
@@ -185,7 +186,7 @@ Status MtxHeaderReader::take_size(std::string_view line) {
 }
 
 std::int64_t fewest_bytes(const MtxHeader& header) {
-  // One digit for each number, each followed by a blank or a line end; the last line end may be missing.
+  // Each number needs a digit and a blank or line end; the last line end may be missing.
   const std::int64_t numbers = (header.coordinate ? 2 : 0) + (header.field == MtxField::pattern   ? 0
                                                               : header.field == MtxField::complex ? 2
                                                                                                   : 1);

@@ -1,4 +1,4 @@
-// The start of a Matrix Market file: banner, comments, size line.
+// Start of a Matrix Market file: banner, comments and size line.
 #pragma once
 
 #include <cstdint>
@@ -9,27 +9,26 @@
 
 namespace sptile::formats {
 
-/// True where text starts with the first word of a banner, in upper or lower case. A byte-order mark, white
-/// space in front of it and one '%' instead of two are accepted: files in circulation have them.
+/// Returns whether text starts with the first word of a banner, ignoring case. Accepts a leading byte-order
+/// mark or white space, and one '%' instead of two, which occur in existing files.
 bool is_banner(std::string_view text);
 
-/// What a line of a Matrix Market file is, by its first word; comments and blank lines may stand anywhere
-/// after the banner.
+/// Returns whether a line is a comment or blank, both of which may be anywhere after the banner.
 bool is_comment_or_blank(std::string_view line);
 
-/// Reads the header line by line. Errors carry no place; the caller knows the line.
+/// Parses the header line by line. Errors have no location; the caller has the line number.
 class MtxHeaderReader {
  public:
-  /// `real_part`: complex files are not refused.
+  /// `real_part`: accept complex files.
   explicit MtxHeaderReader(bool real_part) : real_part_(real_part) {}
 
-  /// Takes the next line (without its end); true when it was the size line, after which `header()` is
-  /// complete. Errc::bad_input for what the format does not allow, Errc::unsupported for complex values and
-  /// for more than 2^31 - 1 rows or columns.
+  /// Parses the next line (without its end). Returns true for the size line, after which `header()` is
+  /// complete. Errc::bad_input for invalid lines, Errc::unsupported for complex values and for more than 2^31
+  /// - 1 rows or columns.
   Result<bool> take(std::string_view line);
 
   [[nodiscard]] const MtxHeader& header() const { return header_; }
-  /// What the file should go on with, for files that end too early.
+  /// Returns a description of the expected next line, for files that end too early.
   [[nodiscard]] std::string_view awaits() const;
 
  private:
@@ -41,8 +40,8 @@ class MtxHeaderReader {
   bool has_banner_ = false;
 };
 
-/// Fewest bytes of text that `entries` entries need, whether or not the last line has an end; -1 when that is
-/// more than 2^63 - 1.
+/// Returns the minimum number of bytes for `entries` entries, with an optional final line end; -1 if it
+/// exceeds 2^63 - 1.
 std::int64_t fewest_bytes(const MtxHeader& header);
 
 }  // namespace sptile::formats

@@ -38,7 +38,7 @@ std::optional<std::string> control_byte(std::string_view line) {
   return "control byte " + quoted({found, 1}) + " in the line; the file is damaged or is not text";
 }
 
-// An index from 1 to `limit`; what is wrong with it otherwise.
+// Parses an index from 1 to `limit`; returns what is wrong otherwise.
 std::optional<std::string> parse_index(std::string_view what, std::string_view word, std::int64_t limit,
                                        std::int32_t& index) {
   const std::string_view digits = word.starts_with('+') ? word.substr(1) : word;
@@ -57,14 +57,15 @@ std::optional<std::string> parse_index(std::string_view what, std::string_view w
   return name + " index " + shown + "; " + name + "s are 1 to " + std::to_string(limit);
 }
 
-// What else a word is that looks like a number to people or to other programs.
+// Explains a word that other programs or readers would take for a number.
 std::string value_hint(std::string_view word, MtxField field) {
   double real = 0;
   if (field == MtxField::integer) {
     if (parse_real(word, real)) return "the field is integer; expected a 64-bit integer";
     return "expected an integer";
   }
-  const std::size_t number = word.find_first_not_of("+-.0123456789");  // where it stops to look like one
+  const std::size_t number = word.find_first_not_of("+-.0123456789");  // end of the part that looks like a
+                                                                       // number
   const char after = number == 0 || number == word.npos ? '\0' : word[number];
   if (after == ',') return "use a decimal point, not a comma";
   if (after == 'x' || after == 'X') return "hexadecimal numbers are not part of the format";

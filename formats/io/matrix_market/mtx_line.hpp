@@ -1,4 +1,4 @@
-// One line of the body of a Matrix Market file: the whole grammar, and every complaint about it.
+// Full grammar and error messages for one body line of a Matrix Market file.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@ namespace sptile::formats {
 
 enum class LineKind { entry, skipped, defect };
 
-/// What a line holds. `skipped` is a comment or a blank line.
+/// Contents of a line. `skipped` is a comment or a blank line.
 struct LineContent {
   LineKind kind = LineKind::skipped;
-  std::int32_t row = 0, col = 0;  ///< from 0; not for array files
-  std::string defect;             ///< what is wrong, and what would be right
+  std::int32_t row = 0, col = 0;  ///< 0-based; unused for array files
+  std::string defect;             ///< what is wrong, and what is expected
 };
 
-/// Reads one line without its end. The value, if the field has one, goes to `value`, whose type is `dtype`.
-/// Exact about everything that the quick path of parse_block does not take.
+/// Parses one line without its end and writes the value, if any, to `value`, of type `dtype`. Handles
+/// everything that the fast path of parse_block rejects.
 LineContent parse_line(const MtxHeader& header, DType dtype, std::string_view line, void* value);
 
 }  // namespace sptile::formats

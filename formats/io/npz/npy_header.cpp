@@ -10,7 +10,7 @@
 namespace sptile::formats {
 namespace {
 
-// Walks through the literal of a Python dictionary.
+// Parser of Python dictionary literals.
 class Literal {
  public:
   explicit Literal(std::string_view text) : text_(text) {}
@@ -44,7 +44,7 @@ class Literal {
     const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), number);
     if (error != std::errc()) return false;
     text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
-    take('L');  // of Python 2
+    take('L');  // written by Python 2
     return true;
   }
 
@@ -69,7 +69,7 @@ bool take_shape(Literal& literal, std::vector<std::int64_t>& shape) {
   return true;
 }
 
-// True where the value of a known key follows.
+// Parses the value of a known key; returns false if it is invalid.
 bool take_value(Literal& literal, const std::string& key, NpyHeader& header) {
   if (key == "descr") return literal.take_string(header.descr);
   if (key == "shape") return take_shape(literal, header.shape);
@@ -95,7 +95,7 @@ bool take_dictionary(Literal& literal, NpyHeader& header) {
 struct KindRow {
   char letter;
   NumberKind kind;
-  std::string_view widths;  // in bytes, each between blanks
+  std::string_view widths;  // valid widths in bytes, each between blanks
 };
 constexpr KindRow kKinds[] = {{'b', NumberKind::boolean, " 1 "},
                               {'i', NumberKind::integer, " 1 2 4 8 "},
@@ -147,7 +147,7 @@ Result<NumberType> number_type(std::string_view descr) {
                                        [=](const KindRow& r) { return r.letter == descr[1]; });
   const std::string width = " " + std::string(descr.substr(2)) + " ";
   if (row == std::end(kKinds) || row->widths.find(width) == std::string_view::npos) return refuse();
-  const bool wide = descr.size() > 3;  // 16
+  const bool wide = descr.size() > 3;  // a width of 16 bytes
   return NumberType{row->kind, wide ? 16 : descr[2] - '0', descr[0] == '>'};
 }
 

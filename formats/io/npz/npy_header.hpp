@@ -1,4 +1,4 @@
-// The header of a .npy array, which is what members of .npz archives are.
+// Header of a .npy array, the content of .npz members.
 #pragma once
 
 #include <cstdint>
@@ -13,24 +13,24 @@ namespace sptile::formats {
 
 inline constexpr std::string_view kNpyMagic = "\x93NUMPY";
 
-/// The bytes in front of the dictionary: magic, version and its length, 2 or 4 bytes of that.
+/// Bytes before the length of the dictionary: magic and version.
 inline constexpr std::int64_t kNpyStart = 8;
 
 struct NpyHeader {
   std::string descr;                ///< "<f8"
   bool columns_first = false;       ///< fortran_order
-  std::vector<std::int64_t> shape;  ///< none negative; their product is count
+  std::vector<std::int64_t> shape;  ///< no negative sizes; their product is count
   std::int64_t count = 1;           ///< elements
 };
 
-/// Reads the dictionary, "{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }". Errc::bad_input for
-/// anything else, Errc::unsupported for pickled objects and for structures.
+/// Parses the dictionary "{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }". Errc::bad_input for
+/// invalid text, Errc::unsupported for pickled objects and structures.
 Result<NpyHeader> parse_npy_header(std::string_view dictionary);
 
-/// Makes one, magic and all, of a multiple of 64 bytes.
+/// Returns a complete header, padded to a multiple of 64 bytes.
 std::string npy_header(std::string_view descr, const std::vector<std::int64_t>& shape);
 
-/// The numbers that "<f8" stands for; Errc::unsupported for other elements.
+/// Returns the number type of a descr such as "<f8"; Errc::unsupported for other elements.
 Result<NumberType> number_type(std::string_view descr);
 
 }  // namespace sptile::formats

@@ -1,4 +1,4 @@
-// Sparse matrices in .npz archives, as SciPy's save_npz writes them, and graphs as data sets keep them.
+// Sparse matrices in .npz archives as written by SciPy's save_npz, and graphs of data sets.
 #pragma once
 
 #include <string>
@@ -10,18 +10,18 @@
 
 namespace sptile::formats {
 
-/// True where an archive holds a matrix, or anything else of NumPy's.
+/// Returns whether an archive contains .npy arrays, of a matrix or others.
 bool is_npz(const ZipReader& zip);
 
-/// Reads a matrix in csr, csc, coo or bsr, of numbers of any type; a matrix of bools that are all true is a
-/// pattern. Without an array `format` the names of the others tell: row and col, indices and indptr (csr), or
-/// the edges of a graph (src_li and dst_li, src and dst, row and col, edge_index), whose entries stand in the
-/// row of the vertex that they come from. Errc::bad_input and Errc::unsupported with file and member: for
-/// other formats, pickles, complex values without `real_part`, sizes that the archive cannot hold. Nothing is
-/// allocated from a number that the archive's size does not allow.
+/// Reads a csr, csc, coo or bsr matrix with numbers of any type; bools that are all true give a pattern.
+/// Without an array `format`, the names of the arrays decide: row and col; indices and indptr (csr); or the
+/// edges of a graph (src_li and dst_li, src and dst, row and col, edge_index), which are stored in the row of
+/// their source vertex. Errc::bad_input and Errc::unsupported with file and member: other formats, pickles,
+/// complex values without `real_part`, sizes that exceed the archive. Allocations are bounded by the
+/// archive's size.
 Result<ReadMatrix> read_npz(ZipReader zip, bool real_part);
 
-/// Writes csr, deflated; a pattern has bools, bf16 becomes f32. As AtomicFile otherwise.
+/// Writes deflated csr; a pattern gets bools, and bf16 becomes f32. Errors as in AtomicFile.
 Status write_npz(const CsrView& a, const std::string& path, Placing placing);
 
 }  // namespace sptile::formats

@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kSuffix = ".npy";
 constexpr std::int64_t kPieceBytes = 256 << 10;
 
-// One array of the archive, header read, elements to come.
+// One array of the archive, positioned after its header.
 class Member {
  public:
   static Result<Member> open(ZipReader& zip, const std::string& name) {
@@ -34,7 +34,7 @@ class Member {
     return fail(Errc::bad_input, (std::string() + ... + parts), zip_->where());
   }
 
-  /// The type of its numbers. Refuses a size that the member does not have.
+  /// Returns the type of the numbers, after checking that the member is large enough for them.
   Result<NumberType> numbers() const {
     auto type = number_type(header_.descr);
     if (!type) return tl::unexpected(at(*zip_, std::move(type.error())));
@@ -45,7 +45,7 @@ class Member {
     return type;
   }
 
-  /// Calls take(bytes, count) with pieces of the elements, in order, and checks the checksum.
+  /// Calls take(bytes, count) for blocks of elements, in order, and verifies the checksum.
   template <class Take>
   Status each_piece(NumberType type, const Take& take) {
     Buffer<char> piece(kPieceBytes);
@@ -81,7 +81,8 @@ class Member {
       bytes += 2;
     }
     std::uint32_t length = 0;
-    std::memcpy(&length, start.data() + kNpyStart, 4);  // little-endian; zeros where there are two bytes
+    std::memcpy(&length, start.data() + kNpyStart, 4);  // little-endian; the upper bytes are zero for a
+                                                        // 2-byte length
     if (length > kLongest)
       return fail(Errc::bad_input, "has a header of " + std::to_string(length) + " bytes");
     std::string dictionary(length, '\0');
@@ -97,8 +98,8 @@ class Member {
   std::int64_t header_bytes_;
 };
 
-// Whole numbers from 0, each below `limit`; T holds them. `header` gets that of the array, which else has one
-// dimension.
+// Reads integers in [0, limit), which must fit in T. Stores the array's header in `header` if given;
+// otherwise the array must be one-dimensional.
 template <class T>
 Result<Buffer<T>> read_integers(ZipReader& zip, const std::string& name, std::int64_t limit,
                                 std::int64_t wanted = -1, NpyHeader* header = nullptr) {
@@ -131,7 +132,7 @@ Result<Buffer<T>> read_integers(ZipReader& zip, const std::string& name, std::in
   return integers;
 }
 
-// "csr", from a member of bytes or characters.
+// Reads the member "format" ("csr"), of bytes or characters.
 Result<std::string> read_format(ZipReader& zip) {
   auto member = Member::open(zip, "format");
   if (!member) return tl::unexpected(std::move(member.error()));
@@ -161,11 +162,11 @@ constexpr FormatRow kFormats[] = {{"csr", ArrayLayout::csr},
                                   {"coo", ArrayLayout::coo},
                                   {"bsr", ArrayLayout::bsr}};
 
-/// The arrays of a matrix by name, where they are not those of SciPy.
+/// Names of a matrix's arrays, other than SciPy's.
 struct ArraysRow {
   ArrayLayout layout;
   std::string_view shape, values, ids;
-  std::string_view starts;  // pointers; of coo, rows
+  std::string_view starts;  // pointers; for coo, rows
 };
 constexpr std::string_view kFormatName = "format";
 constexpr ArraysRow kSciPy = {ArrayLayout::csr, "shape", "data", "indices", "indptr"};
@@ -176,8 +177,8 @@ constexpr ArraysRow kArrays[] = {
     {ArrayLayout::csr, "adj_shape", "adj_data", "adj_indices", "adj_indptr"},
     {ArrayLayout::csr, "adj_matrix.shape", "adj_matrix.data", "adj_matrix.indices", "adj_matrix.indptr"}};
 
-/// The arrays of a graph by name: an edge goes from a vertex of `from` to the one of `to`. Without `to`,
-/// `from` has two rows or columns.
+/// Names of a graph's arrays: edges lead from `from` to `to`. If `to` is empty, `from` has two rows or two
+/// columns.
 struct EdgesRow {
   std::string_view from, to;
 };
@@ -273,7 +274,7 @@ class NpzReader {
     return s ? read_indices() : s;
   }
 
-  // Before the elements of the shape are read: there may be many.
+  // Checks the number of dimensions before the shape is read, because it may be large.
   Status check_dimensions() {
     const auto member = Member::open(zip_, std::string(names_.shape));
     if (!member) return tl::unexpected(member.error());
@@ -292,7 +293,7 @@ class NpzReader {
     return s ? s : fail(s.error().code, s.error().message, zip_.where());
   }
 
-  // Blocks of bsr must divide the matrix.
+  // Sets the block size of bsr, which must divide the shape of the matrix.
   Status take_blocks(const Member& member) {
     const NpyHeader& header = member.header();
     const bool blocks = arrays_.layout == ArrayLayout::bsr;
@@ -352,7 +353,7 @@ class NpzReader {
     return s && !coo ? read_ids(names_.starts, arrays_.pointers, INT64_MAX, majors(arrays_) + 1) : s;
   }
 
-  // An entry an edge, at the row of the vertex that it comes from; square.
+  // Reads one entry per edge, in the row of the source vertex; the matrix is square.
   Status read_edges(const EdgesRow& row) {
     arrays_.layout = ArrayLayout::coo;
     const std::string_view vertices = first_array(zip_, kVertices), weights = first_array(zip_, kWeights);
@@ -389,7 +390,7 @@ class NpzReader {
         zip_.where());
   }
 
-  // Two rows or two columns of vertices.
+  // Reads an array with two rows or two columns of vertices.
   Status read_pairs(std::string_view name, std::int64_t limit) {
     NpyHeader header;
     const auto both = read_integers<std::int32_t>(zip_, std::string(name), limit, -1, &header);
@@ -399,7 +400,8 @@ class NpzReader {
       return fail(Errc::bad_input, "must have two rows: the source and the target vertices of the edges",
                   zip_.where());
     const std::int64_t edges = header.count / 2;
-    const bool apart = rows != header.columns_first;  // the vertices of an edge are not neighbours
+    const bool apart = rows != header.columns_first;  // the two vertices of an edge are not adjacent in
+                                                      // memory
     claim_memory(edges, 2 * sizeof(std::int32_t), "the vertices of its edges");
     arrays_.row_ids = claim<std::int32_t>(edges), arrays_.ids = claim<std::int32_t>(edges);
     for (std::int64_t i = 0; i < edges; ++i) {
@@ -413,7 +415,7 @@ class NpzReader {
   bool real_part_;
   ArraysRow names_ = kSciPy;
   SparseArrays arrays_;
-  std::int64_t ids_ = -1;  // how many the values are
+  std::int64_t ids_ = -1;  // number of values
   LossCounts loss_;
   std::vector<std::string> notes_;
 };

@@ -35,7 +35,7 @@ Status add_array(ZipWriter& zip, const std::string& name, const ArrayView& array
   return add(zip, name, descr_of(array.dtype), {array.size}, bytes_of(array));
 }
 
-// As wide as the columns where that is enough: SciPy wants both of one type.
+// Uses the width of the columns if it suffices, because SciPy requires both to have the same type.
 Status add_pointers(ZipWriter& zip, const CsrView& a) {
   if (a.nnz() > std::numeric_limits<std::int32_t>::max())
     return add_array(zip, "indptr", ArrayView(a.row_ptr));

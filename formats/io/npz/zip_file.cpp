@@ -16,7 +16,7 @@
 namespace sptile::formats {
 namespace {
 
-// minizip opens files by name; here it is handed one that is open.
+// minizip opens files by name; this callback returns a stream that is already open.
 voidpf take_stream(voidpf stream, const void*, int) { return stream; }
 
 zlib_filefunc64_def functions_of(std::FILE* stream) {
@@ -28,7 +28,7 @@ zlib_filefunc64_def functions_of(std::FILE* stream) {
 }
 
 constexpr uLong kEncrypted = 1;
-constexpr std::int64_t kMostRatio = 1032;  // of deflate: 258 bytes for two bits
+constexpr std::int64_t kMostRatio = 1032;  // maximum ratio of deflate: 258 bytes for two bits
 constexpr std::size_t kMostAtOnce = 1 << 30;
 
 }  // namespace
@@ -56,13 +56,13 @@ Result<ZipReader> ZipReader::from_memory(std::string_view bytes, std::string nam
   return open_stream(file, std::move(name));
 }
 
-// Takes the stream over.
+// Takes ownership of the stream.
 Result<ZipReader> ZipReader::open_stream(std::FILE* file, std::string name) {
   ZipReader zip;
   zip.name_ = std::move(name);
   if (::fseeko(file, 0, SEEK_END) == 0) zip.archive_bytes_ = ::ftello(file);
   zlib_filefunc64_def functions = functions_of(file);
-  zip.archive_.reset(::unzOpen2_64("", &functions));  // closes the stream when it fails
+  zip.archive_.reset(::unzOpen2_64("", &functions));  // closes the stream if it fails
   if (!zip.archive_)
     return fail(Errc::bad_input,
                 "a truncated or damaged zip archive: it has no list of members; copy it again", zip.name_);
@@ -150,7 +150,7 @@ Status ZipWriter::finish_member() {
 }
 
 Status ZipWriter::add(const std::string& member, std::int64_t bytes) {
-  constexpr uLong kFirstDay = (1 << 5 | 1) << 16;  // of 1980: zip knows no earlier one
+  constexpr uLong kFirstDay = (1 << 5 | 1) << 16;  // January 1, 1980, the earliest date in zip
   if (Status s = finish_member(); !s) return s;
   zip_fileinfo info{};
   info.dosDate = kFirstDay;

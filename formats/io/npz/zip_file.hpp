@@ -1,4 +1,4 @@
-// Zip archives, read by member and written in one go.
+// Zip archives: random access reader, sequential writer.
 #pragma once
 
 #include <cstdint>
@@ -14,29 +14,29 @@
 
 namespace sptile::formats {
 
-/// The first bytes of an archive with members, and of one without.
+/// Magic numbers of archives with and without members.
 inline constexpr std::string_view kZipMagic = "PK\x03\x04", kEmptyZipMagic = "PK\x05\x06";
 
 /// An archive open for reading, one member at a time. Errors are Errc::bad_input with file and member.
 class ZipReader {
  public:
   static Result<ZipReader> open(const std::string& path);
-  /// Reads a file that is open as `fd`, which it closes.
+  /// Reads the file open as `fd` and takes ownership of it.
   static Result<ZipReader> open(int fd, std::string name);
-  /// Reads from memory, which must outlive the object.
+  /// Reads from memory, which must outlive this object.
   static Result<ZipReader> from_memory(std::string_view bytes, std::string name);
 
-  /// Names of the members, of at most kMostNames.
+  /// Returns the names of the first kMostNames members.
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
   [[nodiscard]] bool has(std::string_view member) const;
 
-  /// Goes to the start of a member. Refuses encrypted ones, those that are neither stored nor deflated, and
-  /// those whose promised size their compressed bytes could not make: nothing can be larger than size().
+  /// Opens a member. Rejects encrypted members, compression other than deflate, and sizes that the compressed
+  /// bytes cannot produce; allocations of size() bytes are therefore bounded.
   Status select(const std::string& member);
-  [[nodiscard]] std::int64_t size() const { return size_; }  ///< bytes of the member, unpacked
-  /// Reads all of `out`; errors where the member ends before that or is damaged.
+  [[nodiscard]] std::int64_t size() const { return size_; }  ///< uncompressed bytes of the member
+  /// Fills `out`; fails if the member ends early or is damaged.
   Status read(std::span<char> out);
-  /// Ends a member: what was read to its end has the right checksum.
+  /// Closes a member and, if it was read completely, verifies its checksum.
   Status finish();
 
   [[nodiscard]] std::string where() const { return name_ + ":" + member_; }  ///< for messages
@@ -55,10 +55,10 @@ class ZipReader {
   std::int64_t size_ = 0;
 };
 
-/// An archive under construction, deflated and without times: the same members give the same bytes.
+/// An archive under construction, deflated and without timestamps: the same members give the same bytes.
 class ZipWriter {
  public:
-  /// As AtomicFile::create.
+  /// Creates the file; see AtomicFile::create.
   static Result<ZipWriter> create(const std::string& path, Placing placing);
   /// Starts a member of `bytes` bytes.
   Status add(const std::string& member, std::int64_t bytes);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kStep = 64 << 10;
 
-// zlib counts in unsigned, so long texts go in pieces.
+// Splits long texts, because zlib's sizes are unsigned ints.
 class GzipEncoder final : public Encoder {
  public:
   GzipEncoder() {
@@ -93,7 +93,7 @@ class ZstdEncoder final : public Encoder {
     do {
       ZSTD_outBuffer to{step.data(), kStep, 0};
       left = ::ZSTD_compressStream2(context_.get(), &to, &from, last ? ZSTD_e_end : ZSTD_e_continue);
-      if (::ZSTD_isError(left) != 0) throw std::bad_alloc();  // nothing else can fail here
+      if (::ZSTD_isError(left) != 0) throw std::bad_alloc();  // the only possible error here
       out.append(step.data(), to.pos);
     } while (from.pos < from.size || (last && left > 0));
   }

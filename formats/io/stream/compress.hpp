@@ -1,4 +1,4 @@
-// Compressed output: a table of codecs, chosen by the ending of the file's name.
+// Compressed output: a table of codecs, selected by the file name's extension.
 #pragma once
 
 #include <memory>
@@ -7,12 +7,12 @@
 
 namespace sptile::formats {
 
-/// Encodes one stream.
+/// Encoder of one stream.
 class Encoder {
  public:
   virtual ~Encoder() = default;
-  /// Takes all of `in`; appends to `out` what is ready of the stream, with `last` its end. std::bad_alloc
-  /// when memory is short.
+  /// Consumes all of `in` and appends the finished output to `out`; `last` ends the stream. Throws
+  /// std::bad_alloc.
   virtual void encode(std::string_view in, bool last, std::string& out) = 0;
 };
 
@@ -21,7 +21,7 @@ struct Compression {
   std::unique_ptr<Encoder> (*make)();
 };
 
-/// Finds how a file of this name is compressed; nullptr when it is not.
+/// Returns the compression for a file name; nullptr if it is not compressed.
 const Compression* find_compression(std::string_view path);
 
 }  // namespace sptile::formats

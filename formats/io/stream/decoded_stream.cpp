@@ -42,7 +42,7 @@ std::int64_t DecodedStream::take_pending(std::span<char> out) {
   return static_cast<std::int64_t>(count);
 }
 
-// Makes some text pending, none at the end.
+// Decodes until text is pending or the stream ends.
 Status DecodedStream::decode_more() {
   for (;;) {
     if (failure_) return tl::unexpected(*failure_);

@@ -1,4 +1,4 @@
-// The bytes of an input that may be compressed, as they are when it is not.
+// Decompressed bytes of an input that may be compressed.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ namespace sptile::formats {
 
 class DecodedStream {
  public:
-  /// Recognises compressed data by its first bytes, whatever the name.
+  /// Recognizes compressed data by its first bytes, ignoring the file name.
   static Result<DecodedStream> open(InputBytes input);
 
-  /// Gives at least one byte, 0 at their end. Errc::bad_input for corrupt or truncated compressed data,
-  /// after the bytes in front of the trouble; how much of it depends on the data alone, not on the calls.
+  /// Reads at least one byte, or returns 0 at the end. Errc::bad_input for corrupt or truncated data, after
+  /// the valid bytes before the defect; their number does not depend on the sizes of the calls.
   Result<std::int64_t> read(std::span<char> out);
 
-  /// Bytes in all; nothing where only reading it all would tell.
+  /// Returns the total number of bytes, if it is known without decoding.
   [[nodiscard]] std::optional<std::int64_t> size() const {
     return codec_ == nullptr ? input_.size() : std::nullopt;
   }
@@ -38,12 +38,12 @@ class DecodedStream {
   InputBytes input_;
   const Codec* codec_ = nullptr;
   std::unique_ptr<Decoder> decoder_;
-  Buffer<char> stored_;            // the first bytes, or a piece of the compressed data
-  std::span<const char> encoded_;  // what the decoder has not yet taken of it
-  Buffer<char> decoded_;           // of a fixed size: decoders that fail lose the output of the failing call
-  std::span<const char> pending_;  // text that is ready to be given
-  std::optional<Error> failure_;   // of the decoder, to be reported after the text in front of it
-  bool ended_ = false;             // nothing is left to read from input_
+  Buffer<char> stored_;            // the first bytes, or a block of compressed data
+  std::span<const char> encoded_;  // input that the decoder has not consumed
+  Buffer<char> decoded_;  // fixed size, because decoders that fail lose the output of the failing call
+  std::span<const char> pending_;  // decoded text not yet read
+  std::optional<Error> failure_;   // error of the decoder, reported after the text before it
+  bool ended_ = false;             // input_ is at its end
 };
 
 }  // namespace sptile::formats

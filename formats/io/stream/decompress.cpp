@@ -29,7 +29,7 @@ auto clipped(const Span& span) {
   return static_cast<unsigned>(std::min<std::size_t>(span.size(), std::numeric_limits<unsigned>::max()));
 }
 
-// Zeros behind a stream are padding: tapes and block devices leave them, and gzip takes them for it, too.
+// Skips zeros after a stream, which are padding of tapes and block devices; gzip ignores them too.
 void skip_padding(std::span<const char>& in) {
   in = in.subspan(static_cast<std::size_t>(std::find_if(in.begin(), in.end(), [](char c) { return c != 0; }) -
                                            in.begin()));
@@ -156,7 +156,7 @@ class ZstdDecoder final : public Decoder {
  public:
   ZstdDecoder() : context_(::ZSTD_createDCtx()) {
     if (!context_) throw std::bad_alloc();
-    // The default refuses what zstd --long=28 and above write.
+    // The default window limit rejects files written with zstd --long=28 and above.
     ::ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, largest_window_log());
   }
 
@@ -174,7 +174,7 @@ class ZstdDecoder final : public Decoder {
   [[nodiscard]] bool complete() const override { return complete_; }
 
  private:
-  // The largest window that fits in memory.
+  // Returns the largest window that fits in memory.
   static int largest_window_log() {
     const ZSTD_bounds bounds = ::ZSTD_dParam_getBounds(ZSTD_d_windowLogMax);
     const auto available = static_cast<std::uint64_t>(std::max<std::int64_t>(available_memory(), 1));
@@ -214,7 +214,7 @@ constexpr Codec kCodecs[] = {
      "7zXZ\0"sv,
      make<XzDecoder>},
     {"zstd", ".zst", "\x28\xb5\x2f\xfd"sv, make<ZstdDecoder>},
-    {"zstd", ".zst", "\x50\x2a\x4d\x18"sv, make<ZstdDecoder>},  // a skippable frame, which pzstd puts first
+    {"zstd", ".zst", "\x50\x2a\x4d\x18"sv, make<ZstdDecoder>},  // skippable frame, which pzstd writes first
 };
 
 struct ForeignCodec {

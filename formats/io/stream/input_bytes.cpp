@@ -24,7 +24,7 @@ Result<InputBytes> InputBytes::open(const std::string& path, const Progress* pro
   if (::fstat(input.fd_, &status) != 0) return system_failure(errno, "cannot examine", input.name_);
   if (S_ISDIR(status.st_mode)) return fail(Errc::io, "is a directory; expected a file", input.name_);
   if (S_ISREG(status.st_mode)) {
-    const off_t start = ::lseek(input.fd_, 0, SEEK_CUR);  // not 0 for `tool < file` after an earlier reader
+    const off_t start = ::lseek(input.fd_, 0, SEEK_CUR);  // nonzero for `tool < file` after an earlier reader
     input.size_ = std::max<std::int64_t>(0, status.st_size - std::max<off_t>(0, start));
     if (!is_stdin) input.offset_ = 0;
   }
@@ -79,8 +79,8 @@ Result<InputBytes> InputBytes::again() const {
 
 int InputBytes::release() { return std::exchange(fd_, -1); }
 
-// Waits until a pipe or a terminal has bytes or has ended. A named pipe counts as ended only after a writer
-// has come.
+// Waits until a pipe or a terminal has bytes or has ended. A named pipe without a writer so far has not
+// ended.
 Status InputBytes::wait_for_bytes() const {
   if (size_) return {};               // regular files are always ready
   constexpr int kBetweenLooks = 100;  // milliseconds

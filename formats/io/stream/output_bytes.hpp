@@ -1,4 +1,4 @@
-// Where written bytes go: a file that appears whole or not at all, perhaps compressed, or standard output.
+// Output to a file that appears completely or not at all, optionally compressed, or to standard output.
 #pragma once
 
 #include <memory>
@@ -14,10 +14,11 @@ namespace sptile::formats {
 
 class OutputBytes {
  public:
-  /// "-" is standard output; otherwise as AtomicFile::create, compressed as the ending of the name says.
+  /// Opens standard output for "-"; otherwise creates the file (see AtomicFile::create), compressed according
+  /// to its extension.
   static Result<OutputBytes> create(const std::string& path, Placing placing);
 
-  /// Writes all of it; Errc::io otherwise.
+  /// Writes all bytes; Errc::io on failure.
   Status write(std::string_view bytes);
   /// Makes a file durable and visible.
   Status commit();

@@ -1,5 +1,5 @@
-// The plain functions, which are deprecated: the newer ones look algorithms up under locks, which a process
-// made by fork while another thread looked would find locked for ever.
+// Uses the deprecated functions, because the newer ones look up algorithms under locks. A process forked
+// during such a lookup would find them locked forever.
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "formats/io/stream/sha256.hpp"
 

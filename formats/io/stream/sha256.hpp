@@ -1,4 +1,4 @@
-// SHA-256 of bytes that arrive piece by piece.
+// Incremental SHA-256.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ class Sha256 {
  public:
   Sha256();
   void update(const void* data, std::size_t bytes);
-  /// Gives the digest in lower-case hex; the last call on an object.
+  /// Returns the digest in lower-case hex; must be the last call.
   std::string finish();
 
  private:

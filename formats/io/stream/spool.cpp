@@ -14,7 +14,7 @@
 namespace sptile::formats {
 namespace {
 
-// A descriptor of a file that has no name any more.
+// Creates a temporary file without a name. Returns its descriptor.
 Result<int> unnamed_file() {
   const char* const folder = std::getenv("TMPDIR");
   std::string path = std::string(folder != nullptr && *folder != '\0' ? folder : "/tmp") + "/sptile-XXXXXX";

@@ -9,7 +9,7 @@ namespace {
 
 std::string_view base_of(std::string_view path) { return path.substr(path.find_last_of('/') + 1); }
 
-// A Matrix Market file that does not come with another one.
+// Returns whether a file is a Matrix Market file that does not belong to another matrix.
 bool is_matrix(std::string_view path) {
   const std::string_view base = base_of(path);
   if (!base.ends_with(".mtx") || base.starts_with('.')) return false;

@@ -1,4 +1,4 @@
-// The matrix in a tar archive, as the SuiteSparse Matrix Collection packs it.
+// Reader of the matrix in a tar archive of the SuiteSparse Matrix Collection.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@
 
 namespace sptile::formats {
 
-/// Gives the text of the one Matrix Market file of an archive, in one pass and without unpacking it.
-/// NAME/NAME_b.mtx, _x.mtx and the like are what comes with the matrix NAME/NAME.mtx, and are left aside.
+/// Reads the single Matrix Market file of an archive in one pass, without extracting it. Files that belong to
+/// the matrix NAME/NAME.mtx, such as NAME/NAME_b.mtx or _x.mtx, are ignored.
 class TarMatrix {
  public:
-  /// Goes to the file; `head` and `archive` as of TarReader. Errc::bad_input, saying what the archive holds,
-  /// where there is none; Errc::unsupported for links and for files stored with holes.
+  /// Finds the file; `head` and `archive` as in TarReader. Errc::bad_input, listing the contents, if there is
+  /// none; Errc::unsupported for links and sparse files.
   static Result<TarMatrix> open(DecodedStream& archive, std::string_view head);
 
-  /// Gives at least one byte of the file, 0 at its end. There it reads on to the end of the archive:
-  /// Errc::bad_input where another matrix stands in it.
+  /// Reads at least one byte of the file, or returns 0 at its end, after reading the rest of the archive.
+  /// Errc::bad_input if the archive contains another matrix.
   Result<std::int64_t> read(std::span<char> out);
 
   [[nodiscard]] const std::string& member() const { return member_; }
@@ -38,9 +38,9 @@ class TarMatrix {
   TarReader reader_;
   std::string archive_name_;
   std::string member_;
-  std::vector<std::string> held_;  // the first names, for messages
+  std::vector<std::string> held_;  // first names in the archive, for messages
   bool more_held_ = false;
-  std::optional<Status> end_;  // how it was, once reached
+  std::optional<Status> end_;  // result of reading the rest, once the end is reached
 };
 
 }  // namespace sptile::formats

@@ -11,7 +11,7 @@
 namespace sptile::formats {
 namespace {
 
-// Where the fields of a header stand.
+// Location of a header field.
 struct Field {
   std::size_t start, length;
 };
@@ -19,26 +19,26 @@ constexpr Field kName{0, 100}, kSize{124, 12}, kChecksum{148, 8}, kMagic{257, 6}
 constexpr std::size_t kType = 156;
 
 constexpr std::int64_t kMostBytes = std::numeric_limits<std::int64_t>::max() - std::int64_t{kTarBlock};
-constexpr std::int64_t kLongestExtension = 1 << 20;  // names and records in front of an entry
+constexpr std::int64_t kLongestExtension = 1 << 20;  // maximum bytes of extended names and records
 
 std::string_view field(std::string_view block, Field f) { return block.substr(f.start, f.length); }
 
-// Up to the first zero.
+// Returns the bytes before the first zero.
 std::string_view text(std::string_view bytes) { return bytes.substr(0, bytes.find('\0')); }
 
-// Octal digits between blanks; nothing for anything else and what does not fit.
+// Parses octal digits between blanks; nothing for invalid or too large numbers.
 std::optional<std::int64_t> octal(std::string_view bytes) {
   std::string_view digits = text(bytes);
   digits.remove_prefix(std::min(digits.find_first_not_of(' '), digits.size()));
   digits = digits.substr(0, digits.find(' '));
   std::int64_t number = 0;
-  if (digits.empty()) return number;  // old archives leave fields empty
+  if (digits.empty()) return number;  // empty fields of old archives
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number, 8);
   if (error != std::errc() || end != digits.data() + digits.size() || number < 0) return std::nullopt;
   return number;
 }
 
-// Octal, or with the first bit set a number of bytes, the most significant first.
+// Parses the size field: octal, or big-endian binary if the first bit is set.
 std::optional<std::int64_t> size_of_content(std::string_view bytes) {
   const auto first = static_cast<unsigned char>(bytes.front());
   if ((first & 0x80) == 0) return octal(bytes);
@@ -51,7 +51,8 @@ std::optional<std::int64_t> size_of_content(std::string_view bytes) {
   return number;
 }
 
-// The sum of all bytes, the checksum itself as blanks. Some old writers took bytes for signed.
+// Compares the checksum, the sum of all bytes with blanks in its own field. Some old writers summed signed
+// bytes.
 bool has_right_checksum(std::string_view block) {
   const auto told = octal(field(block, kChecksum));
   std::int64_t sum = 0, signed_sum = 0;
@@ -78,7 +79,7 @@ bool is_file_type(char type, const std::string& name) {
   return type == '0' || type == '7' || type == 'S' || (type == '\0' && !name.ends_with('/'));
 }
 
-// Links, devices and folders have none, whatever their size says.
+// Links, devices and folders have no content, even if their size is not 0.
 bool has_content(char type) { return type < '1' || type > '6'; }
 
 }  // namespace
@@ -98,7 +99,7 @@ tl::unexpected<Error> TarReader::bad(std::string message) const {
   return fail(Errc::bad_input, std::move(message), archive_.input().name());
 }
 
-// As many bytes as there are.
+// Reads until `out` is full or the stream ends.
 Result<std::int64_t> TarReader::fill(std::span<char> out) {
   std::size_t filled = std::min(head_end_ - head_start_, out.size());
   std::copy_n(head_.begin() + head_start_, filled, out.begin());
@@ -125,7 +126,7 @@ Status TarReader::skip_content() {
   return {};
 }
 
-// False at the end of the archive.
+// Returns false at the end of the archive.
 Result<bool> TarReader::read_header(Block& block) {
   if (Status s = skip_content(); !s) return tl::unexpected(std::move(s.error()));
   const auto count = fill(block);
@@ -153,7 +154,7 @@ Result<std::string> TarReader::read_extension() {
   return bytes;
 }
 
-// "LENGTH KEY=VALUE\n" each, the length that of all of it.
+// Parses records "LENGTH KEY=VALUE\n", where LENGTH counts the complete record.
 Status TarReader::take_records(std::string_view records, Ahead& ahead) const {
   while (!records.empty()) {
     std::size_t length = 0;
@@ -178,7 +179,7 @@ Status TarReader::take_records(std::string_view records, Ahead& ahead) const {
   return {};
 }
 
-// Headers of type x have records of the next entry, those of type L its name; others say nothing of use here.
+// Headers of type x contain records for the next entry, those of type L its name; other types are ignored.
 Status TarReader::take_extension(char type, Ahead& ahead) {
   if (type != 'x' && type != 'L') return {};
   const auto bytes = read_extension();
@@ -188,7 +189,7 @@ Status TarReader::take_extension(char type, Ahead& ahead) {
   return {};
 }
 
-// So that checksums of the compression are looked at, and a hash sees all of the file.
+// Reads to the end, so that checksums of the compression are verified and hashes cover the entire file.
 Status TarReader::drain() {
   Buffer<char> rest(64 << 10);
   for (;;) {

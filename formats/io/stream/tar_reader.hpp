@@ -1,4 +1,4 @@
-// Tar archives, read from front to back.
+// Sequential reader of tar archives.
 #pragma once
 
 #include <array>
@@ -15,32 +15,32 @@ namespace sptile::formats {
 
 inline constexpr std::size_t kTarBlock = 512;
 
-/// True where an archive starts with these bytes: a header whose checksum is right, or one that says "ustar".
+/// Returns whether these bytes start an archive: a header with a valid checksum, or with "ustar".
 bool is_tar(std::string_view head);
 
 struct TarEntry {
   std::string name;
-  std::int64_t size = 0;   ///< bytes of its content; not proven
+  std::int64_t size = 0;   ///< bytes of content, as stated in the header
   bool is_file = false;    ///< not a folder, a link or a device
-  bool is_sparse = false;  ///< its content is stored with holes
+  bool is_sparse = false;  ///< stored as a sparse file
 };
 
-/// Reads ustar, pax and GNU archives and those of before, with long names and any sizes. Errors are
-/// Errc::bad_input with the file: wrong checksums and sizes, archives that are cut off.
+/// Reads ustar, pax, GNU and older archives, with names and sizes of any length. Errors are Errc::bad_input
+/// with the file: wrong checksums or sizes, truncated archives.
 class TarReader {
  public:
-  /// `head` are the first bytes of the archive, which were read already: at most one block. `archive` must
-  /// outlive the reader.
+  /// `head` contains the first bytes of the archive (at most one block), which were already read. `archive`
+  /// must outlive the reader.
   TarReader(DecodedStream& archive, std::string_view head);
 
-  /// Goes to the next entry; nothing at the end of the archive, the stream behind it read to its end.
+  /// Returns the next entry, or nothing at the end of the archive, after reading the stream to its end.
   Result<std::optional<TarEntry>> next();
-  /// Gives at least one byte of the entry's content, 0 at its end.
+  /// Reads at least one byte of the entry's content, or returns 0 at its end.
   Result<std::int64_t> read(std::span<char> out);
 
  private:
   using Block = std::array<char, kTarBlock>;
-  /// What headers in front of an entry say of it.
+  /// Attributes from extension headers that precede an entry.
   struct Ahead {
     std::string name;
     std::optional<std::int64_t> size;
@@ -58,10 +58,10 @@ class TarReader {
 
   DecodedStream& archive_;
   Block head_{};
-  std::size_t head_start_ = 0, head_end_ = 0;  // what was not yet taken of it
-  std::string last_;                           // name of the entry that came last, for messages
-  std::int64_t left_ = 0;                      // bytes of the content
-  std::int64_t padding_ = 0;                   // and behind it, up to a whole block
+  std::size_t head_start_ = 0, head_end_ = 0;  // unread part of head_
+  std::string last_;                           // name of the previous entry, for messages
+  std::int64_t left_ = 0;                      // unread bytes of the content
+  std::int64_t padding_ = 0;                   // bytes of padding after the content
 };
 
 }  // namespace sptile::formats

@@ -19,7 +19,7 @@ Result<TextStream> TextStream::open(InputBytes input) {
   return text;
 }
 
-// What goes wrong here goes wrong again, after the bytes in front of it have been given.
+// Ignores errors: they recur when the bytes before them have been read.
 void TextStream::read_head() {
   while (head_end_ < head_.size()) {
     const auto count = bytes_->read(std::span(head_).subspan(head_end_));

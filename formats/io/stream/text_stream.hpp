@@ -1,4 +1,4 @@
-// Text out of an input that may be compressed, or a matrix in a tar archive.
+// Text of an input that may be compressed, or of a matrix in a tar archive.
 #pragma once
 
 #include <array>
@@ -17,17 +17,18 @@ namespace sptile::formats {
 
 class TextStream {
  public:
-  /// Recognises compressed data and archives by their first bytes, whatever the name. Errors of the latter
-  /// as TarMatrix::open.
+  /// Recognizes compressed data and archives by their first bytes, ignoring the file name. Errors for
+  /// archives as in TarMatrix::open.
   static Result<TextStream> open(InputBytes input);
 
-  /// Gives at least one byte of text, 0 at its end. Errc::bad_input for corrupt or truncated compressed data,
-  /// after text in front of the trouble; how much of it depends on the data alone, not on the calls.
+  /// Reads at least one byte of text, or returns 0 at the end. Errc::bad_input for corrupt or truncated
+  /// compressed data, after the valid text before the defect; its length does not depend on the sizes of the
+  /// calls.
   Result<std::int64_t> read(std::span<char> out);
 
-  /// Bytes of text in all; nothing where only reading it all would tell.
+  /// Returns the total bytes of text, if known without decoding.
   [[nodiscard]] std::optional<std::int64_t> size() const { return tar_ ? std::nullopt : bytes_->size(); }
-  /// For messages: the input, and in an archive the file in it.
+  /// Returns the name for messages: the input and, for an archive, the file in it.
   [[nodiscard]] std::string name() const {
     return bytes_->input().name() + (tar_ ? ":" + tar_->member() : "");
   }
@@ -38,9 +39,9 @@ class TextStream {
   explicit TextStream(DecodedStream bytes) : bytes_(std::make_unique<DecodedStream>(std::move(bytes))) {}
   void read_head();
 
-  std::unique_ptr<DecodedStream> bytes_;  // where it is, tar_ knows
+  std::unique_ptr<DecodedStream> bytes_;  // by pointer, because tar_ refers to it
   std::array<char, kTarBlock> head_{};
-  std::size_t head_start_ = 0, head_end_ = 0;  // of head_, what is still to be given
+  std::size_t head_start_ = 0, head_end_ = 0;  // unread part of head_
   std::optional<TarMatrix> tar_;
 };
 

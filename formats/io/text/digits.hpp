@@ -1,4 +1,4 @@
-// Runs of decimal digits, eight at a time in one word.
+// Parsing of decimal digits, eight at a time in one word.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace sptile::formats {
 
-/// The digits at the start of eight bytes.
+/// Digits at the start of eight bytes.
 struct DigitChunk {
   std::uint64_t value;
   int count;  ///< 0 to 8
@@ -17,24 +17,24 @@ struct DigitChunk {
 inline constexpr std::array<std::uint64_t, 9> kPowersOfTen = {1,      10,      100,      1000,     10000,
                                                               100000, 1000000, 10000000, 100000000};
 
-/// Reads up to eight digits; eight bytes at `p` must be readable. With count 0 the value means nothing.
+/// Parses up to eight digits; eight bytes at `p` must be readable. If count is 0, the value is undefined.
 inline DigitChunk read_chunk(const char* p) {
   std::uint64_t bytes = 0;
   std::memcpy(&bytes, p, sizeof bytes);
   if constexpr (std::endian::native == std::endian::big) bytes = __builtin_bswap64(bytes);
   bytes ^= 0x3030303030303030u;  // digits become 0..9
-  // The high bit of a byte marks a non-digit. A carry can spoil only bytes behind the first non-digit.
+  // The high bit of a byte marks a non-digit. A carry can affect only bytes after the first non-digit.
   const std::uint64_t other = ((bytes + 0x7676767676767676u) | bytes) & 0x8080808080808080u;
-  const int bits = std::countr_zero(other) & ~7;  // of the digits; 64 when all eight are
-  bytes <<= -bits & 63;                           // leading zeros instead of what follows the digits
+  const int bits = std::countr_zero(other) & ~7;  // bits of the digits; 64 if all eight bytes are digits
+  bytes <<= -bits & 63;                           // replaces the bytes after the digits by leading zeros
   bytes = bytes * 10 + (bytes >> 8);
   const std::uint64_t quads = 0x000000ff000000ffu;
   return {((bytes & quads) * 0x000f424000000064u + ((bytes >> 16) & quads) * 0x0000271000000001u) >> 32,
           bits / 8};
 }
 
-/// Appends the digits at `p` to `number`; returns where they end. More than 19 digits wrap around: count
-/// them.
+/// Appends the digits at `p` to `number`; returns their end. More than 19 digits overflow; the caller must
+/// count them.
 inline const char* append_digits(const char* p, std::uint64_t& number) {
   for (;;) {
     const DigitChunk chunk = read_chunk(p);

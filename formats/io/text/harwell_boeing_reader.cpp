@@ -28,13 +28,13 @@ bool parse_whole(std::string_view word, std::int64_t& number) {
   return error == std::errc() && end == word.data() + word.size();
 }
 
-/// Fields of one width, "(1P,5E16.8)" or "(16I5)".
+/// Fields of equal width: "(1P,5E16.8)" or "(16I5)".
 struct FieldFormat {
-  std::int64_t scale = 0;  ///< P: a number without an exponent is 10^scale as large as its value
-  std::int64_t count = 1;  ///< fields in a line
+  std::int64_t scale = 0;  ///< P: numbers without an exponent are 10^scale times their value
+  std::int64_t count = 1;  ///< fields per line
   char letter = 'I';       ///< I; E, D, F or G
   std::int64_t width = 0;
-  std::int64_t decimals = 0;  ///< digits behind the point where none is written
+  std::int64_t decimals = 0;  ///< decimals of numbers written without a point
 };
 
 std::optional<FieldFormat> parse_format(std::string_view written) {
@@ -48,7 +48,7 @@ std::optional<FieldFormat> parse_format(std::string_view written) {
     return there;
   };
   const auto take_number = [&](std::int64_t& number) {
-    constexpr std::int64_t kMost = 999;  // of a line of text
+    constexpr std::int64_t kMost = 999;  // maximum line width
     const auto [end, error] = std::from_chars(left.data(), left.data() + left.size(), number);
     if (error != std::errc() || number < -kMost || number > kMost) return false;
     left.remove_prefix(static_cast<std::size_t>(end - left.data()));
@@ -76,8 +76,8 @@ std::optional<FieldFormat> parse_format(std::string_view written) {
   return right ? std::optional(format) : std::nullopt;
 }
 
-/// What Fortran reads in a field: blanks mean nothing, D is E, the letter may be missing ("1.5+3"), and so
-/// may the point.
+/// Converts a field to C syntax with Fortran's rules: blanks are ignored, D means E, and the exponent letter
+/// ("1.5+3") and the point are optional.
 std::string plain_number(std::string_view field, const FieldFormat& format) {
   std::string mantissa;
   std::size_t i = 0;
@@ -133,7 +133,7 @@ class HarwellBoeingReader {
     return **line;
   }
 
-  // Numbers of a header line from column `start` on; absent ones are 0.
+  // Parses the numbers of a header line from column `start` on; missing ones are 0.
   Status take_numbers(std::string_view line, std::size_t start,
                       std::initializer_list<std::int64_t*> numbers) {
     const Words words = split_words(line.substr(std::min(start, line.size())));
@@ -235,7 +235,8 @@ class HarwellBoeingReader {
     return {};
   }
 
-  // Counted from 1 in the file. Grows with the text: the header may promise anything.
+  // Converts 1-based integers of the file. The array grows with the text, because the header may promise any
+  // count.
   template <class T>
   Status read_integers(std::int64_t count, const FieldFormat& format, std::string_view what,
                        std::int64_t most, Buffer<T>& into) {
@@ -308,7 +309,7 @@ class HarwellBoeingReader {
     return matrix;
   }
 
-  // Which triangle is stored, told by the first entry off the diagonal.
+  // Returns whether the first off-diagonal entry is in the lower triangle.
   static bool is_lower(const Csr& a) {
     for (std::int64_t row = 0; row < a.rows; ++row)
       for (std::int64_t i = a.row_ptr[row]; i < a.row_ptr[row + 1]; ++i)

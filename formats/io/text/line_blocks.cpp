@@ -7,9 +7,9 @@
 namespace sptile::formats {
 namespace {
 
-// A buffer with room for `bytes` of text that starts with the first `kept` bytes of the old one.
+// Allocates space for `bytes` bytes of text and copies the first `kept` bytes of the old buffer.
 void grow(Buffer<char>& storage, std::int64_t bytes, std::int64_t kept) {
-  if (storage.size() >= bytes + kTextPadding + 1) return;  // + 1: a last line may need its '\n'
+  if (storage.size() >= bytes + kTextPadding + 1) return;  // + 1: the last line may lack its '\n'
   Buffer<char> larger(bytes + kTextPadding + 1);
   std::copy_n(storage.data(), kept, larger.data());
   storage = std::move(larger);
@@ -19,13 +19,13 @@ void grow(Buffer<char>& storage, std::int64_t bytes, std::int64_t kept) {
 
 std::int64_t count_lines(std::string_view text) {
   using Bytes [[gnu::vector_size(16)]] =
-      std::uint8_t;  // as wide as every machine has; wider ones are emulated
+      std::uint8_t;  // a width that every target has; wider vectors are emulated
   constexpr std::size_t kWidth = sizeof(Bytes);
   std::int64_t lines = 0;
   const char* p = text.data();
   std::size_t left = text.size();
   while (left >= kWidth) {
-    Bytes counts{};  // one counter a lane, emptied before it can overflow
+    Bytes counts{};  // one counter per lane, added up before it can overflow
     for (int round = 0; round < 255 && left >= kWidth; ++round, p += kWidth, left -= kWidth) {
       Bytes chunk;
       std::memcpy(&chunk, p, kWidth);
@@ -46,7 +46,7 @@ std::string_view take_line(std::string_view& text) {
   return line;
 }
 
-// Reads until there is no room, an end or a failure.
+// Reads until `room` is full, the text ends or reading fails.
 std::int64_t LineBlocks::fill(std::span<char> room) {
   std::int64_t filled = 0;
   while (!room.empty() && !ended_ && !failure_) {
@@ -68,7 +68,7 @@ Result<bool> LineBlocks::next(TextBlock& block) {
   grow(block.storage, window, 0);
   std::copy(carry_.begin(), carry_.end(), block.storage.data());
 
-  std::int64_t cut = 0;  // just behind the last '\n' in the window
+  std::int64_t cut = 0;  // position after the last '\n' in the window
   while (cut == 0) {
     filled += fill(block.storage.span().subspan(static_cast<std::size_t>(filled),
                                                 static_cast<std::size_t>(window - filled)));

@@ -1,4 +1,4 @@
-// Text cut into blocks of whole lines, the unit of parallel parsing.
+// Splits text into blocks of complete lines, the unit of parallel parsing.
 #pragma once
 
 #include <cstdint>
@@ -11,51 +11,50 @@
 
 namespace sptile::formats {
 
-/// Some whole lines. The text ends with '\n' (added where the file's last line has none) and at least
-/// kTextPadding more bytes may be read behind it.
+/// A block of complete lines. The text ends with '\n' (appended if the file's last line has none), and at
+/// least kTextPadding more bytes after it are readable.
 struct TextBlock {
   Buffer<char> storage;
   std::string_view text;
-  std::int64_t first_line = 1;  ///< number of its first line in the file, from 1
+  std::int64_t first_line = 1;  ///< 1-based line number of the first line in the file
   std::int64_t lines = 0;
-  std::int64_t first_byte = 0;  ///< position of the text in the file, from 0
+  std::int64_t first_byte = 0;  ///< 0-based position of the text in the file
 };
 
 inline constexpr std::int64_t kTextPadding = 16;
 
-/// Lines longer than this are refused: no file needs them, and an endless one would fill the memory.
+/// Longer lines are rejected: valid files do not have them, and an endless line would fill the memory.
 inline constexpr std::int64_t kLongestLine = 64 << 20;
 
-/// Counts '\n', at memory speed.
+/// Counts '\n' at memory speed.
 std::int64_t count_lines(std::string_view text);
 
-/// Splits `text` after its first line; returns that line without its end ("\n", "\r\n") and moves `text` past
-/// it.
+/// Removes the first line from `text` and returns it without its end ("\n" or "\r\n").
 std::string_view take_line(std::string_view& text);
 
 class LineBlocks {
  public:
-  /// Blocks hold about `block_bytes` (at least 1), or one line if that is longer.
+  /// Blocks have about `block_bytes` bytes (at least 1), or one line if it is longer.
   LineBlocks(TextStream text, std::int64_t block_bytes) : text_(std::move(text)), block_bytes_(block_bytes) {}
 
-  /// Fills `block`, reusing its storage; false at the end of the text. Trouble with the text is reported
-  /// after all whole lines in front of it have been given.
+  /// Fills `block`, reusing its storage; returns false at the end of the text. Errors of the text are
+  /// reported after all complete lines before them.
   Result<bool> next(TextBlock& block);
 
   [[nodiscard]] TextStream& stream() { return text_; }
   [[nodiscard]] const TextStream& stream() const { return text_; }
-  [[nodiscard]] std::int64_t lines() const { return next_line_ - 1; }  ///< given out so far
+  [[nodiscard]] std::int64_t lines() const { return next_line_ - 1; }  ///< lines returned so far
 
  private:
   std::int64_t fill(std::span<char> room);
 
   TextStream text_;
   std::int64_t block_bytes_;
-  std::string carry_;  // the start of a line whose end is still to be read
+  std::string carry_;  // start of an incomplete line
   std::int64_t next_line_ = 1;
   std::int64_t next_byte_ = 0;
   bool ended_ = false;
-  std::optional<Error> failure_;  // of the text
+  std::optional<Error> failure_;  // error of the text
 };
 
 }  // namespace sptile::formats

@@ -1,4 +1,4 @@
-// Numbers of the types that files of other programs hold.
+// Conversion of stored numbers from files of other programs.
 #pragma once
 
 #include <cstdint>
@@ -10,28 +10,28 @@ namespace sptile::formats {
 
 enum class NumberKind { boolean, integer, natural, real, complex };
 
-/// One type of number as it is stored. Complex numbers have two real parts, `bytes` in all.
+/// A stored number type. Complex numbers are two reals with `bytes` bytes in total.
 struct NumberType {
   NumberKind kind = NumberKind::real;
-  int bytes = 8;         ///< 1, 2, 4 or 8; 8 or 16 of complex numbers
-  bool swapped = false;  ///< the most significant byte stands first
+  int bytes = 8;         ///< 1, 2, 4 or 8; complex numbers: 8 or 16
+  bool swapped = false;  ///< big-endian
 };
 
-/// The type that values of this one are read as: f16, f32 and f64 as they are, complex numbers as their real
-/// part, all others f64.
+/// Returns the type that these values are converted to: f16, f32 and f64 unchanged, complex numbers to their
+/// real part's type, all others to f64.
 DType value_type(NumberType type);
 
-/// Makes values of value_type(type), `count` of them at `to`, of stored numbers. Integers beyond 2^53 are
-/// rounded; returns how many of them that changed.
+/// Converts `count` stored numbers to value_type(type) at `to`. Integers beyond 2^53 are rounded; returns the
+/// number of those that changed.
 std::int64_t to_values(NumberType type, const char* from, std::int64_t count, void* to);
 
-/// True of integers and natural numbers.
+/// Returns true for signed and unsigned integers.
 inline bool is_integer(NumberKind kind) { return kind == NumberKind::integer || kind == NumberKind::natural; }
 
-/// Reads one integer (or natural number); nothing where it does not fit 64 bits with a sign.
+/// Reads one signed or unsigned integer; nothing if it exceeds a signed 64-bit integer.
 std::optional<std::int64_t> to_integer(NumberType type, const char* from);
 
-/// True where all values are exactly 1.
+/// Returns whether all values are exactly 1.
 bool all_ones(ArrayView values);
 
 }  // namespace sptile::formats

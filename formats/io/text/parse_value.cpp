@@ -7,13 +7,13 @@
 namespace sptile::formats {
 namespace {
 
-// from_chars takes no '+'; it must not hide a second sign.
+// from_chars does not accept '+'. A '+' before a '-' must stay, so that the word is rejected.
 std::string_view without_plus(std::string_view word) {
   return word.size() > 1 && word[0] == '+' && word[1] != '-' ? word.substr(1) : word;
 }
 
-// Whether a number that no double (or float) can hold is too large rather than too small: the decimal
-// position of its first significant digit tells.
+// Returns whether a number out of the range of double (or float) is too large rather than too small, from the
+// decimal position of its first significant digit.
 bool is_too_large(std::string_view word) {
   const std::size_t mark = std::min(word.find_first_of("eE"), word.size());
   const std::string_view mantissa = word.substr(0, mark);
@@ -64,7 +64,7 @@ bool parse_integer(std::string_view word, T& value) {
     const auto [rest, error] = std::from_chars(word.data(), end, integer);
     if (rest != end || error != std::errc()) return false;
     if constexpr (std::is_same_v<T, float>)
-      value = static_cast<float>(integer);  // not by way of double: that could round twice
+      value = static_cast<float>(integer);  // not through double, which could round twice
     else
       value = round_to<T>(static_cast<double>(integer));
     return true;

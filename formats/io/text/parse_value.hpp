@@ -1,4 +1,4 @@
-// Text to values: the full grammar for one word, and a quick path for what nearly all files hold.
+// Conversion of text to values: the full grammar for single words, and a fast path for common numbers.
 #pragma once
 
 #include <bit>
@@ -15,17 +15,17 @@
 
 namespace sptile::formats {
 
-/// Reads a whole word as a real number: an optional sign, digits with an optional point, an optional exponent
-/// (e or E); or nan, inf, infinity in any case. Rounded to nearest once (f16 and bf16: by way of double).
-/// Magnitudes too large become infinite, too small zero. False, and `value` untouched, for anything else.
+/// Parses an entire word as a real number: optional sign, digits with an optional point, optional exponent (e
+/// or E); or nan, inf, infinity in any case. Rounds once to nearest (f16 and bf16 through double). Too large
+/// magnitudes become infinite, too small ones zero. Returns false, with `value` unchanged, for other words.
 template <class T>
 bool parse_real(std::string_view word, T& value);
 
-/// Reads a whole word as an integer from -2^63 to 2^64 - 1, rounded to T.
+/// Parses an entire word as an integer from -2^63 to 2^64 - 1, rounded to T.
 template <class T>
 bool parse_integer(std::string_view word, T& value);
 
-/// Tells what reading a word as `value`, an integer where that is said, lost beyond digits.
+/// Returns the loss, other than of precision, of reading a word as `value`; `is_integer` marks integers.
 std::optional<Loss> text_loss(std::string_view word, double value, bool is_integer);
 
 /// A decimal number of at most 19 digits: digits * 10^exponent.
@@ -35,7 +35,7 @@ struct Decimal {
   bool negative = false;
 };
 
-/// Reads a decimal number at `p`, kTextPadding bytes readable behind it; returns where it ends, nullptr when
+/// Parses a decimal number at `p`, with kTextPadding bytes readable after it. Returns its end, or nullptr if
 /// it needs the full grammar.
 inline const char* read_decimal(const char* p, Decimal& number) {
   number.negative = *p == '-';
@@ -70,7 +70,7 @@ inline constexpr double kExactPowers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e
                                           1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
 /// Converts with one correctly rounded operation on two exact doubles (Clinger, "How to Read Floating Point
-/// Numbers Accurately", 1990); false where that is not possible.
+/// Numbers Accurately", 1990). Returns false if that is not possible.
 inline bool to_double_quickly(const Decimal& number, double& value) {
   if (number.digits > std::uint64_t{1} << 53 || number.exponent < -22 || number.exponent > 22) return false;
   const auto digits = static_cast<double>(number.negative ? -static_cast<std::int64_t>(number.digits)
@@ -81,8 +81,8 @@ inline bool to_double_quickly(const Decimal& number, double& value) {
   return true;
 }
 
-/// Rounds a double that is itself rounded. False where the two roundings might differ from one: the double
-/// stands exactly between two floats, or among the subnormal ones.
+/// Rounds a double that is itself rounded. Returns false if double rounding may change the result: the double
+/// is exactly halfway between two floats, or rounds to a subnormal.
 inline bool narrow_quickly(double rounded, float& value) {
   constexpr std::uint64_t kDropped = (std::uint64_t{1} << 29) - 1, kMidpoint = std::uint64_t{1} << 28;
   value = static_cast<float>(rounded);
@@ -90,7 +90,7 @@ inline bool narrow_quickly(double rounded, float& value) {
   return (std::bit_cast<std::uint64_t>(rounded) & kDropped) != kMidpoint && (!subnormal || rounded == 0);
 }
 
-/// Converts what read_decimal found in `word`.
+/// Converts the result of read_decimal for `word`.
 template <class T>
 bool to_value(const Decimal& number, std::string_view word, T& value) {
   double rounded = 0;

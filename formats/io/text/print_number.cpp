@@ -25,7 +25,7 @@ ShortText shortest_text(auto number) {
   return result;
 }
 
-// The decimal number with the fewest digits that rounds to the value.
+// Returns the decimal number with the fewest digits that rounds to the value.
 template <class T>
 double fewest_digits(T value) {
   for (int digits = 1;; ++digits) {
@@ -38,7 +38,7 @@ double fewest_digits(T value) {
   }
 }
 
-// There are only 65,536 values of a 16-bit type: each is searched for once. The exact value wins a tie.
+// A 16-bit type has only 65,536 values: each is computed once. On a tie the exact value wins.
 template <class T>
 ShortText find_shortest(T value) {
   const float exact = to_float(value);

@@ -1,4 +1,4 @@
-// Numbers to text, for writers of millions of them.
+// Fast conversion of numbers to text.
 #pragma once
 
 #include <charconv>
@@ -10,14 +10,13 @@
 
 namespace sptile::formats {
 
-/// Characters that print_value may need at most.
+/// Maximum characters of print_value.
 inline constexpr int kLongestValue = 32;
 
-/// Prints a number; returns its end. Ten characters at most.
+/// Prints an integer of at most ten characters; returns its end.
 inline char* print_index(char* out, std::int64_t index) { return std::to_chars(out, out + 20, index).ptr; }
 
-/// Prints the shortest decimal that reads back as the same value of the same type, "nan" or "inf" with their
-/// sign.
+/// Prints the shortest decimal that reads back as the same value of the same type; "nan" or "inf" with sign.
 inline char* print_value(char* out, double value) {
   return std::to_chars(out, out + kLongestValue, value).ptr;
 }

@@ -1,4 +1,4 @@
-// Patterns as the Deep Learning Matrix Collection keeps them (.smtx): CSR in three lines of text.
+// Reader of patterns from the Deep Learning Matrix Collection (.smtx): CSR in three lines of text.
 #pragma once
 
 #include "formats/io/read_matrix.hpp"
@@ -6,9 +6,8 @@
 
 namespace sptile::formats {
 
-/// Reads "rows, columns, nonzeros", rows + 1 offsets and the columns, counted from 0: a pattern. Numbers are
-/// parted by commas, blanks or ends of lines. Compressed text is recognised. Errc::bad_input with file and
-/// line.
+/// Reads a pattern: "rows, columns, nonzeros", rows + 1 offsets and 0-based columns. Numbers are separated by
+/// commas, blanks or line ends. Recognizes compressed text. Errc::bad_input with file and line.
 Result<ReadMatrix> read_smtx(InputBytes input);
 
 }  // namespace sptile::formats

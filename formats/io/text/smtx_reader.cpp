@@ -35,7 +35,7 @@ class SmtxReader {
   }
 
  private:
-  // The next number's text; empty at the end.
+  // Returns the text of the next number; empty at the end.
   Result<std::string_view> next_word() {
     constexpr std::string_view kParts = " \t,";
     for (;;) {
@@ -63,7 +63,7 @@ class SmtxReader {
                       (most < std::int64_t{1} << 60 ? " to " + std::to_string(most) : ""));
   }
 
-  // Grows with the text: the header may promise anything.
+  // The array grows with the text, because the header may promise any count.
   template <class T>
   Status take_all(std::string_view what, std::int64_t count, std::int64_t most, Buffer<T>& into) {
     GrowingArray<T> numbers;
@@ -90,7 +90,7 @@ class SmtxReader {
   }
 
   TextLines& lines_;
-  std::string_view line_;  // what is left of it
+  std::string_view line_;  // unread part of the line
 };
 
 }  // namespace

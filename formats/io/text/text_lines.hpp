@@ -1,4 +1,4 @@
-// Text taken line by line, for readers that need no more speed than that.
+// Text read line by line, for readers that are not performance-critical.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ class TextLines {
  public:
   explicit TextLines(TextStream text) : blocks_(std::move(text), 256 << 10) {}
 
-  /// Opens text, compressed or not, and hashes its bytes as they are read. Errors as TextStream.
+  /// Opens compressed or plain text and hashes its stored bytes. Errors as in TextStream.
   static Result<TextLines> open(InputBytes input) {
     input.start_hash();
     auto stream = TextStream::open(std::move(input));
@@ -22,7 +22,7 @@ class TextLines {
     return TextLines(std::move(*stream));
   }
 
-  /// The next line without its end; nothing at the end of the text. Errors as LineBlocks.
+  /// Returns the next line without its end; nothing at the end of the text. Errors as in LineBlocks.
   Result<std::optional<std::string_view>> next() {
     if (block_.text.empty()) {
       const Result<bool> more = blocks_.next(block_);
@@ -36,7 +36,7 @@ class TextLines {
 
   [[nodiscard]] InputBytes& input() { return blocks_.stream().input(); }
   [[nodiscard]] std::string name() const { return blocks_.stream().name(); }  ///< for messages
-  [[nodiscard]] std::int64_t number() const { return number_; }               ///< of the line that came last
+  [[nodiscard]] std::int64_t number() const { return number_; }  ///< number of the last line read
   [[nodiscard]] tl::unexpected<Error> bad(std::string message) {
     return fail(Errc::bad_input, std::move(message), name() + ":" + std::to_string(number_));
   }

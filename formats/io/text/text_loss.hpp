@@ -1,4 +1,4 @@
-// Counts values lost in text whose value type is unknown.
+// Counts losses of values in text without a declared value type.
 #pragma once
 
 #include <string_view>
@@ -9,10 +9,10 @@
 
 namespace sptile::formats {
 
-/// Looks at words that were read as f64. They are integers as long as all of them are written as such.
+/// Inspects words that were read as f64. They count as integers if all of them are written as integers.
 class TextLoss {
  public:
-  /// Takes a word and the value that it was read as; where() names its place.
+  /// Adds a word and the value that it was read as; where() returns its location.
   template <class Where>
   void look(std::string_view word, double value, const Where& where) {
     const std::size_t digits = word.starts_with('-') || word.starts_with('+') ? 1 : 0;
@@ -26,7 +26,7 @@ class TextLoss {
   }
 
   [[nodiscard]] bool integers() const { return integers_; }
-  /// What f64 cannot hold.
+  /// Returns the values that f64 cannot represent.
   [[nodiscard]] ValueLoss loss() const {
     ValueLoss all = loss_;
     if (integers_) all += integer_loss_;
@@ -34,8 +34,8 @@ class TextLoss {
   }
 
  private:
-  ValueLoss loss_;          // without integers
-  ValueLoss integer_loss_;  // which counts where all are integers
+  ValueLoss loss_;          // losses of real numbers
+  ValueLoss integer_loss_;  // losses of integers, counted if all values are integers
   bool integers_ = true;
 };
 

@@ -1,4 +1,4 @@
-// Sparse tensors of two indices as FROSTT keeps them (.tns).
+// Reader of FROSTT tensors (.tns) with two modes.
 #pragma once
 
 #include "formats/io/read_matrix.hpp"
@@ -6,10 +6,10 @@
 
 namespace sptile::formats {
 
-/// Reads a line an entry: row, column, counted from 1, value. Lines that start with # are comments; two lines
-/// in front, the number of indices and the size of each, give the shape, which else is that of the largest
-/// indices. Entries of one place are summed. Compressed text is recognised. Errc::bad_input with file and
-/// line, Errc::unsupported for tensors of other orders.
+/// Reads one entry per line: 1-based row, column, value. Lines that start with # are comments. Two optional
+/// first lines, the number of modes and their sizes, give the shape, which otherwise follows from the maximum
+/// indices. Duplicates are summed. Recognizes compressed text. Errc::bad_input with file and line;
+/// Errc::unsupported for tensors of other orders.
 Result<ReadMatrix> read_tns(InputBytes input);
 
 }  // namespace sptile::formats

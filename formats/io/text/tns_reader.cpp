@@ -114,8 +114,8 @@ class TnsReader {
   }
 
   TextLines& lines_;
-  bool ordered_ = false;                            // the number of indices is told
-  std::optional<std::vector<std::int64_t>> shape_;  // of rows and columns, where it is told
+  bool ordered_ = false;                            // the number of modes was stated
+  std::optional<std::vector<std::int64_t>> shape_;  // rows and columns, if stated
   GrowingArray<std::int32_t> rows_, cols_;
   GrowingArray<double> values_;
   TextLoss loss_;

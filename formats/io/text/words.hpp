@@ -1,4 +1,4 @@
-// Lines cut into words.
+// Splits lines into words.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@ inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
 inline constexpr std::size_t kMostWords = 6;
 
-/// The words of a line, parted by blanks and tabs. `count` goes on counting past kMostWords.
+/// Words of a line, separated by blanks and tabs. `count` also counts words past kMostWords.
 struct Words {
   std::array<std::string_view, kMostWords> word;
   std::size_t count = 0;

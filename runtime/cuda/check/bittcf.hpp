@@ -1,4 +1,4 @@
-// The check of `bittcf` on a device.
+// Check of `bittcf` on a device.
 #pragma once
 
 #include "formats/layout/bittcf.hpp"
@@ -7,7 +7,8 @@
 
 namespace sptile::runtime::cuda {
 
-/// Masks have the entries that offsets say, none in rows that are not there, and columns that hold entries.
+/// Checks that masks have the number of bits given by offsets, no bits in rows past the end of the matrix,
+/// and valid columns.
 struct CheckBitTcfTiles {
   TileColumns columns;
   const std::uint64_t* masks;

@@ -1,4 +1,4 @@
-// The check of `bmat` on a device.
+// Check of `bmat` on a device.
 #pragma once
 
 #include "formats/layout/bmat.hpp"
@@ -7,12 +7,12 @@
 
 namespace sptile::runtime::cuda {
 
-/// Words have no entries in rows that are not there, and columns that hold entries; counts the entries of
-/// windows. Tiles stand together, so that few steps share a window.
+/// Checks that words have no bits in rows past the end of the matrix, and valid columns; counts the entries
+/// of windows. The tiles of a step are contiguous, so that few steps share a window.
 struct CheckBmatTiles {
   TileColumns columns;
   const std::uint32_t* bits;
-  std::uint64_t* entries;  ///< of each window
+  std::uint64_t* entries;  ///< per window
   std::uint32_t* fault;
 
   SPTILE_HOST_DEVICE static unsigned used_columns(std::uint32_t word) {
@@ -21,7 +21,7 @@ struct CheckBmatTiles {
     word |= word >> 4;
     return word & 0xF;
   }
-  /// Word w has rows 8 * (w % 2) and up.
+  /// Word w covers rows 8 * (w % 2) to 8 * (w % 2) + 7.
   SPTILE_HOST_DEVICE static bool rows_exist(std::uint32_t word, int w, int rows) {
     const int left = rows - 8 * (w % 2);
     return left >= 8 || (left <= 0 ? word : word >> (4 * left)) == 0;
@@ -51,7 +51,7 @@ struct CheckBmatTiles {
   }
 };
 
-/// Windows have the entries that offsets say.
+/// Checks the number of entries of each window against the offsets.
 struct CheckBmatEntries {
   const std::int64_t* offset;
   const std::uint64_t* entries;

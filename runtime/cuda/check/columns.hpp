@@ -1,4 +1,4 @@
-// What the checks of formats with tiles have in common: the columns of a tile.
+// Check of the columns of a tile, shared by formats with tiles.
 #pragma once
 
 #include <cstdint>
@@ -7,26 +7,26 @@
 
 namespace sptile::runtime::cuda {
 
-/// Notes that something is wrong. Whoever does writes the same.
+/// Records a fault. Concurrent writers write the same value.
 SPTILE_HOST_DEVICE void note_fault(std::uint32_t* fault, bool good) {
   if (!good) *fault = 1;
 }
 
-/// Windows of tiles, and the columns of these, 8 each. The offsets are good; nothing else is known.
+/// Windows of tiles, and their columns, 8 per tile. Only the offsets are known to be valid.
 struct TileColumns {
-  OffsetRows<std::int32_t> windows;  ///< what is an entry of a row there is a tile of a window
+  OffsetRows<std::int32_t> windows;  ///< offsets from windows to tiles, in place of rows and entries
   const std::int32_t* ids;
   std::int64_t rows, cols;
   int window_rows;
 
-  /// Rows of a window that exist.
+  /// Returns the number of rows of a window inside the matrix.
   SPTILE_HOST_DEVICE int rows_of(std::int64_t window) const {
     const std::int64_t left = rows - window_rows * window;
     return left < window_rows ? static_cast<int>(left) : window_rows;
   }
 
-  /// As formats::WindowColumnsCheck, for a tile alone: what it says of the tile in front holds when that
-  /// one's own check does. Bit c of `used` tells that column c holds an entry.
+  /// Applies the rules of formats::WindowColumnsCheck to one tile, assuming that the previous tile is valid.
+  /// Bit c of `used` is set if column c is nonempty.
   SPTILE_HOST_DEVICE bool hold(std::int64_t tile, std::int64_t window, unsigned used) const {
     const std::int32_t* const id = ids + 8 * tile;
     const bool last = tile + 1 == windows.row_ptr[window + 1];

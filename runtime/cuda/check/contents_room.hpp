@@ -1,4 +1,4 @@
-// What a check works in.
+// Workspace of a check.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace sptile::runtime::cuda {
 
-/// Numbers and bits, all zero at first; nothing for a format that needs none of them.
+/// Counters and bits, initially zero; empty if the format needs none.
 struct ContentsRoom {
-  std::uint64_t* window_entries = nullptr;  ///< counted; of formats that have no offsets of tiles
-  std::uint32_t *seen_rows = nullptr, *seen_entries = nullptr;  ///< a bit for each position of an order
-  std::size_t bytes = 0;                                        ///< of all of it
-  std::uint32_t* fault = nullptr;  ///< elsewhere: written when something is wrong
+  std::uint64_t* window_entries = nullptr;                      ///< counters for formats without tile offsets
+  std::uint32_t *seen_rows = nullptr, *seen_entries = nullptr;  ///< one bit per position of an order
+  std::size_t bytes = 0;                                        ///< total size
+  std::uint32_t* fault = nullptr;  ///< allocated separately; set if the matrix is invalid
 
   void place(Arena& arena, const DeviceFormat& format, std::int64_t counted_windows) {
     arena.take(window_entries, counted_windows);

@@ -1,4 +1,4 @@
-// The check of `csr` on a device.
+// Check of `csr` on a device.
 #pragma once
 
 #include "formats/layout/csr.hpp"
@@ -7,7 +7,7 @@
 
 namespace sptile::runtime::cuda {
 
-/// Columns of a row ascend and exist.
+/// Checks that the columns of a row ascend and are in range.
 struct CheckCsrColumns {
   CsrRows rows;
   const std::int32_t* col_idx;

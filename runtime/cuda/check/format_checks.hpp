@@ -1,4 +1,4 @@
-// The formats that are checked on devices: a row each.
+// Table of the formats that can be checked on devices.
 #pragma once
 
 #include "formats/layout/blocks.hpp"
@@ -11,12 +11,12 @@
 
 namespace sptile::runtime::cuda {
 
-/// Checks the contents of a format whose offsets are good.
+/// Checks the contents of a format with valid offsets.
 template <class Run>
 struct FormatCheck {
   const formats::FormatLayout* layout;
   void (*check)(Run& run, const formats::FormatView& view, const ContentsRoom& room);
-  bool counts_windows = false;  ///< see ContentsRoom
+  bool counts_windows = false;  ///< uses ContentsRoom::window_entries
 };
 
 template <class Run>
@@ -27,7 +27,7 @@ inline constexpr FormatCheck<Run> kFormatChecks[] = {
     {&formats::kMeTcfLayout, check_me_tcf_on<Run>},
 };
 
-/// The check of a format; null when it has none.
+/// Returns the check of a format; null if there is none.
 template <class Run>
 const FormatCheck<Run>* find_check(const formats::FormatLayout& layout) {
   for (const FormatCheck<Run>& one : kFormatChecks<Run>)
@@ -35,8 +35,8 @@ const FormatCheck<Run>* find_check(const formats::FormatLayout& layout) {
   return nullptr;
 }
 
-/// Checks a format that has a check, and its orders. A launch for each, and one more for bmat; where nothing
-/// is counted or ordered, no memory.
+/// Checks a format that has a check, and its orders. One launch per check, and one more for bmat. Allocates
+/// only for counters and orders.
 template <class Run>
 Status check_format_on(Run& run, const DeviceFormat& format, std::uint32_t* fault) {
   const formats::FormatView& view = format.view;

@@ -1,4 +1,4 @@
-// The check of `me_tcf` on a device.
+// Check of `me_tcf` on a device.
 #pragma once
 
 #include "formats/layout/me_tcf.hpp"
@@ -7,7 +7,7 @@
 
 namespace sptile::runtime::cuda {
 
-/// The ids of a tile ascend, in rows that are there and columns that hold entries.
+/// Checks that the ids of a tile ascend, and are in rows inside the matrix and in valid columns.
 struct CheckMeTcfTiles {
   static constexpr std::uint32_t kMostEntries = 128;
 
@@ -18,7 +18,7 @@ struct CheckMeTcfTiles {
 
   SPTILE_HOST_DEVICE bool holds(std::int64_t tile, std::int64_t window) const {
     const std::uint32_t begin = offset[tile], entries = offset[tile + 1] - begin;
-    if (entries > kMostEntries) return false;  // so many ids cannot ascend
+    if (entries > kMostEntries) return false;  // more ids cannot be distinct
     int previous = -1;
     unsigned used = 0;
     bool good = true;

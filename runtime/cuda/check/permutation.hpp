@@ -1,4 +1,4 @@
-// Whether an array on a device is a permutation.
+// Check for permutations on a device.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,12 @@
 
 namespace sptile::runtime::cuda {
 
-/// Each position is there, once: as many as there are, none outside, none twice.
+/// Checks that each position is in range and occurs once.
 template <class Id>
 struct CheckPermutation {
   const Id* ids;
   std::int64_t count;
-  std::uint32_t* seen;  ///< a bit for each position
+  std::uint32_t* seen;  ///< one bit per position
   std::uint32_t* fault;
 
   SPTILE_HOST_DEVICE void operator()(std::int64_t i) const {

@@ -1,4 +1,4 @@
-// Parts of one allocation: laid out twice, first to learn how many bytes there are, then with memory.
+// Arrays in one allocation. Each layout runs twice: first to count the bytes, then with memory.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@ class Arena {
  public:
   static constexpr std::size_t kAlignment = 256;
 
-  /// Without memory parts are counted only.
+  /// With a null base, arrays are only counted.
   explicit Arena(std::byte* base = nullptr) : base_(base) {}
 
-  /// Gives the next part, null when there is no memory.
+  /// Returns the next array; null if there is no memory.
   template <class T>
   T* take(std::int64_t count) {
     std::byte* const part = base_ == nullptr ? nullptr : base_ + bytes_;

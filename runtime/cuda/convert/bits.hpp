@@ -1,4 +1,4 @@
-// Bits and shared counters for steps that run on the device and, in tests, on the host.
+// Bits and atomic counters for steps that run on the device and, in tests, on the host.
 #pragma once
 
 #include <bit>
@@ -19,10 +19,10 @@ SPTILE_HOST_DEVICE int count_bits(std::uint64_t x) {
 #endif
 }
 
-/// The bits below a bit.
+/// Returns a mask of the bits below a bit.
 SPTILE_HOST_DEVICE std::uint64_t below(int bit) { return (std::uint64_t{1} << bit) - 1; }
 
-/// Bits that the numbers 0 to `most` need; none when there are no such numbers.
+/// Returns the number of bits for the numbers 0 to `most`; 0 if `most` is negative.
 inline int bits_for(std::int64_t most) {
   return most > 0 ? static_cast<int>(std::bit_width(static_cast<std::uint64_t>(most))) : 0;
 }
@@ -35,7 +35,7 @@ SPTILE_HOST_DEVICE void atomic_or(std::uint64_t* to, std::uint64_t bits) {
 #endif
 }
 
-/// Gives what stood there before.
+/// Returns the previous value.
 SPTILE_HOST_DEVICE std::uint32_t atomic_or(std::uint32_t* to, std::uint32_t bits) {
 #ifdef __CUDA_ARCH__
   return atomicOr(to, bits);
@@ -54,7 +54,7 @@ SPTILE_HOST_DEVICE void atomic_add(std::uint64_t* to, std::uint64_t x) {
 #endif
 }
 
-/// Gives what stood there before.
+/// Returns the previous value.
 SPTILE_HOST_DEVICE std::uint32_t atomic_add(std::uint32_t* to, std::uint32_t x) {
 #ifdef __CUDA_ARCH__
   return atomicAdd(to, x);
@@ -73,15 +73,15 @@ SPTILE_HOST_DEVICE void atomic_min(std::uint64_t* to, std::uint64_t x) {
 #endif
 }
 
-/// Sums to which many threads add: copies that stand apart, added up on the host.
+/// Sums updated by many threads: spaced copies, which the host adds up.
 struct SpreadSums {
   static constexpr int kCopies = 256;
 
-  std::uint64_t* sums = nullptr;  ///< kCopies for each sum
-  int count = 0;                  ///< sums
+  std::uint64_t* sums = nullptr;  ///< kCopies per sum
+  int count = 0;                  ///< number of sums
 
   [[nodiscard]] std::int64_t size() const { return std::int64_t{kCopies} * count; }
-  /// Adds up the copies of one sum, fetched.
+  /// Adds up the copies of one sum, after they were fetched.
   static std::int64_t total(const std::vector<std::uint64_t>& fetched, int sum) {
     const auto first = fetched.begin() + std::ptrdiff_t{kCopies} * sum;
     return static_cast<std::int64_t>(std::accumulate(first, first + kCopies, std::uint64_t{0}));
@@ -91,7 +91,7 @@ struct SpreadSums {
   }
 };
 
-/// Gives the last i of 0 to count - 1 with offset[i] <= x, for ascending offsets.
+/// Returns the last i in [0, count) with offset[i] <= x, for ascending offsets.
 template <class T, class X>
 SPTILE_HOST_DEVICE std::int64_t last_at_most(const T* offset, std::int64_t count, X x) {
   std::int64_t low = 0, high = count;
@@ -105,7 +105,7 @@ SPTILE_HOST_DEVICE std::int64_t last_at_most(const T* offset, std::int64_t count
   return low;
 }
 
-/// Gives the first i of 0 to count with sorted[i] >= x; `count` when there is none.
+/// Returns the first i in [0, count) with sorted[i] >= x; `count` if there is none.
 template <class Sorted, class T>
 SPTILE_HOST_DEVICE std::int64_t lower_bound(const Sorted& sorted, std::int64_t count, T x) {
   std::int64_t low = 0;

@@ -1,4 +1,4 @@
-// Numbers the distinct columns of every window by a bit for each column, in the shared memory of a block.
+// Numbers the distinct columns of every window with one bit per column in shared memory.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace sptile::runtime::cuda {
 
-/// Which part of a block step runs; see run.blocks in format_memory.hpp.
+/// Selects the phase of a block step; see run.blocks in format_memory.hpp.
 template <int phase>
 using Phase = std::integral_constant<int, phase>;
 
@@ -18,13 +18,13 @@ struct BlockPlace {
   int thread;
 };
 
-/// The columns that a window may have; begin is a multiple of 128.
+/// Range of the columns of a window; begin is a multiple of 128.
 struct ColumnRange {
   std::int32_t begin = 0, end = 0;
 };
 
-/// A block numbers the columns of a window, so many columns of its range in each round. Reads the columns of
-/// the entries twice in each round, writes 4 bytes per entry and 4 per column.
+/// A block numbers the columns of a window, a fixed number of columns of its range per round. Reads the
+/// columns of the entries twice per round; writes 4 bytes per entry and 4 per column.
 template <class Windows>
 struct NumberByBits {
   static constexpr int kThreads = 512, kPhases = 6;
@@ -37,19 +37,19 @@ struct NumberByBits {
   };
   struct Shared {
     Group groups[kGroups];
-    std::uint32_t before[kGroups];  ///< columns of the window in front of each group
+    std::uint32_t before[kGroups];  ///< columns of the window before each group
     std::uint32_t of_thread[kThreads], of_threads[kThreads / kTogether];
-    std::uint32_t in_front[2];  ///< columns of the window in front of this round and the next
+    std::uint32_t in_front[2];  ///< columns of the window before this round and the next one
   };
 
   const std::int64_t* row_ptr;
   const std::int32_t* col_idx;
   std::int64_t rows;
   Windows windows;
-  ColumnRange* ranges;     ///< of the windows
+  ColumnRange* ranges;     ///< range of each window
   std::uint32_t* place;    ///< see Columns
   std::int32_t* id;        ///< see Columns
-  std::uint32_t* columns;  ///< of each window; those of windows without entries are left alone
+  std::uint32_t* columns;  ///< per window; not written for empty windows
 
   SPTILE_HOST_DEVICE std::int64_t begin(std::int64_t window) const { return row_ptr[windows.begin(window)]; }
   SPTILE_HOST_DEVICE std::int64_t end(std::int64_t window) const {
@@ -60,7 +60,7 @@ struct NumberByBits {
     const ColumnRange range = ranges[window];
     return (std::int64_t{range.end} - range.begin + kRoundColumns - 1) / kRoundColumns;
   }
-  /// Looks for the columns of a window at the ends of its rows.
+  /// Finds the column range of a window from the first and last entries of its rows.
   SPTILE_HOST_DEVICE void find_range(std::int64_t window) const {
     ColumnRange range{INT32_MAX, 0};
     const std::int64_t end = windows.end(window) < rows ? windows.end(window) : rows;
@@ -128,18 +128,19 @@ struct NumberByBits {
   [[nodiscard]] SPTILE_HOST_DEVICE std::int64_t first_column(const BlockPlace& at) const {
     return ranges[at.block].begin + at.round * kRoundColumns;
   }
-  /// Groups of columns of a round.
+  /// Returns the number of column groups in a round.
   [[nodiscard]] SPTILE_HOST_DEVICE int groups(const BlockPlace& at) const {
     const std::int64_t left = ranges[at.block].end - first_column(at);
     return static_cast<int>(((left < kRoundColumns ? left : kRoundColumns) + kGroupColumns - 1) /
                             kGroupColumns);
   }
-  /// Threads count groups that stand together; after: that of a thread further on.
+  /// Returns the first group counted by a thread, or by the thread `after` positions later. The groups of a
+  /// thread are contiguous.
   [[nodiscard]] SPTILE_HOST_DEVICE int first_group(const BlockPlace& at, int after = 0) const {
     const int all = groups(at), first = (all + kThreads - 1) / kThreads * (at.thread + after);
     return first < all ? first : all;
   }
-  /// Calls f(entry, column of the round) for entries with a column of the round.
+  /// Calls f(entry, column in the round) for entries with a column of the round.
   template <class F>
   SPTILE_HOST_DEVICE void visit(const BlockPlace& at, const F& f) const {
     const std::int64_t first = first_column(at);

@@ -1,4 +1,4 @@
-// Numbers the distinct columns of windows of few rows by searching each in the other rows.
+// Numbers the distinct columns of low windows by searching each column in the other rows.
 #pragma once
 
 #include "runtime/cuda/convert/csr_rows.hpp"
@@ -6,13 +6,13 @@
 
 namespace sptile::runtime::cuda {
 
-/// The rows of windows, for searches.
+/// Searches of the rows of windows.
 template <class Windows>
 struct WindowSearch {
   CsrRows rows;
   const std::int32_t* col_idx;
   Windows windows;
-  std::int64_t count;  ///< windows
+  std::int64_t count;  ///< number of windows
 
   SPTILE_HOST_DEVICE std::int64_t end(std::int64_t window) const {
     const std::int64_t end = windows.end(window);
@@ -20,7 +20,7 @@ struct WindowSearch {
   }
 };
 
-/// 1 for each entry of a window whose column no row in front of it has.
+/// Writes 1 for each entry of a window whose column is in no earlier row of the window.
 template <class Windows>
 struct MarkFirst {
   WindowSearch<Windows> search;
@@ -42,11 +42,12 @@ struct MarkFirst {
   }
 };
 
-/// Adds up, over the rows of a window, the first entries in front of each column.
+/// Computes the rank of each column: the sum, over the rows of a window, of the first entries before the
+/// column.
 template <class Windows>
 struct RankColumns {
   WindowSearch<Windows> search;
-  const std::uint32_t* before;  ///< first entries in front of each entry
+  const std::uint32_t* before;  ///< first entries before each entry
   std::uint32_t* place;
   std::int32_t* id;
 
@@ -84,8 +85,8 @@ struct ColumnRankRoom {
   void place(Arena& arena, std::int64_t entries) { arena.take(before, entries + 1); }
 };
 
-/// As number_by_bits. About 40 bytes of memory traffic per entry, and for windows of H rows 1.5 H searches
-/// that caches serve; 4 bytes of memory.
+/// Works like number_by_bits. About 40 bytes of memory traffic per entry and, for windows of H rows, 1.5 H
+/// searches served by caches; 4 bytes of memory per entry.
 template <class Run, class Windows>
 Status number_by_rank(Run& run, const DeviceCsr& csr, const Windows& of_row, std::int64_t windows,
                       std::uint32_t* place, std::int32_t* id, std::uint32_t* first) {

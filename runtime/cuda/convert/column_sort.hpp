@@ -24,7 +24,7 @@ struct MakeKeys {
   }
 };
 
-/// 1 for each entry that starts a column; behind them a 0.
+/// Writes 1 for each entry that starts a column, and a final 0.
 struct MarkColumns {
   EntryKey key;
   const std::uint64_t* keys;
@@ -40,7 +40,7 @@ struct FindFirstColumns {
   EntryKey key;
   const std::uint64_t* keys;
   std::int64_t entries;
-  const std::uint32_t* before;  ///< columns that start in front of each sorted entry
+  const std::uint32_t* before;  ///< number of columns that start before each sorted entry
   std::uint32_t* first;
 
   SPTILE_HOST_DEVICE void operator()(std::int64_t window) const {
@@ -48,7 +48,7 @@ struct FindFirstColumns {
   }
 };
 
-/// Takes the numbers of columns to where the entries stood.
+/// Writes the column numbers to the original positions of the entries.
 template <class Windows>
 struct WritePlaces {
   const std::int64_t* row_ptr;
@@ -77,9 +77,8 @@ struct ColumnSortRoom {
   }
 };
 
-/// As number_by_bits, for windows of any height. A pass over the entries for keys (16 bytes each), one of 24
-/// bytes for each 8 bits of window and column, and three (44 bytes) to number: about 180 bytes of memory
-/// traffic per entry, and 28 bytes of memory.
+/// Works like number_by_bits, for windows of any height. Memory traffic per entry: 16 bytes for keys, 24 for
+/// each 8 bits of window and column, and 44 to number, about 180 bytes in total. Memory: 28 bytes per entry.
 template <class Run, class Windows>
 Status number_by_sort(Run& run, const DeviceCsr& csr, const Windows& of_row, std::int64_t windows,
                       std::int64_t entries, std::uint32_t* place, std::int32_t* id, std::uint32_t* first) {

@@ -1,4 +1,4 @@
-// The distinct columns of every window, on the device: what all tile formats are made from.
+// Distinct columns of every window, computed on the device: the basis of all tile formats.
 #pragma once
 
 #include "runtime/cuda/convert/column_bits.hpp"
@@ -19,35 +19,35 @@ struct FixedWindows {
   [[nodiscard]] int row_bits() const { return bits; }
 };
 
-/// The columns of a window are numbered in ascending order. Of_row says which consecutive rows are a window:
-/// window(row), the number of windows for a row in none; row(row), its place; begin(window), end(window),
-/// that may be behind the last row.
+/// Numbers of the columns of each window, in ascending order. Of_row maps consecutive rows to windows:
+/// window(row) is the window, or the number of windows if the row is in none; row(row) is the row in the
+/// window; begin(window) and end(window) are its rows, and end may exceed the number of rows.
 template <class Windows>
 struct Columns {
   CsrRows rows;
   Windows of_row;
   std::int64_t windows = 0;
-  const std::uint32_t* place = nullptr;  ///< of the column of each entry of the CSR matrix, in its window
+  const std::uint32_t* place = nullptr;  ///< for each CSR entry: number of its column in its window
   const std::int32_t* ids = nullptr;     ///< entries
-  const std::uint32_t* first = nullptr;  ///< windows + 1: columns in front of each window
+  const std::uint32_t* first = nullptr;  ///< windows + 1: columns before each window
 
-  /// Columns of all windows in front of that of an entry in a window.
+  /// Returns the index of an entry's column among the columns of all windows.
   SPTILE_HOST_DEVICE std::int64_t column(std::int64_t entry, std::int64_t row) const {
     return std::int64_t{first[of_row.window(row)]} + place[entry];
   }
   SPTILE_HOST_DEVICE std::int64_t window_of_column(std::int64_t column) const {
     return last_at_most(first, windows, column);
   }
-  /// The number that the column in some place of a window has in the matrix.
+  /// Returns the column id of column `number` of a window.
   SPTILE_HOST_DEVICE std::int32_t id(std::int64_t window, std::int64_t number) const {
     return ids[rows.row_ptr[of_row.begin(window)] + number];
   }
 };
 
-/// Of all windows.
+/// Totals over all windows.
 struct WindowSizes {
   std::uint64_t rounds = 0;     ///< of NumberByBits
-  std::uint32_t too_large = 0;  ///< 1: there is a window that is too large for one block
+  std::uint32_t too_large = 0;  ///< 1 if a window is too large for one block
 };
 
 struct ColumnsRoom {
@@ -66,11 +66,11 @@ struct ColumnsRoom {
   }
 };
 
-/// Finds the ranges of windows, and adds up their sizes.
+/// Finds the column ranges of windows and adds up their sizes.
 template <class Windows>
 struct MeasureWindows {
   NumberByBits<Windows> step;
-  std::int64_t most;  ///< entries of all rounds that one block may look at
+  std::int64_t most;  ///< maximum entries that one block may read, over all rounds
   WindowSizes* sizes;
 
   SPTILE_HOST_DEVICE void operator()(std::int64_t window) const {
@@ -81,8 +81,7 @@ struct MeasureWindows {
   }
 };
 
-/// Gives every entry in a window and every column its number, see Columns. About 12 bytes of memory traffic
-/// per entry.
+/// Numbers every entry in a window and every column; see Columns. About 12 bytes of memory traffic per entry.
 template <class Run, class Windows>
 void number_by_bits(Run& run, const NumberByBits<Windows>& step, std::int64_t windows) {
   run.clear(step.columns, static_cast<std::size_t>(windows + 1) * sizeof *step.columns);
@@ -90,7 +89,7 @@ void number_by_bits(Run& run, const NumberByBits<Windows>& step, std::int64_t wi
   run.sum(step.columns, windows + 1);
 }
 
-/// What number_by_bits would do; finds the ranges, and waits.
+/// Computes the cost of number_by_bits and the column ranges. Synchronizes.
 template <class Run, class Windows>
 WindowSizes measure_windows(Run& run, const NumberByBits<Windows>& step, std::int64_t windows,
                             std::int64_t most, WindowSizes* room) {
@@ -101,13 +100,13 @@ WindowSizes measure_windows(Run& run, const NumberByBits<Windows>& step, std::in
   return sizes;
 }
 
-/// Numbers the columns of the windows of a good matrix. entries: in rows that are in a window.
+/// Numbers the columns of the windows of a valid matrix. `entries`: nonzeros in rows that are in a window.
 template <class Run, class Windows>
 Result<Columns<Windows>> find_columns(Run& run, const DeviceCsr& csr, const Windows& of_row,
                                       std::int64_t windows, std::int64_t entries, ColumnsRoom& room) {
-  // A round costs a block as much as another way costs this number of entries. kMostEntries of a window in
-  // one block take a millisecond. Windows of more than 2^kRankBits rows are too high to search in every row.
-  // To measure few entries takes longer than to search them all.
+  // kRoundEntries: cost of a round, in entries of the alternative methods. kMostEntries of a window take one
+  // block a millisecond. Windows of more than 2^kRankBits rows are too high to search every row. Below
+  // kFewEntries, searching is faster than measuring.
   constexpr std::int64_t kRoundEntries = 64, kMostEntries = 1 << 20, kRankBits = 4, kFewEntries = 1 << 17;
   const NumberByBits<Windows> bits{csr.row_ptr, csr.col_idx,   csr.rows, of_row,
                                    room.ranges, room.place_of, room.ids, room.first};
@@ -127,9 +126,9 @@ Result<Columns<Windows>> find_columns(Run& run, const DeviceCsr& csr, const Wind
       {csr.row_ptr, csr.rows, csr.nnz}, of_row, windows, room.place_of, room.ids, room.first};
 }
 
-/// Tiles of 8 columns that each window needs; behind them a 0.
+/// Computes the number of 8-column tiles of each window, and a final 0.
 struct CountTiles {
-  const std::uint32_t* first;  ///< of Columns
+  const std::uint32_t* first;  ///< see Columns
   std::int64_t windows;
   std::uint32_t* tiles;
 
@@ -138,7 +137,7 @@ struct CountTiles {
   }
 };
 
-/// First tile of each window: windows + 1 offsets.
+/// Computes the first tile of each window: windows + 1 offsets.
 template <class Run, class Windows>
 void number_tiles(Run& run, const Columns<Windows>& columns, std::uint32_t* offset) {
   run.each(columns.windows + 1, CountTiles{columns.first, columns.windows, offset});

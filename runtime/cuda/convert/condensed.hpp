@@ -1,4 +1,4 @@
-// me_tcf, bittcf and bmat on the device: fixed windows, ascending columns in tiles of 8.
+// me_tcf, bittcf and bmat on the device: windows of fixed height with ascending columns in tiles of 8.
 #pragma once
 
 #include <utility>
@@ -20,7 +20,7 @@ struct CondensedRoom {
   }
 };
 
-/// Masks and their offsets of tiles that the format does not keep.
+/// Masks and mask offsets of tiles, for formats that do not store them.
 struct MasksRoom {
   std::uint64_t* masks = nullptr;
   std::uint32_t* offset = nullptr;
@@ -31,7 +31,7 @@ struct MasksRoom {
   }
 };
 
-/// The windows of a matrix before there is room for their tiles.
+/// Windows of a matrix before their tiles are allocated.
 struct Condensed {
   Room<CondensedRoom> room;
   AscendingSlots<FixedWindows> slots;
@@ -43,7 +43,7 @@ struct Condensed {
   }
 };
 
-/// Finds the columns of windows of 2^row_bits rows; waits to learn the number of tiles.
+/// Numbers the columns of windows of 2^row_bits rows; synchronizes to get the number of tiles.
 template <class Run>
 Result<Condensed> condense(Run& run, const DeviceCsr& csr, int row_bits) {
   Condensed result;
@@ -82,7 +82,7 @@ Result<DeviceFormat> bittcf_on(Run& run, const DeviceCsr& csr) {
   return run.finish(std::move(*format));
 }
 
-/// The first mask of each tile gives the offset of the tile.
+/// Copies the offset of the first mask of each tile, which is the offset of the tile.
 struct TakeTileOffsets {
   const std::uint32_t* mask_offset;
   std::uint32_t* tile_offset;
@@ -90,7 +90,7 @@ struct TakeTileOffsets {
   SPTILE_HOST_DEVICE void operator()(std::int64_t tile) const { tile_offset[tile] = mask_offset[2 * tile]; }
 };
 
-/// 8 * row + column of each entry in its tile of 16 rows.
+/// Writes 8 * row + column of each entry in its 16-row tile.
 struct WriteLocalIds {
   CsrRows rows;
   TilePlaces<AscendingSlots<FixedWindows>> places;
@@ -130,7 +130,7 @@ Result<DeviceFormat> me_tcf_on(Run& run, const DeviceCsr& csr) {
   return run.finish(std::move(*format));
 }
 
-/// First entry of each window of 16 rows.
+/// Writes the first entry of each 16-row window.
 struct TakeWindowOffsets {
   const std::int64_t* row_ptr;
   std::int64_t rows;
@@ -141,7 +141,7 @@ struct TakeWindowOffsets {
   }
 };
 
-/// Two masks of a tile as four words of 8 rows and 4 columns; see BmatView.
+/// Writes the two masks of a tile as four words of 8 rows and 4 columns; see BmatView.
 struct WriteWords {
   const std::uint64_t* masks;
   std::uint32_t* words;

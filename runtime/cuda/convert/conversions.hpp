@@ -1,4 +1,4 @@
-// The table of conversions on the device, for whatever runs their steps.
+// The table of conversions on the device, as templates over Run (format_memory.hpp).
 #pragma once
 
 #include <string>
@@ -31,7 +31,7 @@ template <class Run>
 struct DeviceConversion {
   const formats::FormatLayout* layout;
   Result<DeviceFormat> (*convert)(Run& run, const DeviceCsr& csr, const ConvertParameters& parameters);
-  int (*block_columns)(DType values) = nullptr;  ///< what ConvertParameters has where it says nothing
+  int (*block_columns)(DType values) = nullptr;  ///< default of ConvertParameters::block_columns
 };
 
 template <class Run, Result<DeviceFormat> (*convert)(Run&, const DeviceCsr&)>
@@ -44,7 +44,7 @@ Result<DeviceFormat> tall_with(Run& run, const DeviceCsr& csr, const ConvertPara
   return tall_on(run, csr, parameters.parameter);
 }
 
-/// block_columns is there, see complete().
+/// Requires block_columns to be set; see complete().
 template <class Run, const formats::FormatLayout& layout, int threshold>
 Result<DeviceFormat> libra_with(Run& run, const DeviceCsr& csr, const ConvertParameters& parameters) {
   return libra_on(run, csr, layout, {parameters.parameter.value_or(threshold), *parameters.block_columns});
@@ -72,7 +72,8 @@ inline constexpr DeviceConversion<Run> kDeviceConversions[] = {
     {&formats::kHcWindowLayout, hc_window_with<Run>},
 };
 
-/// What follows the type of the values, which may be other ones for a while.
+/// Fills in parameters whose default depends on the value type; positions of values may be converted in place
+/// of values of another type.
 template <class Run>
 ConvertParameters complete(const DeviceConversion<Run>& conversion, ConvertParameters parameters,
                            DType values) {
@@ -95,7 +96,7 @@ struct ReorderedRoom {
   }
 };
 
-/// Puts the rows of a good matrix in their order.
+/// Gathers the rows of a valid matrix in their order.
 template <class Run>
 Result<DeviceCsr> reorder_on(Run& run, const DeviceCsr& csr, Room<ReorderedRoom>& room) {
   const auto width = static_cast<std::int64_t>(size_of(csr.value_dtype));
@@ -117,7 +118,7 @@ Result<DeviceCsr> reorder_on(Run& run, const DeviceCsr& csr, Room<ReorderedRoom>
   return result;
 }
 
-/// Errc::usage and Errc::unsupported for what needs no look at the matrix.
+/// Errc::usage and Errc::unsupported for errors that do not depend on the matrix's contents.
 inline Status check_request(const formats::FormatLayout& layout, const DeviceCsr& csr,
                             const ConvertParameters& parameters) {
   const std::string name(layout.name);
@@ -127,7 +128,7 @@ inline Status check_request(const formats::FormatLayout& layout, const DeviceCsr
   return check_device_csr(csr, name);
 }
 
-/// Where each entry stood: in a reordered matrix at from[i], else where it stands.
+/// Writes the original position of each entry: from[i] for a reordered matrix, else i.
 struct WritePositions {
   const std::uint32_t* from;
   std::int64_t* to;
@@ -141,7 +142,7 @@ struct PositionsRoom {
   void place(Arena& arena, std::int64_t entries) { arena.take(positions, entries); }
 };
 
-/// A format with positions for values. from: see WritePositions.
+/// Converts the matrix with positions in place of values. from: see WritePositions.
 template <class Run>
 Result<DeviceFormat> convert_positions(Run& run, const DeviceConversion<Run>& conversion, DeviceCsr csr,
                                        const std::uint32_t* from, const ConvertParameters& parameters) {
@@ -153,7 +154,7 @@ Result<DeviceFormat> convert_positions(Run& run, const DeviceConversion<Run>& co
   return conversion.convert(run, csr, parameters);
 }
 
-/// Puts the positions that a format has for values one array behind the other; waits.
+/// Concatenates the positions stored in place of values. Synchronizes.
 template <class Run>
 Result<ValueSource> collect_positions(Run& run, const DeviceFormat& moved) {
   const std::int64_t count = moved.view.nnz;
@@ -172,14 +173,14 @@ Result<ValueSource> collect_positions(Run& run, const DeviceFormat& moved) {
   return source;
 }
 
-/// The rows of a good matrix in their order; `room` is what they stand in, if they have one.
+/// Returns a valid matrix with its rows in order; `room` holds the reordered copy, if one is needed.
 template <class Run>
 Result<DeviceCsr> ordered_on(Run& run, const DeviceCsr& csr, Room<ReorderedRoom>& room) {
   if (csr.row_order == nullptr) return csr;
   return reorder_on(run, csr, room);
 }
 
-/// Gives a format an order of rows of its own.
+/// Copies the row order into the format.
 template <class Run>
 Status add_order(Run& run, const DeviceCsr& csr, DeviceFormat& format) {
   const auto bytes = static_cast<std::size_t>(csr.rows) * sizeof(std::int32_t);
@@ -193,7 +194,7 @@ Status add_order(Run& run, const DeviceCsr& csr, DeviceFormat& format) {
   return run.status();
 }
 
-/// Gives a format its value_source. `csr` and `from`: see WritePositions.
+/// Adds value_source to a format. `csr` and `from`: see WritePositions.
 template <class Run>
 Status add_source(Run& run, const DeviceConversion<Run>& conversion, const DeviceCsr& csr,
                   const std::uint32_t* from, const ConvertParameters& parameters, DeviceFormat& format) {
@@ -235,7 +236,7 @@ inline tl::unexpected<Error> no_conversion(const formats::FormatLayout& layout) 
               std::string(layout.name) + " cannot be created on a device; convert on the CPU");
 }
 
-/// See convert_on_device.
+/// Implements convert_on_device.
 template <class Run>
 Result<DeviceFormat> convert_on(Run& run, const formats::FormatLayout& layout, const DeviceCsr& csr,
                                 const ConvertParameters& parameters) {
@@ -246,7 +247,7 @@ Result<DeviceFormat> convert_on(Run& run, const formats::FormatLayout& layout, c
   return convert_good(run, *conversion, csr, complete(*conversion, parameters, csr.value_dtype));
 }
 
-/// Whether two formats have the same arrays but for values; waits.
+/// Returns whether two formats have equal arrays except for values. Synchronizes.
 template <class Run>
 Result<bool> same_index(Run& run, const formats::FormatView& a, const formats::FormatView& b) {
   Room<CompareRoom> room;
@@ -267,7 +268,7 @@ Result<bool> same_index(Run& run, const formats::FormatView& a, const formats::F
   return same && differ == 0;
 }
 
-/// See make_value_source.
+/// Implements make_value_source.
 template <class Run>
 Result<ValueSource> value_source_on(Run& run, const formats::FormatView& format, const DeviceCsr& a,
                                     const ConvertParameters& parameters) {

@@ -1,4 +1,4 @@
-// Whether what is in device memory is a CSR matrix, checked on the device.
+// Validation of a CSR matrix in device memory, on the device.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,8 @@
 
 namespace sptile::runtime::cuda {
 
-/// Errc::usage and Errc::unsupported for what needs no look at the arrays. name: of what is made.
+/// Errc::usage and Errc::unsupported for errors that do not depend on the arrays' contents. `name`: the
+/// result, for messages.
 inline Status check_device_csr(const DeviceCsr& csr, const std::string& name) {
   if (csr.rows < 0 || csr.cols < 0 || csr.nnz < 0 || csr.rows > formats::kMaxId || csr.cols > formats::kMaxId)
     return fail(
@@ -37,23 +38,23 @@ inline Status check_device_csr(const DeviceCsr& csr, const std::string& name) {
 
 inline constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 
-/// First places where something is wrong: in the offsets of rows, an id out of range, an entry that does not
-/// come behind the one in front of it, in the order of rows.
+/// First invalid positions: in the row offsets, of an id out of range, of an entry that does not follow the
+/// previous one, and in the row order.
 struct CsrFaults {
   std::uint64_t offset = kNowhere, id = kNowhere, order = kNowhere, row_order = kNowhere;
 };
 
-/// Keeps the first place. Most only look: where everything is wrong they would wait for each other.
+/// Records the minimum position. Reads before the atomic, so that many invalid positions do not contend.
 SPTILE_HOST_DEVICE void note_place(std::uint64_t* first, std::int64_t place) {
   const auto at = static_cast<std::uint64_t>(place);
   if (at < *static_cast<const volatile std::uint64_t*>(first)) atomic_min(first, at);
 }
 
-/// A CSR matrix as its owner has it, and where to copy its numbers; null: nowhere.
+/// A CSR matrix of the caller, and destinations for copies of its arrays; null: no copy.
 struct CsrSource {
   std::int64_t rows = 0, cols = 0, nnz = 0;
   Ids row_ptr, col_idx;
-  std::int64_t* row_ptr_copy = nullptr;  ///< needed where row_ptr is narrow
+  std::int64_t* row_ptr_copy = nullptr;  ///< required if row_ptr is 32-bit
   std::int32_t* col_idx_copy = nullptr;
 
   [[nodiscard]] const std::int64_t* offsets() const {
@@ -73,7 +74,7 @@ struct CheckOffsets {
   }
 };
 
-/// Reads only what is in the arrays, whatever the offsets are.
+/// Stays within the arrays even if the offsets are invalid.
 struct CheckColumns {
   CsrSource from;
   CsrRows rows;
@@ -89,7 +90,7 @@ struct CheckColumns {
   }
 };
 
-/// Looks at offsets and columns in a pass, and copies them.
+/// Checks offsets and columns in one pass, and copies them.
 template <class Run>
 void look_at_csr(Run& run, const CsrSource& from, CsrFaults* faults) {
   run.each(from.rows + 1, CheckOffsets{from, faults});
@@ -103,7 +104,7 @@ struct CheckOrder {
   std::uint32_t* seen;
   CsrFaults* faults;
 
-  /// Of rows that are there twice, any may come first here; which one is named does not matter.
+  /// If rows are repeated, any of them may be first; the message may name any.
   SPTILE_HOST_DEVICE void operator()(std::int64_t i) const {
     const std::int64_t row = order[i];
     if (row < 0 || row >= rows || atomic_add(seen + row, 1) > 0) note_place(&faults->row_order, i);
@@ -133,7 +134,7 @@ Status broken_offset(Run& run, const CsrSource& from, std::int64_t i) {
   return fail(Errc::bad_input, place + ", expected " + std::to_string(from.nnz));
 }
 
-/// The row of an entry, found offset by offset; the offsets must be good.
+/// Returns the row of an entry by reading offsets one by one; requires valid offsets.
 template <class Run>
 std::int64_t fetch_row(Run& run, const CsrSource& from, std::int64_t i) {
   std::int64_t low = 0, high = from.rows;
@@ -144,7 +145,7 @@ std::int64_t fetch_row(Run& run, const CsrSource& from, std::int64_t i) {
   return low;
 }
 
-/// The offsets must be good. ordered: columns of a row must ascend.
+/// Requires valid offsets. ordered: columns of a row must ascend.
 template <class Run>
 Status broken_column(Run& run, const CsrSource& from, std::int64_t i, bool ordered) {
   const std::int64_t row = fetch_row(run, from, i), first = fetch_id(run, from.row_ptr, row),
@@ -157,7 +158,7 @@ Status broken_column(Run& run, const CsrSource& from, std::int64_t i, bool order
                                    (ordered ? "; columns of a row ascend)" : ")"));
 }
 
-/// Errc::bad_input, as formats::check_csr says it; ordered: see broken_column.
+/// Errc::bad_input with the messages of formats::check_csr; ordered: see broken_column.
 template <class Run>
 Status report_csr(Run& run, const CsrSource& from, const CsrFaults& faults, bool ordered) {
   if (faults.offset != kNowhere) return broken_offset(run, from, static_cast<std::int64_t>(faults.offset));
@@ -166,8 +167,8 @@ Status report_csr(Run& run, const CsrSource& from, const CsrFaults& faults, bool
   return {};
 }
 
-/// Errc::bad_input, as formats::check_csr says it. Waits, after a pass over the matrix; neither for one that
-/// is known to be good.
+/// Errc::bad_input with the messages of formats::check_csr. Reads the matrix once and synchronizes, unless
+/// the matrix is known to be valid.
 template <class Run>
 Status check_on(Run& run, const DeviceCsr& csr) {
   if (csr.checked && csr.row_order == nullptr) return {};

@@ -1,12 +1,11 @@
-// The rows of entries, for steps that look at the entries of a CSR matrix, or at the tiles of windows, in
-// their order.
+// Rows of entries, for steps over the entries of a CSR matrix, or over the tiles of windows, in order.
 #pragma once
 
 #include "runtime/cuda/convert/bits.hpp"
 
 namespace sptile::runtime::cuda {
 
-/// Steps look at four entries each, so that a row is searched once for them.
+/// Each step processes four entries, so that a row is searched once for them.
 template <class Offset>
 struct OffsetRows {
   static constexpr std::int64_t kEntries = 4, kLanes = 32;
@@ -14,22 +13,22 @@ struct OffsetRows {
   const Offset* row_ptr;
   std::int64_t rows, entries;
 
-  /// Steps of visit and of visit_apart.
+  /// Numbers of steps for visit and visit_apart.
   [[nodiscard]] std::int64_t steps() const { return (entries + kEntries - 1) / kEntries; }
   [[nodiscard]] std::int64_t steps_apart() const {
     return (entries + kEntries * kLanes - 1) / (kEntries * kLanes) * kLanes;
   }
-  /// Calls f(entry, row) for entries that stand together.
+  /// Calls f(entry, row) for consecutive entries.
   template <class F>
   SPTILE_HOST_DEVICE void visit(std::int64_t step, const F& f) const {
     visit(kEntries * step, 1, f);
   }
-  /// The same for entries that are 32 apart: neighbouring steps look at neighbouring entries.
+  /// Works like visit, with entries 32 apart: adjacent steps then read adjacent entries.
   template <class F>
   SPTILE_HOST_DEVICE void visit_apart(std::int64_t step, const F& f) const {
     visit(kEntries * kLanes * (step / kLanes) + step % kLanes, kLanes, f);
   }
-  /// The first entry of a row with at least this column; the end of the row when there is none.
+  /// Returns the first entry of a row with at least this column, or the end of the row.
   SPTILE_HOST_DEVICE std::int64_t find(const std::int32_t* col_idx, std::int64_t row,
                                        std::int32_t column) const {
     const std::int64_t begin = row_ptr[row];

@@ -1,4 +1,4 @@
-// Runs the steps of conversions on the current device; see format_memory.hpp.
+// Runs the steps of conversions on the current device; see Run in format_memory.hpp.
 #pragma once
 
 #include <memory>
@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(Step::kThreads) run_block_step(const Step step
     run_phases(step, at, shared, std::make_integer_sequence<int, Step::kPhases>{});
 }
 
-/// Everything is enqueued on one stream.
+/// A Run that enqueues all work on one stream.
 class CudaRun {
  public:
   explicit CudaRun(cudaStream_t stream) : stream_(stream), work_(stream) {}
@@ -127,7 +127,7 @@ class CudaRun {
   Status status_;
 };
 
-/// Gives what call(run) gives, on a device and a stream; what it worked in has been given back then.
+/// Returns the result of call(run) on a device and a stream, after releasing the workspace.
 template <class Call>
 auto on_device(int ordinal, void* stream, const Call& call) -> decltype(call(std::declval<CudaRun&>())) {
   const CurrentDevice current(ordinal);

@@ -1,4 +1,4 @@
-// CSR of entries as callers have them: one pass over those in order, a sort for others.
+// Conversion of callers' entries to CSR: one pass for sorted entries, otherwise a sort.
 #pragma once
 
 #include <limits>
@@ -11,10 +11,10 @@
 
 namespace sptile::runtime::cuda {
 
-/// Entries of at most this number, which places of 32 bits can count.
+/// Maximum number of entries, limited by 32-bit positions.
 inline constexpr std::int64_t kMostEntries = std::numeric_limits<std::uint32_t>::max();
 
-/// Looks at the entries of a COO matrix, and copies their columns where `columns` is not null.
+/// Checks the entries of a COO matrix, and copies their columns if `columns` is not null.
 struct CheckEntries {
   Ids row, col;
   std::int64_t rows, cols;
@@ -29,7 +29,8 @@ struct CheckEntries {
   }
 };
 
-/// Where each row starts among ascending rows of entries; any number up to `entries` if they do not ascend.
+/// Finds the start of each row in entries with ascending rows; if they do not ascend, any number up to
+/// `entries`.
 struct FindRows {
   Ids row;
   std::int64_t entries;
@@ -65,7 +66,7 @@ struct KeyCsrEntries {
   }
 };
 
-/// The first of sorted entries that stands in the place of the one in front of it.
+/// Finds the first sorted entry at the same position as the previous one.
 struct FindRepeated {
   SortedEntries sorted;
   CsrFaults* faults;
@@ -93,7 +94,7 @@ struct EntrySortRoom {
 
 inline bool is_id(DType type) { return type == DType::i32 || type == DType::i64; }
 
-/// Errc::usage and Errc::unsupported for what needs no look at the entries.
+/// Errc::usage and Errc::unsupported for errors that do not depend on the entries.
 inline Status check_entries(const DeviceEntries& e, Disorder disorder) {
   const std::string name = e.row_is_pointer ? "csr" : "coo";
   if (e.rows < 0 || e.cols < 0 || e.nnz < 0 || e.rows > formats::kMaxId || e.cols > formats::kMaxId)
@@ -123,14 +124,14 @@ inline Status check_entries(const DeviceEntries& e, Disorder disorder) {
   return {};
 }
 
-/// "(2, 3)" of an entry of a COO matrix.
+/// Returns the position of a COO entry for messages: "(2, 3)".
 template <class Run>
 std::string fetch_place(Run& run, const DeviceEntries& e, std::int64_t i) {
   return "(" + std::to_string(fetch_id(run, Ids(e.row, e.row_type), i)) + ", " +
          std::to_string(fetch_id(run, Ids(e.col, e.col_type), i)) + ")";
 }
 
-/// Errc::bad_input for a COO matrix.
+/// Errc::bad_input for an invalid COO matrix.
 template <class Run>
 Status report_coo(Run& run, const DeviceEntries& e, const CsrFaults& faults, bool ordered) {
   const std::uint64_t first = ordered ? std::min(faults.id, faults.order) : faults.id;
@@ -145,7 +146,7 @@ Status report_coo(Run& run, const DeviceEntries& e, const CsrFaults& faults, boo
   return fail(Errc::bad_input, std::move(text));
 }
 
-/// Errc::bad_input for the first place with two entries.
+/// Errc::bad_input for the first position with two entries.
 template <class Run>
 Status report_repeated(Run& run, const DeviceEntries& e, const SortedEntries& sorted) {
   Room<FaultRoom> room;
@@ -167,7 +168,7 @@ Status report_repeated(Run& run, const DeviceEntries& e, const SortedEntries& so
                                    "); expected one per position, or request their sum");
 }
 
-/// Sorts entries with good ids. offsets: of rows, for CSR.
+/// Sorts entries with valid ids. offsets: row offsets, for CSR.
 template <class Run>
 Result<OwnedCsr> sort_entries(Run& run, const DeviceEntries& e, const std::int64_t* offsets,
                               const DeviceCsr& shape, Disorder disorder) {
@@ -195,7 +196,7 @@ Result<OwnedCsr> sort_entries(Run& run, const DeviceEntries& e, const std::int64
   return csr_of_sorted(run, sorted, summed, e.values, true);
 }
 
-/// The arrays of a matrix that can stay where they are.
+/// Returns the arrays of the caller that the result can borrow.
 inline DeviceCsr lent_arrays(const DeviceEntries& e) {
   DeviceCsr lent;
   if (e.row_is_pointer && e.row_type == DType::i64) lent.row_ptr = static_cast<const std::int64_t*>(e.row);
@@ -204,7 +205,7 @@ inline DeviceCsr lent_arrays(const DeviceEntries& e) {
   return lent;
 }
 
-/// Looks at all entries, and takes them as if they were in order; waits.
+/// Checks all entries, and copies them under the assumption that they are sorted. Synchronizes.
 template <class Run>
 CsrFaults take_entries(Run& run, const DeviceEntries& e, const CsrSource& from, const OwnedCsr& to,
                        CsrFaults* room) {
@@ -224,7 +225,7 @@ CsrFaults take_entries(Run& run, const DeviceEntries& e, const CsrSource& from, 
   return faults;
 }
 
-/// See canonical_csr.
+/// Implements canonical_csr.
 template <class Run>
 Result<OwnedCsr> canonical_on(Run& run, const DeviceEntries& e, const EntryOptions& options) {
   if (Status s = check_entries(e, options.disorder); !s) return tl::unexpected(s.error());
@@ -235,7 +236,7 @@ Result<OwnedCsr> canonical_on(Run& run, const DeviceEntries& e, const EntryOptio
   shape.value_dtype = e.value_dtype, shape.ordinal = e.ordinal;
   auto made = make_csr(run, shape, lent);
   if (!made) return made;
-  const bool all_lent = lent.row_ptr != nullptr && lent.col_idx != nullptr;  // values always are
+  const bool all_lent = lent.row_ptr != nullptr && lent.col_idx != nullptr;  // values are always borrowed
   if (options.trusted && ordered && all_lent) return made;
   Room<FaultRoom> room;
   if (Status s = room.make(run); !s) return tl::unexpected(s.error());

@@ -1,4 +1,4 @@
-// An entry as a number that sorts by window, column and row.
+// Integer keys that sort entries by window, column and row.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace sptile::runtime::cuda {
 
-/// Bits of the parts of a key: window, column, row of the window.
+/// Bit widths of the parts of a key: window, column, row in the window.
 struct EntryKey {
   int column_bits = 0, row_bits = 0;
 
@@ -19,7 +19,7 @@ struct EntryKey {
   SPTILE_HOST_DEVICE std::int64_t window(std::uint64_t key) const {
     return static_cast<std::int64_t>(key >> (column_bits + row_bits));
   }
-  /// Window and column.
+  /// Returns window and column.
   SPTILE_HOST_DEVICE std::uint64_t pair(std::uint64_t key) const { return key >> row_bits; }
   SPTILE_HOST_DEVICE std::int32_t column(std::uint64_t key) const {
     return static_cast<std::int32_t>(key >> row_bits & ((std::uint64_t{1} << column_bits) - 1));
@@ -29,7 +29,8 @@ struct EntryKey {
   }
 };
 
-/// Keys and a number for each, with room to sort them; run.sort leaves the sorted ones in the first of each.
+/// Keys with an item each, and space to sort them; run.sort leaves the sorted arrays in the first of each
+/// pair.
 struct SortBuffers {
   std::uint64_t* keys = nullptr;
   std::uint32_t* items = nullptr;

@@ -1,4 +1,4 @@
-// The memory of a converted matrix, and the memory that a conversion works in.
+// Memory of a converted matrix, and workspace of conversions.
 #pragma once
 
 #include <algorithm>
@@ -13,24 +13,24 @@
 
 namespace sptile::runtime::cuda {
 
-// Conversions are written once for everything that can run their steps, a Run:
-//   run.each(n, step)       calls step(i) for i from 0 to n - 1, in any order and at once
-//   run.blocks(n, step)     calls step(Phase<p>{}, {block, round, thread}, shared) for n blocks of
-//                           Step::kThreads threads: for each of step.rounds(block) rounds, phase after phase,
-//                           in a phase for all threads at once; shared is a Step::Shared of the block
-//   run.sort(buffers, n, begin_bit, end_bit)  sorts by these bits, keeping the order of equals
-//   run.sum(x, n)           replaces each of n numbers by the sum of those in front of it
-//   run.compose(maps, n)    see RowMap; inclusive
-//   run.clear(x, bytes), run.fill(x, bytes)  with zeros, with ones
-//   run.copy(to, from, bytes), run.fetch(host, x, count), which waits
-//   run.bring(to, host, count)  copies from pageable host memory, which may change when this returns
-//   run.allocate(bytes, what)  memory that outlives the run
-//   run.work(bytes, what)   memory for steps that come later; may go when they were called
-//   run.status()            the first thing that went wrong; what comes after that does nothing
-//   run.finish(format)      waits, then gives the format, or what went wrong
-// One runs on a device (cuda_run.cuh); another on the host, for tests.
+// Conversions are templates over a Run, which executes their steps:
+//   run.each(n, step) calls step(i) for i in [0, n), concurrently, in any order
+//   run.blocks(n, step) calls step(Phase<p>{}, {block, round, thread}, shared) for n blocks of
+//                           Step::kThreads threads, in step.rounds(block) rounds of Step::kPhases phases;
+//                           threads run a phase concurrently; shared is the block's Step::Shared
+//   run.sort(buffers, n, begin_bit, end_bit) stable sort by these bits
+//   run.sum(x, n) exclusive prefix sum, in place
+//   run.compose(maps, n) inclusive prefix composition; see RowMap
+//   run.clear(x, bytes), run.fill(x, bytes) sets all bits to zero, to one
+//   run.copy(to, from, bytes), run.fetch(host, x, count); fetch synchronizes
+//   run.bring(to, host, count) copies from pageable host memory, which may change afterwards
+//   run.allocate(bytes, what) memory that outlives the run
+//   run.work(bytes, what) workspace for later steps; may be released after they were enqueued
+//   run.status() the first error; later calls then do nothing
+//   run.finish(format) synchronizes and returns the format or the error
+// One implementation runs on a device (cuda_run.cuh), the other on the host, for tests.
 
-/// Room that a conversion works in: Parts is a struct with place(Arena&, sizes...).
+/// Workspace of a conversion: Parts is a struct with place(Arena&, sizes...).
 template <class Parts>
 struct Room : Parts {
   std::shared_ptr<std::byte> memory;
@@ -48,7 +48,7 @@ struct Room : Parts {
   }
 };
 
-/// Clears what stands behind arrays, up to a multiple of Arena::kAlignment.
+/// Clears the padding after arrays, up to a multiple of Arena::kAlignment.
 struct ClearTails {
   static constexpr std::int64_t kBytes = static_cast<std::int64_t>(Arena::kAlignment);
 
@@ -60,7 +60,7 @@ struct ClearTails {
   }
 };
 
-/// A number in device memory, of 32 or 64 bits, without a sign.
+/// An unsigned 32- or 64-bit number in device memory.
 struct Number {
   const void* at = nullptr;
   bool wide = false;
@@ -88,7 +88,7 @@ struct NumbersRoom {
   void place(Arena& arena) { arena.take(numbers, kCount); }
 };
 
-/// Fetches numbers that stand apart; waits once, which a fetch of each would do as often.
+/// Fetches separate numbers with a single synchronization.
 template <class Run, int kCount>
 Result<std::array<std::int64_t, kCount>> fetch_numbers(Run& run, const Number (&numbers)[kCount]) {
   Room<NumbersRoom<kCount>> room;
@@ -104,7 +104,7 @@ Result<std::array<std::int64_t, kCount>> fetch_numbers(Run& run, const Number (&
   return result;
 }
 
-/// Allocates the arrays of a format, in their order; what stands behind them is cleared.
+/// Allocates the arrays of a format, in their order, and clears the padding after them.
 template <class Run>
 Result<DeviceFormat> make_format(Run& run, const formats::FormatLayout& layout, const DeviceCsr& csr,
                                  std::initializer_list<std::int64_t> sizes) {
@@ -140,7 +140,7 @@ Result<DeviceFormat> make_format(Run& run, const formats::FormatLayout& layout, 
   return format;
 }
 
-/// An array of a format that is being made.
+/// Returns an array of a format under construction.
 template <class T>
 T* array_of(const DeviceFormat& format, formats::ArrayIndex array) {
   return static_cast<T*>(const_cast<void*>(format.view.array(array).data));

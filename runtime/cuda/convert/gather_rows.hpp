@@ -1,4 +1,4 @@
-// A CSR matrix of some rows of another, on the device.
+// Gathers rows of a CSR matrix on the device.
 #pragma once
 
 #include "runtime/cuda/convert/bits.hpp"
@@ -6,8 +6,8 @@
 
 namespace sptile::runtime::cuda {
 
-/// Entries of each row of the new matrix; behind them a 0. Rows gives the number of the old row, negative for
-/// an empty one.
+/// Computes the entries of each row of the result, and a final 0. Rows maps to the source row; negative: an
+/// empty row.
 template <class Rows>
 struct CountRowEntries {
   const std::int64_t* row_ptr;
@@ -28,7 +28,7 @@ struct GatherColumns {
   Rows old_row;
   std::int64_t rows;
   std::int32_t* to;
-  std::uint32_t* from;  ///< where the entries stood; null: not wanted
+  std::uint32_t* from;  ///< original positions of the entries; null: not needed
 
   SPTILE_HOST_DEVICE void operator()(std::int64_t i) const {
     const std::int64_t row = last_at_most(new_ptr, rows, i);
@@ -47,14 +47,14 @@ struct GatherValues {
   SPTILE_HOST_DEVICE void operator()(std::int64_t i) const { to[i] = values[from[i]]; }
 };
 
-/// Every row of an order in turn.
+/// Maps row i to order[i].
 struct OrderedRows {
   const std::int32_t* order;
 
   SPTILE_HOST_DEVICE std::int64_t operator()(std::int64_t row) const { return order[row]; }
 };
 
-/// First entry of each row of the new matrix: rows + 1 offsets.
+/// Computes the first entry of each row of the result: rows + 1 offsets.
 template <class Run, class Rows>
 void number_rows(Run& run, const DeviceCsr& csr, const Rows& old_row, std::int64_t rows, std::int64_t* to) {
   run.each(rows + 1, CountRowEntries<Rows>{csr.row_ptr, old_row, rows, to});

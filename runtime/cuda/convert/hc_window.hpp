@@ -1,4 +1,4 @@
-// hc_window on the device (HyGNN, section 4.2): windows go to tiles or stay in rows.
+// Conversion to hc_window on the device (HyGNN, section 4.2).
 #pragma once
 
 #include <utility>
@@ -8,7 +8,7 @@
 
 namespace sptile::runtime::cuda {
 
-/// The rule of formats::gain_on_cuda_cores.
+/// Implements formats::gain_on_cuda_cores.
 struct HcRule {
   std::int64_t constant, sparsity, columns;
 
@@ -21,7 +21,7 @@ struct HcRule {
   }
 };
 
-/// Windows of 16 rows: their distinct columns and entries.
+/// Windows of 16 rows with their distinct columns and entries.
 struct HcWindows {
   Columns<FixedWindows> columns;
 
@@ -35,10 +35,10 @@ struct HcWindows {
   }
 };
 
-/// Sums of HcWindowRoom.
+/// Indices of the sums in HcWindowRoom.
 enum HcSum { kHcTensorWindows, kHcGainOnCuda, kHcGainOnTensor, kHcSums };
 
-/// What windows gain on the cores that a rule gives them.
+/// Sums the gains of the windows on their assigned cores.
 struct SumGains {
   HcWindows windows;
   HcRule rule;
@@ -51,7 +51,8 @@ struct SumGains {
   }
 };
 
-/// What the windows of 16 rows become: their tiles, behind them a 0, and how many have some.
+/// Assigns the windows of 16 rows to cores: writes their numbers of tiles and a final 0, and counts the
+/// windows with tiles.
 struct ChooseCores {
   HcWindows windows;
   HcRule rule;
@@ -68,7 +69,7 @@ struct ChooseCores {
   }
 };
 
-/// The columns of the windows that have tiles.
+/// Columns of the windows with tiles.
 struct HcSlots {
   Columns<FixedWindows> columns;
   const std::uint32_t* tiles;  ///< first tile of each window
@@ -82,7 +83,7 @@ struct HcSlots {
   }
 };
 
-/// Entries of each row that stays, and 1 if it has some; behind them a 0.
+/// Writes the entries of each row without tiles, and 1 if it is nonempty, with a final 0 each.
 struct CountStaying {
   HcSlots slots;
   std::uint32_t *entries, *rows;
@@ -95,7 +96,7 @@ struct CountStaying {
   }
 };
 
-/// Writes the rows that stay, given the entries and the rows in front of each.
+/// Writes the nonempty rows without tiles, given the prefix sums of entries and rows.
 struct WriteStaying {
   const std::uint32_t *entries, *rows;
   std::int64_t count;  ///< rows of the matrix
@@ -110,11 +111,11 @@ struct WriteStaying {
   }
 };
 
-/// Copies what the entries of rows that stay have: columns or values.
+/// Copies the columns or values of the entries in rows without tiles.
 template <class T>
 struct CopyStaying {
   HcSlots slots;
-  const std::uint32_t* entries;  ///< in front of each row
+  const std::uint32_t* entries;  ///< entries before each row
   const T* from;
   T* to;
 
@@ -128,7 +129,8 @@ struct CopyStaying {
 
 struct HcWindowRoom {
   ColumnsRoom columns;
-  std::uint32_t *tiles = nullptr, *entries = nullptr, *rows = nullptr;  ///< in front of windows, rows, rows
+  std::uint32_t *tiles = nullptr, *entries = nullptr, *rows = nullptr;  ///< prefix sums by window, row and
+                                                                        ///< row
   std::uint64_t* sums = nullptr;
 
   void place(Arena& arena, std::int64_t all, std::int64_t windows, std::int64_t all_rows,
@@ -147,7 +149,7 @@ struct MaskOffsetsRoom {
   void place(Arena& arena, std::int64_t masks) { arena.take(offset, masks + 1); }
 };
 
-/// Writes the four arrays of the windows that stay in rows.
+/// Writes the four arrays of the windows for CUDA cores.
 template <class Run>
 void write_staying(Run& run, const DeviceCsr& csr, const HcSlots& slots, const HcWindowRoom& room,
                    const DeviceFormat& format) {
@@ -165,7 +167,7 @@ void write_staying(Run& run, const DeviceCsr& csr, const HcSlots& slots, const H
   });
 }
 
-/// Writes the five arrays of the windows in tiles.
+/// Writes the five arrays of the windows for tensor cores.
 template <class Run>
 void write_tiles(Run& run, const DeviceCsr& csr, const HcSlots& slots, std::int64_t tiles,
                  const MaskOffsetsRoom& room, const DeviceFormat& format) {
@@ -182,7 +184,7 @@ void write_tiles(Run& run, const DeviceCsr& csr, const HcSlots& slots, std::int6
               array_of<void>(format, A::values));
 }
 
-/// The sums, fetched: waits.
+/// Fetches the sums. Synchronizes.
 template <class Run>
 Result<std::vector<std::uint64_t>> fetch_sums(Run& run, const SpreadSums& sums) {
   std::vector<std::uint64_t> fetched(static_cast<std::size_t>(sums.size()));
@@ -191,7 +193,7 @@ Result<std::vector<std::uint64_t>> fetch_sums(Run& run, const SpreadSums& sums) 
   return fetched;
 }
 
-/// The selector that a matrix has for one that settles.
+/// Resolves a selector that settles, from the gains of the matrix.
 template <class Run>
 Result<formats::HcSelector> settled_on(Run& run, const DeviceCsr& csr, const HcWindows& windows,
                                        const formats::HcSelector& selector, const SpreadSums& sums) {
@@ -203,7 +205,7 @@ Result<formats::HcSelector> settled_on(Run& run, const DeviceCsr& csr, const HcW
       csr.nnz);
 }
 
-/// Waits twice, and once more for a selector that settles.
+/// Synchronizes twice, and once more for a selector that settles.
 template <class Run>
 Result<DeviceFormat> hc_window_on(Run& run, const DeviceCsr& csr, int parameter) {
   if (Status s = formats::check_hc_parameter(parameter); !s) return tl::unexpected(s.error());

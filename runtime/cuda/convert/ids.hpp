@@ -1,4 +1,4 @@
-// Row and column numbers as callers have them.
+// Row and column ids in the caller's integer type.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace sptile::runtime::cuda {
 
-/// Numbers of 32 or 64 bits in device memory, read as they are: nothing is cut off before it was checked.
+/// 32- or 64-bit integers in device memory, read at full width: checks come before narrowing.
 struct Ids {
   const void* data = nullptr;
   bool wide = false;
@@ -23,7 +23,7 @@ struct Ids {
   }
 };
 
-/// Fetches one number; waits.
+/// Fetches one number. Synchronizes.
 template <class Run>
 std::int64_t fetch_id(Run& run, const Ids& ids, std::int64_t i) {
   std::int64_t wide = 0;

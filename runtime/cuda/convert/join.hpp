@@ -1,4 +1,4 @@
-// CSR matrices in device memory as one, copied and looked at in one pass.
+// Joins CSR matrices in device memory, checking and copying them in one pass.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace sptile::runtime::cuda {
 
-/// A matrix of a batch, and where it begins in the whole.
+/// A matrix of a batch, and its position in the result.
 struct JoinedPart {
   Ids row_ptr, col_idx;
   const void* values = nullptr;
@@ -18,16 +18,16 @@ struct JoinedPart {
   BatchPlace begin;
 };
 
-/// The matrices of a batch in device memory, one at least.
+/// Matrices of a batch in device memory; at least one.
 struct JoinedParts {
   const JoinedPart* parts = nullptr;
   std::int64_t count = 0;
 
-  /// The offsets of all parts stand one behind the other, rows + 1 of each: where those of a part begin.
+  /// Returns the start of a part's row offsets, which are concatenated (rows + 1 per part).
   SPTILE_HOST_DEVICE std::int64_t first_offset(std::int64_t part) const {
     return parts[part].begin.row + part;
   }
-  /// The last part for which begin(part) <= x.
+  /// Returns the last part with begin(part) <= x.
   template <class Begin>
   SPTILE_HOST_DEVICE std::int64_t find(std::int64_t x, const Begin& begin) const {
     std::int64_t low = 0, high = count;
@@ -37,17 +37,17 @@ struct JoinedParts {
     }
     return low;
   }
-  /// The part of an entry of the whole.
+  /// Returns the part that contains an entry of the result.
   SPTILE_HOST_DEVICE std::int64_t part_of(std::int64_t entry) const {
     return find(entry, [this](std::int64_t part) { return parts[part].begin.entry; });
   }
 };
 
-/// Copies the offsets of all parts, and notes those that have bad ones.
+/// Copies the offsets of all parts, and records parts with invalid offsets.
 struct JoinOffsets {
   JoinedParts batch;
   std::int64_t* row_ptr;
-  std::uint64_t* broken;  ///< the first bad part
+  std::uint64_t* broken;  ///< the first invalid part
 
   SPTILE_HOST_DEVICE void operator()(std::int64_t i) const {
     const std::int64_t p = batch.find(i, [&](std::int64_t part) { return batch.first_offset(part); });
@@ -60,7 +60,7 @@ struct JoinOffsets {
   }
 };
 
-/// Copies the columns of all parts, and notes those with one that is out of range.
+/// Copies the columns of all parts, and records parts with a column out of range.
 struct JoinColumns {
   JoinedParts batch;
   std::int32_t* col_idx;
@@ -96,7 +96,8 @@ struct JoinRoom {
   }
 };
 
-/// Errc::usage and Errc::unsupported for what needs no look at the arrays; names the matrix.
+/// Errc::usage and Errc::unsupported, naming the matrix, for errors that do not depend on the arrays'
+/// contents.
 inline Result<BatchLayout> arrange_parts(std::span<const DeviceEntries> parts, Arrangement arrangement,
                                          Disorder disorder) {
   std::vector<BatchMember> members;
@@ -113,7 +114,7 @@ inline Result<BatchLayout> arrange_parts(std::span<const DeviceEntries> parts, A
   return layout;
 }
 
-/// Copies parts into the arrays of the whole. Gives false when some part has bad offsets or columns.
+/// Copies the parts into the arrays of the result. Returns false if a part has invalid offsets or columns.
 template <class Run>
 Result<bool> copy_parts(Run& run, std::span<const DeviceEntries> parts, const BatchLayout& layout,
                         const DeviceCsr& whole) {
@@ -139,7 +140,7 @@ Result<bool> copy_parts(Run& run, std::span<const DeviceEntries> parts, const Ba
   return broken == kNowhere;
 }
 
-/// The error of the first matrix that cannot be taken alone.
+/// Returns the error of the first matrix that is invalid by itself.
 template <class Run>
 tl::unexpected<Error> name_broken(Run& run, std::span<const DeviceEntries> parts, Disorder disorder,
                                   const Error& found) {
@@ -149,7 +150,7 @@ tl::unexpected<Error> name_broken(Run& run, std::span<const DeviceEntries> parts
   return tl::unexpected(found);
 }
 
-/// See join_csr.
+/// Implements join_csr.
 template <class Run>
 Result<OwnedCsr> join_on(Run& run, std::span<const DeviceEntries> parts, Arrangement arrangement,
                          const EntryOptions& options) {

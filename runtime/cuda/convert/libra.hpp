@@ -1,5 +1,4 @@
-// libra_spmm and libra_sddmm on the device (Libra, section 4.2): dense columns of a window to tiles, the rest
-// to rows.
+// Conversion to libra_spmm and libra_sddmm on the device (Libra, section 4.2).
 #pragma once
 
 #include <utility>
@@ -10,13 +9,13 @@
 
 namespace sptile::runtime::cuda {
 
-/// The columns of the windows of 8 rows.
+/// Columns of the windows of 8 rows.
 using LibraColumns = Columns<FixedWindows>;
 
-/// Entries of each column; the counts are clear.
+/// Counts the entries of each column; `counts` must be zero.
 struct CountColumnEntries {
   LibraColumns columns;
-  std::uint32_t* counts;  ///< four bytes, that never overflow, in each
+  std::uint32_t* counts;  ///< four 8-bit counters per word, which cannot overflow
 
   SPTILE_HOST_DEVICE void operator()(std::int64_t step) const {
     columns.rows.visit_apart(step, [&](std::int64_t entry, std::int64_t row) {
@@ -26,7 +25,7 @@ struct CountColumnEntries {
   }
 };
 
-/// What is chosen in each window: its tiles, behind them a 0, and its columns in them.
+/// Chooses the columns of each window: writes the numbers of tiles, a final 0, and the columns in tiles.
 struct ChooseColumns {
   static constexpr int kDense = 0, kFilled = 1, kEntries = 2, kSums = 3;
   const std::uint32_t* histogram;
@@ -47,7 +46,7 @@ struct ChooseColumns {
   }
 };
 
-/// Slots that were listed for each column.
+/// Slots listed per column.
 struct ListedSlots {
   LibraColumns columns;
   const std::uint32_t* listed;
@@ -58,7 +57,7 @@ struct ListedSlots {
   }
 };
 
-/// 1 for each entry of the CSR matrix that is in no tile.
+/// Writes 1 for each CSR entry that is in no tile.
 struct MarkResidual {
   ListedSlots slots;
   std::uint32_t* marks;
@@ -69,10 +68,10 @@ struct MarkResidual {
   }
 };
 
-/// 1 for each row with residual entries; behind them a 0.
+/// Writes 1 for each row with residual entries, and a final 0.
 struct MarkResidualRows {
   const std::int64_t* row_ptr;
-  const std::uint32_t* residual;  ///< in front of each entry
+  const std::uint32_t* residual;  ///< residual entries before each entry
   std::int64_t rows;
   std::uint32_t* marks;
 
@@ -83,7 +82,7 @@ struct MarkResidualRows {
 
 struct WriteResidualRows {
   const std::int64_t* row_ptr;
-  const std::uint32_t *residual, *residual_rows;  ///< in front of each entry, each row
+  const std::uint32_t *residual, *residual_rows;  ///< counts before each entry, each row
   std::int64_t rows;
   std::int32_t* row_id;
   std::int64_t* offset;
@@ -99,7 +98,7 @@ struct WriteResidualRows {
   }
 };
 
-/// Writes an array of the residual part: what the residual entries have there, in their order.
+/// Copies an array of the residual entries, in their order.
 template <class T>
 struct TakeResidual {
   const std::uint32_t* residual;
@@ -111,7 +110,7 @@ struct TakeResidual {
   }
 };
 
-/// Writes the numbers of the chosen columns; the last one of a window is repeated to the end of its tiles.
+/// Writes the ids of the chosen columns; the last one of a window is repeated to the end of its tiles.
 struct NumberChosen {
   ListedSlots slots;
   const LibraChoice* choice;
@@ -150,13 +149,13 @@ struct LibraRoom {
     arena.take(residual_rows, rows + 1);
     arena.take(sums, sums_size);
   }
-  /// Entries of each column; hosts and devices have the lowest byte of a word first.
+  /// Returns the entries of each column as bytes: hosts and devices are little-endian.
   [[nodiscard]] const std::uint8_t* counts() const {
     return reinterpret_cast<const std::uint8_t*>(packed_counts);
   }
 };
 
-/// Chooses the columns of all windows and numbers what is not chosen.
+/// Chooses the columns of all windows and numbers the residual entries.
 template <class Run>
 void choose_all(Run& run, const DeviceCsr& csr, const LibraColumns& columns, const LibraRule& rule,
                 const SpreadSums& sums, const LibraRoom& room) {
@@ -193,7 +192,7 @@ void write_libra_residual(Run& run, const DeviceCsr& csr, const LibraRoom& room,
   });
 }
 
-/// About 100 bytes of traffic per entry on top of find_columns; waits twice.
+/// About 100 bytes of memory traffic per entry in addition to find_columns; synchronizes twice.
 template <class Run>
 Result<DeviceFormat> libra_on(Run& run, const DeviceCsr& csr, const formats::FormatLayout& layout,
                               formats::LibraSetting setting) {

@@ -1,4 +1,4 @@
-// Which columns of a window go to tiles, from how many there are with each number of entries.
+// Selection of a window's columns for tiles, from a histogram of nonzeros per column.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,15 @@ namespace sptile::runtime::cuda {
 
 inline constexpr int kLibraCounts = 9;  ///< columns of 8 rows have 0 to 8 entries
 
-/// All columns with more than `level` entries, and the first `at_level` with as many.
+/// Selects all columns with more than `level` entries, and the first `at_level` with exactly `level`.
 struct LibraChoice {
-  std::uint32_t columns, level, at_level;  ///< columns: in all
+  std::uint32_t columns, level, at_level;  ///< columns: total number
 
   [[nodiscard]] SPTILE_HOST_DEVICE bool some_of(std::uint32_t count) const {
     return at_level > 0 && count == level;
   }
-  /// in_front: columns of as many entries that stand in front of it in the window; matters at the level only.
+  /// in_front: number of earlier columns of the window with the same number of entries; used only at the
+  /// level.
   [[nodiscard]] SPTILE_HOST_DEVICE bool takes(std::uint32_t count, std::uint32_t in_front) const {
     return count > level || (some_of(count) && in_front < at_level);
   }
@@ -26,17 +27,17 @@ struct LibraSums {
   std::uint32_t dense, filled, entries;  ///< see formats::LibraSplit
 };
 
-/// The rules of formats::split_columns and, by density, formats::split_blocks.
+/// Implements formats::split_columns and, by density, formats::split_blocks.
 struct LibraRule {
   int threshold, block_columns;
   bool by_density;
 
-  /// Tiles of a window with so many columns in tiles.
+  /// Returns the number of tiles of a window with `columns` columns in tiles.
   [[nodiscard]] SPTILE_HOST_DEVICE std::uint32_t tiles(std::uint32_t columns) const {
     const std::uint32_t step = by_density ? static_cast<std::uint32_t>(block_columns) : 8;
     return (columns + step - 1) / step * step / 8;
   }
-  /// columns: of a window, by their number of entries.
+  /// columns: histogram of the window's columns by number of entries.
   SPTILE_HOST_DEVICE LibraSums choose(const std::uint32_t* columns, LibraChoice& choice) const {
     const LibraSums sums = by_density ? choose_blocks(columns) : choose_columns(columns, choice);
     choice.columns = sums.dense + sums.filled;
@@ -44,7 +45,7 @@ struct LibraRule {
   }
 
  private:
-  /// Columns with at least `threshold` entries, and the densest others that fill the last block.
+  /// Selects columns with at least `threshold` entries, and the densest others that fill the last block.
   SPTILE_HOST_DEVICE LibraSums choose_columns(const std::uint32_t* columns, LibraChoice& choice) const {
     LibraSums sums{0, 0, 0};
     for (int count = threshold; count < kLibraCounts; ++count) {
@@ -66,11 +67,11 @@ struct LibraRule {
     return sums;
   }
 
-  /// Blocks of the densest columns, as long as they have at least `threshold` entries. The level does not
-  /// matter: the columns are sorted.
+  /// Selects blocks of the densest columns while they have at least `threshold` entries. The level is not
+  /// used, because the columns are sorted.
   SPTILE_HOST_DEVICE LibraSums choose_blocks(const std::uint32_t* columns) const {
     LibraSums sums{0, 0, 0};
-    std::uint32_t left = columns[kLibraCounts - 1];  // columns of `count` entries that are in no block yet
+    std::uint32_t left = columns[kLibraCounts - 1];  // columns of `count` entries that are in no block so far
     for (int count = kLibraCounts - 1; count > 0;) {
       std::uint32_t size = 0, entries = 0;
       while (count > 0 && size < static_cast<std::uint32_t>(block_columns)) {
@@ -82,7 +83,7 @@ struct LibraRule {
         if (left > 0) break;
         if (--count > 0) left = columns[count];
       }
-      if (entries < static_cast<std::uint32_t>(threshold)) break;  // later blocks have no more
+      if (entries < static_cast<std::uint32_t>(threshold)) break;  // later blocks do not have more entries
       sums.dense += size;
       sums.entries += entries;
     }

@@ -1,4 +1,4 @@
-// Which columns of a window go to tiles, and to which slots: a block looks at a window.
+// Assigns the chosen columns of a window to slots of its tiles, one block per window.
 #pragma once
 
 #include "runtime/cuda/convert/columns.hpp"
@@ -8,20 +8,20 @@ namespace sptile::runtime::cuda {
 
 inline constexpr std::uint32_t kNoSlot = 0xFFFFFFFF;
 
-/// Counts the columns of a window by their entries: for each thread, that looks at columns that stand
-/// together, and in all.
+/// Histograms of a window's columns by entries, per thread (each reads contiguous columns) and in total.
 struct DensityCounts {
   static constexpr int kThreads = 128, kTogether = 16, kGroups = kThreads / kTogether;
 
   struct Shared {
-    std::uint32_t of_thread[kLibraCounts][kThreads];  ///< becomes: in front, within kTogether threads
+    std::uint32_t of_thread[kLibraCounts][kThreads];  ///< then replaced by prefix sums within kTogether
+                                                      ///< threads
     std::uint32_t of_group[kLibraCounts][kGroups];
   };
 
   const std::uint8_t* counts;  ///< entries of each column
-  const std::uint32_t* first;  ///< of Columns
+  const std::uint32_t* first;  ///< see Columns
 
-  /// First column of a thread; after: of one further on.
+  /// Returns the first column of a thread, or of the thread `after` positions later.
   [[nodiscard]] SPTILE_HOST_DEVICE std::int64_t first_column(const BlockPlace& at, int after = 0) const {
     const std::int64_t from = first[at.block], columns = first[at.block + 1] - from;
     const std::int64_t mine = (columns + kThreads - 1) / kThreads * (at.thread + after);
@@ -44,7 +44,7 @@ struct DensityCounts {
       shared.of_group[i / kGroups][i % kGroups] = sum;
     }
   }
-  /// Columns with so many entries in front of those of a thread.
+  /// Returns the number of columns with `density` entries before those of a thread.
   SPTILE_HOST_DEVICE std::uint32_t in_front(const BlockPlace& at, int density, const Shared& shared) const {
     std::uint32_t sum = shared.of_thread[density][at.thread];
     for (int group = 0; group < at.thread / kTogether; ++group) sum += shared.of_group[density][group];
@@ -52,13 +52,13 @@ struct DensityCounts {
   }
 };
 
-/// Columns of each window by their entries.
+/// Computes the histogram of each window's columns by entries.
 struct CountColumns {
   static constexpr int kThreads = DensityCounts::kThreads, kPhases = 3;
   using Shared = DensityCounts::Shared;
 
   DensityCounts densities;
-  std::uint32_t* histogram;  ///< kLibraCounts for each window
+  std::uint32_t* histogram;  ///< kLibraCounts per window
 
   [[nodiscard]] SPTILE_HOST_DEVICE std::int64_t rounds(std::int64_t) const { return 1; }
   SPTILE_HOST_DEVICE void operator()(Phase<0>, const BlockPlace& at, Shared& shared) const {
@@ -75,7 +75,7 @@ struct CountColumns {
   }
 };
 
-/// Gives the chosen columns of each window slots in its tiles, in their order or densest first.
+/// Assigns the chosen columns of each window to slots, in column order or densest first.
 struct SlotColumns {
   static constexpr int kThreads = DensityCounts::kThreads, kPhases = 3;
   using Shared = DensityCounts::Shared;
@@ -85,7 +85,7 @@ struct SlotColumns {
   const LibraChoice* choice;
   const std::uint32_t* tiles;  ///< first tile of each window
   bool by_density;
-  std::uint32_t* slot;  ///< of each column
+  std::uint32_t* slot;  ///< by column
 
   [[nodiscard]] SPTILE_HOST_DEVICE std::int64_t rounds(std::int64_t window) const {
     return densities.first[window] == densities.first[window + 1] ? 0 : 1;
@@ -104,7 +104,7 @@ struct SlotColumns {
   }
 
  private:
-  /// Counters of a thread are in its own column of the shared memory, which nobody else reads any more.
+  /// Each thread reads and writes only its own column of the shared memory.
   SPTILE_HOST_DEVICE void slot_by_density(const BlockPlace& at, Shared& shared) const {
     std::uint32_t denser = 0;
     for (int density = kLibraCounts - 1; density > 0; --density) {

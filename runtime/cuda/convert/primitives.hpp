@@ -1,4 +1,4 @@
-// Sorts and sums of the CUDA toolkit (CUB), compiled once.
+// Sorts and prefix sums of CUB (CUDA toolkit), compiled once.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -11,19 +11,19 @@
 
 namespace sptile::runtime::cuda {
 
-// Each asks for scratch when it is null: sets `bytes` and does nothing else. Otherwise it enqueues its work.
+// With a null `scratch`, the functions only set `bytes`. Otherwise they enqueue their work.
 
-/// Sorts at most 2^32 - 1 pairs by some bits of their keys, keeping the order of equals.
+/// Sorts at most 2^32 - 1 pairs by some bits of their keys (stable).
 cudaError_t sort_pairs(void* scratch, std::size_t& bytes, SortBuffers& buffers, std::int64_t n, int begin_bit,
                        int end_bit, cudaStream_t stream);
 
-/// Replaces each number by the sum of those in front of it.
+/// Exclusive prefix sum, in place.
 cudaError_t exclusive_sum(void* scratch, std::size_t& bytes, std::uint32_t* x, std::int64_t n,
                           cudaStream_t stream);
 cudaError_t exclusive_sum(void* scratch, std::size_t& bytes, std::int64_t* x, std::int64_t n,
                           cudaStream_t stream);
 
-/// Replaces each map by that of all rows up to its own.
+/// Inclusive prefix composition of maps, in place.
 cudaError_t compose_maps(void* scratch, std::size_t& bytes, RowMap* maps, std::int64_t n,
                          cudaStream_t stream);
 

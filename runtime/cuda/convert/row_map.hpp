@@ -1,6 +1,6 @@
-// Algorithm 1 of RSH-SpMM in parallel. It goes from row to row: one on, or eight on where a window starts.
-// What it does in some rows depends on those in front of them only by the row at which it comes in, one of
-// eight.
+// Parallel version of RSH-SpMM, Algorithm 1, which advances by one row, or by eight at the start of a window.
+// Its behavior in a range of rows depends on earlier rows only through the row at which it enters the range,
+// one of eight.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@
 
 namespace sptile::runtime::cuda {
 
-/// From the row at which a walk enters some rows (0 to 7, counted from their first) to the row at which it
-/// enters those behind them; 4 bits each.
+/// Maps the row at which the algorithm enters a range (0 to 7, relative to its start) to the row at which it
+/// enters the next range; 4 bits each.
 using RowMap = std::uint32_t;
 
 inline constexpr RowMap kSameRow = 0x76543210;
-inline constexpr RowMap kFirstRow = 0;  ///< a walk that starts anew
+inline constexpr RowMap kFirstRow = 0;  ///< start of the algorithm
 
 SPTILE_HOST_DEVICE int leave(RowMap map, int enter) { return static_cast<int>(map >> (4 * enter) & 0xF); }
 
-/// First one part, then the one behind it.
+/// Composes two maps, `front` first.
 struct ComposeRowMaps {
   SPTILE_HOST_DEVICE RowMap operator()(RowMap front, RowMap back) const {
     RowMap map = 0;
@@ -28,7 +28,7 @@ struct ComposeRowMaps {
   }
 };
 
-/// Puts a row in front of some rows: a walk that is at this row goes `step` rows (1 or 8) on.
+/// Prepends a row to a range: from this row the algorithm advances by `step` rows (1 or 8).
 SPTILE_HOST_DEVICE RowMap with_row_in_front(RowMap map, int step) {
   return map << 4 | static_cast<RowMap>(leave(map, step - 1));
 }

@@ -1,4 +1,4 @@
-// Which rows of RS-Tile become windows and which are residual, decided on the device.
+// Partition of the rows of RS-Tile into windows and residual rows, on the device.
 #pragma once
 
 #include <algorithm>
@@ -11,13 +11,13 @@
 
 namespace sptile::runtime::cuda {
 
-inline constexpr std::int64_t kRsChunkRows = 256;  ///< that one thread walks
+inline constexpr std::int64_t kRsChunkRows = 256;  ///< rows per thread
 inline constexpr int kRsWindow = 8;
 
-/// Entries in short rows, by the entries of the row.
+/// Counts the entries in short rows, by row length.
 struct CountShortRows {
   const std::int64_t* row_ptr;
-  SpreadSums sums;  ///< one for each number of entries
+  SpreadSums sums;  ///< one sum per row length
 
   SPTILE_HOST_DEVICE void operator()(std::int64_t row) const {
     const std::int64_t entries = row_ptr[row + 1] - row_ptr[row];
@@ -26,12 +26,12 @@ struct CountShortRows {
   }
 };
 
-/// Counts for each row the entries whose column another row has that stands 1 to 7 rows in front, nearest
-/// first.
+/// Counts, per row and distance, the entries whose column is in one of the 7 preceding rows, by the nearest
+/// such row.
 struct CountNear {
   CsrRows rows;
   const std::int32_t* col_idx;
-  std::uint32_t* near;  ///< kRsWindow for each row, by distance
+  std::uint32_t* near;  ///< kRsWindow per row, by distance
 
   SPTILE_HOST_DEVICE void operator()(std::int64_t step) const {
     rows.visit_apart(step, [&](std::int64_t entry, std::int64_t row) {
@@ -44,7 +44,7 @@ struct CountNear {
   }
 };
 
-/// See formats::WindowIncrements.
+/// Computes formats::WindowIncrements.
 struct CountIncrements {
   const std::int64_t* row_ptr;
   std::int64_t rows;
@@ -52,7 +52,7 @@ struct CountIncrements {
   std::uint32_t* columns;
   std::uint8_t* increment;
 
-  /// Entries of a row whose column none of the k rows in front has.
+  /// Returns the number of entries of a row whose column is in none of the k preceding rows.
   [[nodiscard]] SPTILE_HOST_DEVICE std::int64_t fresh(std::int64_t row, int k) const {
     std::int64_t entries = row_ptr[row + 1] - row_ptr[row];
     for (int distance = 1; distance <= k; ++distance) entries -= near[kRsWindow * row + distance];
@@ -69,10 +69,10 @@ struct CountIncrements {
   }
 };
 
-/// What one rule with one threshold makes of a row.
+/// Classifies rows by one rule with one threshold.
 struct RowRule {
   const std::int64_t* row_ptr;
-  const std::uint8_t* increment;  ///< not read when tau_nnz is 0
+  const std::uint8_t* increment;  ///< not read if tau_nnz is 0
   int tau_nnz, rule, tau_inc;
 
   [[nodiscard]] SPTILE_HOST_DEVICE std::int64_t entries(std::int64_t row) const {
@@ -89,7 +89,7 @@ struct RowRule {
   }
 };
 
-/// The rules that are tried; their number is at most that of tau_nnz = kLargestTauNnz.
+/// Candidate rules; kMost is their number for tau_nnz = kLargestTauNnz.
 struct RowRules {
   static constexpr int kMost = formats::rule_count(formats::kLargestTauNnz);
   RowRule rules[kMost];
@@ -102,7 +102,7 @@ struct RowRules {
   }
 };
 
-/// The map of each chunk, rule after rule; in front of those of a rule stands kFirstRow.
+/// Computes the map of each chunk for each rule; the maps of a rule are preceded by kFirstRow.
 struct MakeRowMaps {
   RowRules rules;
   RowMap* maps;
@@ -120,7 +120,7 @@ struct MakeRowMaps {
   }
 };
 
-/// Walks the rows of a chunk as the algorithm does. maps: of this rule, composed from the first on.
+/// Applies the algorithm to the rows of a chunk. maps: of this rule, composed from the first one on.
 template <class OnWindow, class OnResidual>
 SPTILE_HOST_DEVICE void walk(const RowRules& rules, const RowRule& rule, const RowMap* maps,
                              std::int64_t chunk, const OnWindow& on_window, const OnResidual& on_residual) {
@@ -136,15 +136,15 @@ SPTILE_HOST_DEVICE void walk(const RowRules& rules, const RowRule& rule, const R
   }
 }
 
-/// Adds what each rule gives to its sums.
+/// Adds the totals of each rule to its sums.
 struct TryRules {
   static constexpr int kBlocks = 0, kResidualEntries = 1, kWindows = 2, kResidualRows = 3, kSums = 4;
   RowRules rules;
   const RowMap* maps;
-  const std::uint32_t* columns;  ///< null when tau_nnz is 0
-  SpreadSums sums;               ///< kSums for each rule
+  const std::uint32_t* columns;  ///< null if tau_nnz is 0
+  SpreadSums sums;               ///< kSums per rule
 
-  /// Counts while walking.
+  /// Callbacks of walk() that count.
   struct Counter {
     const TryRules& to;
     const RowRule& rule;
@@ -173,9 +173,9 @@ struct TryRules {
   }
 };
 
-/// 1 for each row that starts a window, and for each residual one; the arrays are clear.
+/// Writes 1 for each row that starts a window and for each residual row; the arrays must be zero.
 struct MarkRows {
-  RowRules rules;  ///< one
+  RowRules rules;  ///< a single rule
   const RowMap* maps;
   std::uint32_t *windows, *residual;
 
@@ -188,7 +188,7 @@ struct MarkRows {
   }
 };
 
-/// Lists the marked rows, from marks that were added up.
+/// Lists the marked rows, given the prefix sums of the marks.
 struct ListRows {
   const std::uint32_t* before;  ///< rows + 1
   std::int32_t* list;
@@ -198,15 +198,15 @@ struct ListRows {
   }
 };
 
-/// The partition, for the device.
+/// The partition, as used by device code.
 struct RsRows {
   const std::int64_t* row_ptr;
   std::int64_t windows;              ///< their number
-  const std::uint32_t* before;       ///< rows + 1: windows that start in front of each row
-  const std::int32_t* first_row;     ///< of each window
+  const std::uint32_t* before;       ///< rows + 1: windows that start before each row
+  const std::int32_t* first_row;     ///< first row of each window
   const std::int32_t* residual_row;  ///< ascending
 
-  /// The window of a row; `windows` when it is in none.
+  /// Returns the window of a row; `windows` if the row is in none.
   [[nodiscard]] SPTILE_HOST_DEVICE std::int64_t window(std::int64_t r) const {
     const std::int64_t last = std::int64_t{before[r + 1]} - 1;
     return last >= 0 && r - first_row[last] < kRsWindow ? last : windows;
@@ -249,7 +249,7 @@ struct IncrementsRoom {
   }
 };
 
-/// What was decided.
+/// Result of the partition.
 struct RsPartition {
   Room<RsSumsRoom> room;
   int tau_nnz = 0;
@@ -266,7 +266,7 @@ void count_increments(Run& run, const DeviceCsr& csr, IncrementsRoom& room) {
   run.each(csr.rows, CountIncrements{csr.row_ptr, csr.rows, room.near, room.columns, room.increment});
 }
 
-/// Tries all rules, keeps the best one and lists the rows of both parts.
+/// Evaluates all rules, selects the best one and lists the rows of both parts.
 template <class Run>
 Status choose_rows(Run& run, const DeviceCsr& csr, const IncrementsRoom& increments, RsPartition& result) {
   RowRules rules;
@@ -321,8 +321,8 @@ Status choose_rows(Run& run, const DeviceCsr& csr, const IncrementsRoom& increme
   return {};
 }
 
-/// As formats::partition_rows, for a good matrix; waits twice. Where there are short rows each entry is
-/// searched in up to seven rows; about 100 bytes of traffic per row.
+/// Implements formats::partition_rows for a valid matrix; synchronizes twice. If there are short rows, each
+/// entry is searched in up to seven rows; about 100 bytes of memory traffic per row.
 template <class Run>
 Result<RsPartition> partition_on(Run& run, const DeviceCsr& csr) {
   RsPartition result;

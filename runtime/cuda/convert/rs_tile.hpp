@@ -1,4 +1,4 @@
-// rs_tile on the device.
+// Conversion to rs_tile on the device.
 #pragma once
 
 #include <utility>
@@ -10,12 +10,12 @@
 
 namespace sptile::runtime::cuda {
 
-/// Pieces of each window; behind them a 0.
+/// Computes the number of pieces of each window, and a final 0.
 struct CountPieces {
   const std::uint32_t* tiles;  ///< first tile of each window
   std::int64_t windows, limit;
   std::uint32_t* pieces;
-  std::uint64_t* split;  ///< windows that are split
+  std::uint64_t* split;  ///< number of windows that are split
 
   SPTILE_HOST_DEVICE void operator()(std::int64_t window) const {
     pieces[window] = 0;
@@ -26,7 +26,7 @@ struct CountPieces {
   }
 };
 
-/// The arrays that have one element per piece.
+/// Writes the arrays with one element per piece.
 struct WritePieces {
   const std::uint32_t* pieces;  ///< first piece of each window
   const std::uint32_t* tiles;
@@ -52,7 +52,7 @@ struct WritePieces {
   }
 };
 
-/// Entries of each residual row as key, the row as item.
+/// Writes sort keys and items for residual rows: number of entries, and row.
 struct KeyResidualRows {
   const std::int64_t* row_ptr;
   const std::int32_t* rows;
@@ -66,7 +66,7 @@ struct KeyResidualRows {
   }
 };
 
-/// First of the sorted rows with at least so many entries.
+/// Finds the first sorted row with at least each number of entries.
 struct WriteClasses {
   const std::uint64_t* keys;
   std::int64_t rows;
@@ -77,7 +77,7 @@ struct WriteClasses {
   }
 };
 
-/// The rows that a sort put in order.
+/// Rows in sorted order.
 struct SortedRows {
   const std::uint32_t* rows;
 
@@ -86,7 +86,7 @@ struct SortedRows {
 
 struct RsTileRoom {
   ColumnsRoom columns;
-  SortBuffers rows;  ///< residual ones
+  SortBuffers rows;  ///< residual rows
   std::uint32_t *tiles = nullptr, *pieces = nullptr, *from = nullptr;
   std::int64_t* residual_ptr = nullptr;
   std::uint64_t* split = nullptr;
@@ -103,7 +103,7 @@ struct RsTileRoom {
   }
 };
 
-/// First entry of each tile, which the format does not keep.
+/// First entry of each tile, which the format does not store.
 struct TileOffsetsRoom {
   std::uint32_t* offset = nullptr;
 
@@ -178,7 +178,7 @@ Result<DeviceFormat> rs_tile_on(Run& run, const DeviceCsr& csr) {
 
   if (partition->tau_nnz == 0) partition->choice.set_tc_blocks(tiles);
   format->parameters = formats::rule_parameters(partition->tau_nnz, partition->choice);
-  // Every window has a tile; those that are not split are one piece each.
+  // Every window has a tile; windows that are not split are one piece each.
   const std::int64_t in_pieces = pieces - (windows - split);
   for (auto& parameter : formats::split_parameters(limit, split, in_pieces))
     format->parameters.push_back(std::move(parameter));

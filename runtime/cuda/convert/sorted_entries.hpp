@@ -1,4 +1,4 @@
-// CSR of entries that were sorted by row and column.
+// CSR matrix from entries sorted by row and column.
 #pragma once
 
 #include <utility>
@@ -14,19 +14,19 @@
 
 namespace sptile::runtime::cuda {
 
-/// Keys are (row, column, 0).
+/// Sorted entries; keys are (row, column, 0).
 struct SortedEntries {
   EntryKey key;
   std::int64_t entries = 0;
   const std::uint64_t* keys = nullptr;
-  const std::uint32_t* from = nullptr;  ///< where each stood
+  const std::uint32_t* from = nullptr;  ///< original position of each entry
   const std::uint32_t* before =
-      nullptr;  ///< entries + 1: other places in front of each; null: each has its own
+      nullptr;  ///< entries + 1: distinct positions before each entry; null: all are distinct
 
   SPTILE_HOST_DEVICE bool starts(std::int64_t i) const {
     return before == nullptr || before[i + 1] != before[i];
   }
-  /// The number of the place of an entry.
+  /// Returns the index in CSR of an entry.
   SPTILE_HOST_DEVICE std::int64_t place(std::int64_t i) const {
     return before == nullptr ? i : std::int64_t{before[i + 1]} - 1;
   }
@@ -42,7 +42,7 @@ struct WriteOffsets {
   }
 };
 
-/// Nothing is written to where null is.
+/// Writes the arrays that are not null.
 struct WriteEntries {
   SortedEntries sorted;
   std::int32_t* col_idx;
@@ -59,13 +59,13 @@ struct WriteEntries {
   }
 };
 
-/// An array of a CSR matrix that is being made.
+/// Returns an array of a CSR matrix under construction.
 template <class T>
 T* made_array(const void* array) {
   return static_cast<T*>(const_cast<void*>(array));
 }
 
-/// Room for a matrix of such a shape; without the arrays that are borrowed from `lent`, if not null.
+/// Allocates a matrix of this shape, except for the arrays borrowed from `lent`.
 template <class Run>
 Result<OwnedCsr> make_csr(Run& run, const DeviceCsr& shape, const DeviceCsr& lent = {}) {
   using A = formats::CsrArray;
@@ -94,7 +94,7 @@ struct OrderRoom {
   }
 };
 
-/// Gives a matrix room for where its values stood. firsts: none, or one more than it has entries.
+/// Allocates the order of a matrix's values. firsts: 0, or one more than its number of entries.
 template <class Run>
 Result<OrderRoom> make_order(Run& run, std::int64_t entries, std::int64_t firsts, OwnedCsr& made) {
   Arena count;
@@ -113,7 +113,7 @@ Result<OrderRoom> make_order(Run& run, std::int64_t entries, std::int64_t firsts
   return order;
 }
 
-/// See put_values. Values that only move do so as words.
+/// Implements put_values. Values that are only moved are copied as words.
 template <class Run>
 void put_values_on(Run& run, const OwnedCsr& a, const void* from, void* to) {
   const DType dtype = a.csr.value_dtype;
@@ -135,7 +135,7 @@ void put_values_on(Run& run, const OwnedCsr& a, const void* from, void* to) {
   }
 }
 
-/// Moves values by the 32-bit positions of sorted entries, each of which has its own place.
+/// Moves values by the 32-bit positions of sorted entries without duplicates.
 template <class Run>
 void move_sorted_values(Run& run, const SortedEntries& sorted, DType dtype, const void* from, void* to) {
   visit_value_word(dtype, [&](auto word) {
@@ -145,7 +145,7 @@ void move_sorted_values(Run& run, const SortedEntries& sorted, DType dtype, cons
   });
 }
 
-/// Makes a matrix of this shape, with as many entries as the sorted ones have places. values: as they stood.
+/// Builds a matrix of this shape with one entry per distinct position. values: in original order.
 template <class Run>
 Result<OwnedCsr> csr_of_sorted(Run& run, const SortedEntries& sorted, const DeviceCsr& shape,
                                const void* values, bool with_positions) {

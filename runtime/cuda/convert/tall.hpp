@@ -1,4 +1,5 @@
-// tall on the device: distinct columns of up to 128 rows, sorted by the sub-windows that use them and dealt.
+// Conversion to tall on the device: distinct columns of up to 128 rows, sorted by the sub-windows that use
+// them and distributed.
 #pragma once
 
 #include <optional>
@@ -10,13 +11,13 @@
 
 namespace sptile::runtime::cuda {
 
-/// Groups of 8 columns that each window needs are its tiles in the sense of number_tiles.
+/// Columns in groups of 8; a group corresponds to a tile of number_tiles.
 struct TallColumns {
   Columns<FixedWindows> columns;
   const std::uint32_t* groups;  ///< first group of each window
 };
 
-/// Marks the sub-windows that use each column; the marks are clear.
+/// Marks the sub-windows that use each column; `marks` must be zero.
 struct MarkSubs {
   Columns<FixedWindows> columns;
   std::uint32_t* subs;
@@ -28,7 +29,7 @@ struct MarkSubs {
   }
 };
 
-/// For each column: window and sub-windows as a key, the column as item.
+/// Writes sort keys and items for columns: window and mask of sub-windows, and column.
 struct ListColumns {
   Columns<FixedWindows> columns;
   const std::uint32_t* used;
@@ -42,13 +43,13 @@ struct ListColumns {
   }
 };
 
-/// Gives each column, in sorted order, its slot, and each group its mask.
+/// Assigns a slot to each sorted column, and a mask to each group.
 struct DealColumns {
   TallColumns tall;
   const std::uint64_t* keys;
   const std::uint32_t* items;
   int subs;
-  std::uint32_t* slot;  ///< of each column
+  std::uint32_t* slot;  ///< by column
   std::uint32_t* group_mask;
 
   SPTILE_HOST_DEVICE void operator()(std::int64_t sorted) const {
@@ -60,7 +61,7 @@ struct DealColumns {
   }
 };
 
-/// Tiles of each group; behind them a 0.
+/// Computes the number of tiles of each group, and a final 0.
 struct CountGroupTiles {
   const std::uint32_t* group_mask;
   std::int64_t groups;
@@ -71,8 +72,8 @@ struct CountGroupTiles {
   }
 };
 
-/// Writes the number of each sorted column to its slot; the last one of a window is repeated to the end of
-/// its group.
+/// Writes the id of each sorted column to its slot; the last one of a window is repeated to the end of its
+/// group.
 struct NumberDealtColumns {
   TallColumns tall;
   const std::uint64_t* keys;
@@ -92,7 +93,7 @@ struct NumberDealtColumns {
   }
 };
 
-/// Only groups and sub-windows with entries have a mask.
+/// Places of entries in masks; a mask exists for each nonempty sub-window of a group.
 struct TallPlaces {
   Columns<FixedWindows> columns;
   const std::uint32_t *slot, *group_mask, *tile;
@@ -139,7 +140,7 @@ struct DealRoom {
   }
 };
 
-/// What is known of a matrix when its arrays get their room.
+/// Sizes and groups known when the arrays are allocated.
 struct TallGroups {
   TallColumns tall;
   int subs;
@@ -173,8 +174,8 @@ Result<DeviceFormat> fill_tall(Run& run, const DeviceCsr& csr, const TallGroups&
   return run.finish(std::move(*format));
 }
 
-/// Windows of one height, see formats::tall_height. About 60 bytes of traffic per entry and 100 per distinct
-/// column on top of find_columns.
+/// Converts with windows of one height; see formats::tall_height. About 60 bytes of memory traffic per entry
+/// and 100 per distinct column in addition to find_columns.
 template <class Run>
 Result<DeviceFormat> tall_of_level(Run& run, const DeviceCsr& csr, int level) {
   const int row_bits = 4 + level, subs = tall_subs(level);
@@ -207,7 +208,7 @@ Result<DeviceFormat> tall_of_level(Run& run, const DeviceCsr& csr, int level) {
   return fill_tall(run, csr, all, deal, level);
 }
 
-/// height: as chosen by counts if it is not there.
+/// height: chosen by the cost model if not given.
 template <class Run>
 Result<DeviceFormat> tall_on(Run& run, const DeviceCsr& csr, std::optional<int> height) {
   formats::TallCounts counts{};

@@ -1,4 +1,4 @@
-// How many columns, groups and tiles tall windows of each height would have, counted on the device.
+// Counts the columns, groups and tiles of tall windows of each height, on the device.
 #pragma once
 
 #include "formats/layout/tall_rules.hpp"
@@ -10,16 +10,16 @@ namespace sptile::runtime::cuda {
 inline constexpr int kTallBlockBits = 7;  ///< blocks of 128 rows
 static_assert(1 << kTallBlockBits == formats::kTallMaxRows);
 
-/// Sub-windows of 8 rows in a window of a level.
+/// Returns the number of 8-row sub-windows in a window of a level.
 constexpr int tall_subs(int level) { return 2 << level; }
 
-/// The rows of the blocks of a sample.
+/// Rows of the sampled blocks.
 struct SampledRows {
   formats::TallSample sample;
-  std::int64_t rows;  ///< of the matrix
+  std::int64_t rows;  ///< rows of the matrix
 
   SPTILE_HOST_DEVICE std::int64_t operator()(std::int64_t i) const {
-    // As TallSample::block, which the device cannot call.
+    // Same as TallSample::block, which is not device code.
     std::int64_t block = (i >> kTallBlockBits) * sample.step + sample.step / 2;
     if (block > sample.blocks - 1) block = sample.blocks - 1;
     const std::int64_t row = (block << kTallBlockBits) + (i & (formats::kTallMaxRows - 1));
@@ -27,7 +27,8 @@ struct SampledRows {
   }
 };
 
-/// The sub-windows of its window that use the column that starts at an entry. row_bits: of the window.
+/// Returns the mask of sub-windows of the window that use the column starting at an entry. row_bits: of the
+/// window.
 SPTILE_HOST_DEVICE std::uint32_t subs_of_column(const std::uint64_t* keys, std::int64_t entries,
                                                 std::int64_t start, int row_bits) {
   std::uint32_t mask = 0;
@@ -37,14 +38,14 @@ SPTILE_HOST_DEVICE std::uint32_t subs_of_column(const std::uint64_t* keys, std::
   return mask;
 }
 
-/// For each entry that starts a column of a window of one height: window, sub-windows; else a number behind
-/// all. `keys` are sorted by block of 128 rows, column and row.
+/// Writes the key (window, sub-windows) of each entry that starts a column of a window, and a larger number
+/// for other entries. `keys` are sorted by block of 128 rows, column and row.
 struct MakeMaskKeys {
   EntryKey key;
   const std::uint64_t* keys;
   std::int64_t entries, windows;
-  int row_bits;  ///< of a window
-  int subs;      ///< of a window
+  int row_bits;  ///< bits of a row in a window
+  int subs;      ///< sub-windows per window
   std::uint64_t* to;
   std::uint32_t* items;
 
@@ -59,7 +60,7 @@ struct MakeMaskKeys {
   }
 };
 
-/// First column of each window, windows + 1 of them, in keys of window and mask.
+/// Finds the first column of each window in keys of window and mask; windows + 1 offsets.
 struct FindMaskWindows {
   const std::uint64_t* keys;
   std::int64_t entries;
@@ -72,13 +73,13 @@ struct FindMaskWindows {
   }
 };
 
-/// Adds up columns, groups and tiles of one level.
+/// Sums the columns, groups and tiles of one level.
 struct CountTall {
   const std::uint64_t* keys;
   const std::uint32_t* first;
   std::int64_t entries, windows;
   int subs;
-  SpreadSums sums;  ///< columns, groups, tiles of the level
+  SpreadSums sums;  ///< columns, groups and tiles of the level
 
   SPTILE_HOST_DEVICE void operator()(std::int64_t i) const {
     if (i < windows) {
@@ -120,7 +121,7 @@ struct TallSampleRoom {
   }
 };
 
-/// Windows of one height in the blocks of a sample.
+/// Returns the number of windows of one height in the sampled blocks.
 inline std::int64_t count_windows(const formats::TallSample& sample, std::int64_t rows, int level) {
   if (sample.size() == 0) return 0;
   const std::int64_t last = sample.block(sample.size() - 1) * formats::kTallMaxRows;
@@ -129,8 +130,8 @@ inline std::int64_t count_windows(const formats::TallSample& sample, std::int64_
   return (sample.size() - 1) * (formats::kTallMaxRows / height) + (rows_of_last + height - 1) / height;
 }
 
-/// As formats::count_tall_windows, for a good matrix. The sample (about 4 million entries) is sorted once by
-/// block and column, and for each height by window and mask.
+/// Implements formats::count_tall_windows for a valid matrix. The sample (about 4 million entries) is sorted
+/// once by block and column, and for each height by window and mask.
 template <class Run>
 Result<formats::TallCounts> count_tall_on(Run& run, const DeviceCsr& csr,
                                           std::int64_t sample_entries = std::int64_t{1} << 22) {

@@ -1,5 +1,5 @@
-// Bits and values of tiles, on the device. The formats differ in where the columns of a window stand (slots:
-// 8 per tile), in which mask a row of a tile has its bits (places), and in the order of a tile's values.
+// Masks and values of tiles, on the device. The formats differ in the placement of a window's columns (slots:
+// 8 per tile), in the mask that contains a row of a tile (places), and in the order of a tile's values.
 #pragma once
 
 #include "formats/core/no_value_type.hpp"
@@ -7,26 +7,26 @@
 
 namespace sptile::runtime::cuda {
 
-/// A bit of a mask of 8x8 entries.
+/// A bit in a mask of 8x8 entries.
 struct Place {
   std::int64_t mask;  ///< negative: in no tile
   int bit;            ///< 8 * row + column
 };
 
-/// The columns of a window in ascending order, tile after tile.
+/// Ascending columns of a window, tile by tile.
 template <class Windows>
 struct AscendingSlots {
   Columns<Windows> columns;
   const std::uint32_t* tiles;  ///< first tile of each window
 
-  /// Negative: in no tile.
+  /// Returns the slot of an entry's column; negative if it is in no tile.
   SPTILE_HOST_DEVICE std::int64_t slot(std::int64_t entry, std::int64_t row) const {
     const std::int64_t window = columns.of_row.window(row);
     return window < columns.windows ? std::int64_t{8} * tiles[window] + columns.place[entry] : -1;
   }
 };
 
-/// Tiles of 8 or 16 rows with a mask for each 8.
+/// Tiles of 8 or 16 rows with one mask per 8 rows.
 template <class Slots>
 struct TilePlaces {
   Slots slots;
@@ -48,7 +48,7 @@ struct SetBits {
 
   SPTILE_HOST_DEVICE void operator()(std::int64_t step) const {
     std::int64_t mask = -1;
-    std::uint64_t bits = 0;  // of this mask
+    std::uint64_t bits = 0;  // bits of this mask
     rows.visit(step, [&](std::int64_t entry, std::int64_t row) {
       const Place place = places.at(entry, row);
       if (place.mask != mask) {
@@ -62,7 +62,7 @@ struct SetBits {
   }
 };
 
-/// Entries of each mask; behind them a 0.
+/// Counts the entries of each mask, and writes a final 0.
 struct CountEntries {
   const std::uint64_t* masks;
   std::int64_t count;
@@ -73,7 +73,7 @@ struct CountEntries {
   }
 };
 
-/// Sets the bits of all entries in `count` masks and counts the entries in front of each mask: count + 1
+/// Sets the bits of all entries in `count` masks and computes the entries before each mask: count + 1
 /// offsets.
 template <class Run, class Places>
 void set_masks(Run& run, const CsrRows& rows, const Places& places, std::uint64_t* masks, std::int64_t count,
@@ -84,7 +84,7 @@ void set_masks(Run& run, const CsrRows& rows, const Places& places, std::uint64_
   run.sum(offset, count + 1);
 }
 
-/// Values stand mask after mask, in the order of their bits.
+/// Value order of formats that store mask by mask, in bit order.
 struct BitOrder {
   const std::uint64_t* masks;
   const std::uint32_t* offset;
@@ -94,7 +94,7 @@ struct BitOrder {
   }
 };
 
-/// Values of two masks (16 rows) stand together: columns 0 to 3 of the upper rows, then of the lower ones,
+/// Value order of bmat for two masks (16 rows): columns 0 to 3 of the upper rows, then of the lower ones,
 /// then columns 4 to 7.
 struct BmatOrder {
   static constexpr std::uint64_t kLeft = 0x0F0F0F0F0F0F0F0F;  ///< columns 0 to 3
@@ -128,7 +128,7 @@ struct MoveValues {
   }
 };
 
-/// Calls f(Word{}) with the unsigned integer as wide as a value; not for a pattern.
+/// Calls f(Word{}) with the unsigned integer type as wide as a value; not for a pattern.
 template <class F>
 void visit_value_word(DType dtype, const F& f) {
   if (dtype == DType::none) return;
@@ -144,7 +144,7 @@ void visit_value_word(DType dtype, const F& f) {
   }
 }
 
-/// Moves the values of all entries that are in tiles.
+/// Copies the values of all entries in tiles.
 template <class Run, class Places, class Order>
 void move_values(Run& run, const DeviceCsr& csr, const CsrRows& rows, const Places& places,
                  const Order& order, void* to) {
@@ -156,8 +156,7 @@ void move_values(Run& run, const DeviceCsr& csr, const CsrRows& rows, const Plac
   });
 }
 
-/// Writes the number of the column of each slot; the last column of a window is repeated to the end of its
-/// tile.
+/// Writes the column id of each slot; the last column of a window is repeated to the end of its tile.
 template <class Windows>
 struct NumberSlots {
   AscendingSlots<Windows> slots;

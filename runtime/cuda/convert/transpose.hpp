@@ -1,4 +1,4 @@
-// The transpose of a CSR matrix, and whether two matrices are the same.
+// Transposition and comparison of CSR matrices.
 #pragma once
 
 #include <limits>
@@ -22,7 +22,7 @@ struct KeyByColumn {
   }
 };
 
-/// See transpose_on_device. A sort by columns alone: entries with one column keep the order of their rows.
+/// Implements transpose_on_device by a stable sort by column, which keeps the order of rows.
 template <class Run>
 Result<OwnedCsr> transpose_on(Run& run, const DeviceCsr& a, bool with_positions) {
   if (Status s = check_device_csr(a, "csr"); !s) return tl::unexpected(s.error());
@@ -42,7 +42,7 @@ Result<OwnedCsr> transpose_on(Run& run, const DeviceCsr& a, bool with_positions)
   return csr_of_sorted(run, {key, a.nnz, sort.keys, sort.items, nullptr}, shape, a.values, with_positions);
 }
 
-/// Notes that two arrays differ.
+/// Records whether two arrays differ.
 template <class T>
 struct CompareWords {
   const T *a, *b;
@@ -59,7 +59,7 @@ struct CompareRoom {
   void place(Arena& arena) { arena.take(differ, 1); }
 };
 
-/// See equal_on_device. Three passes, one wait.
+/// Implements equal_on_device. Three passes, one synchronization.
 template <class Run>
 Result<bool> equal_on(Run& run, const DeviceCsr& a, const DeviceCsr& b) {
   if (a.rows != b.rows || a.cols != b.cols || a.nnz != b.nnz || a.value_dtype != b.value_dtype) return false;

@@ -1,5 +1,4 @@
-// Sums of values that share a place: in double, one after the other, rounded once. The same bits on a device
-// and on the host.
+// Sums of duplicate values: in double, sequentially, rounded once. Device and host give the same bits.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +10,7 @@
 
 namespace sptile::runtime::cuda {
 
-/// A number of 16 bits: sign, exponent, fraction.
+/// A 16-bit floating-point format: sign, exponent, fraction.
 template <int kExponent>
 struct Bits16 {
   static constexpr int kFraction = 15 - kExponent, kBias = (1 << (kExponent - 1)) - 1, kDoubleFraction = 52,
@@ -23,7 +22,7 @@ struct Bits16 {
     const std::uint64_t magnitude = x & 0x7FFFu, exponent = magnitude >> kFraction,
                         fraction = magnitude & ((1u << kFraction) - 1);
     const std::uint64_t sign = std::uint64_t{x & 0x8000u} << 48;
-    if (exponent == 0) {  // zero or subnormal: the fraction over that of the smallest normal number
+    if (exponent == 0) {  // zero or subnormal: the fraction in units of the smallest subnormal
       const double small = static_cast<double>(fraction) * of_bits(smallest());
       return of_bits(bits_of(small) | sign);
     }
@@ -31,7 +30,7 @@ struct Bits16 {
     return of_bits(sign | wide << kDoubleFraction | fraction << (kDoubleFraction - kFraction));
   }
 
-  /// To nearest, ties to even; what is too large gives infinity, NaN stays NaN.
+  /// Rounds to nearest, ties to even; overflow gives infinity, NaN stays NaN.
   SPTILE_HOST_DEVICE static std::uint16_t round(double x) {
     const std::uint64_t bits = bits_of(x), magnitude = bits << 1 >> 1, sign = bits >> 48 & 0x8000u;
     const int exponent = static_cast<int>(magnitude >> kDoubleFraction) - kDoubleBias;
@@ -44,7 +43,7 @@ struct Bits16 {
     const bool normal = exponent > -kBias;
     const int dropped = kDoubleFraction - kFraction + (normal ? 0 : 1 - kBias - exponent);
     if (dropped > kDoubleFraction + 1) return static_cast<std::uint16_t>(sign);
-    // The leading one of the significand adds one to the exponent that is put in front, and so does a carry.
+    // The leading one of the significand increments the exponent field by one, and so does a carry.
     const std::uint64_t front = normal ? static_cast<std::uint64_t>(exponent + kBias - 1) << kFraction : 0;
     return static_cast<std::uint16_t>(sign | (front + rounded(fraction | kDoubleOne, dropped)));
   }
@@ -79,8 +78,8 @@ SPTILE_HOST_DEVICE void round_to(BFloat16& to, double x) { to.bits = Bits16<8>::
 SPTILE_HOST_DEVICE void round_to(float& to, double x) { to = static_cast<float>(x); }
 SPTILE_HOST_DEVICE void round_to(double& to, double x) { to = x; }
 
-/// to[i]: the sum of the values at position[first[i]] to position[first[i + 1] - 1], in this order. A value
-/// that is alone keeps its bits.
+/// to[i]: sum of the values at position[first[i]] to position[first[i + 1] - 1], in this order. A single
+/// value keeps its bits.
 template <class T>
 struct SumValues {
   const std::int64_t *position, *first;
@@ -99,7 +98,7 @@ struct SumValues {
   }
 };
 
-/// Calls f(T{}) with the type of values; not for a pattern.
+/// Calls f(T{}) with the C++ type of the values; not for a pattern.
 template <class F>
 void visit_value_type(DType dtype, const F& f) {
   switch (dtype) {

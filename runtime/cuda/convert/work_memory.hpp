@@ -1,4 +1,4 @@
-// Memory for the steps of a stream: what they work in, given back in the order of the stream, and what stays.
+// Stream-ordered memory: workspace of steps, and results.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -13,12 +13,12 @@
 
 namespace sptile::runtime::cuda {
 
-/// Allocates on the current device, which must still be current when the memory goes; the stream must live as
-/// long. The memory is from the device's current pool, if there are pools; little is from the SmallPool. But
-/// much memory that the pool would return at once (its release threshold, which is the application's) is
-/// plain device memory, that goes when the stream has nothing left to do: on an H100 a pool that keeps
-/// nothing takes 1.6 ms for a gigabyte and 1.9 ms to return it, cudaMalloc 0.3 and 0.8, but for little it is
-/// the other way round.
+/// Allocates on the current device, which must be current when the memory is released; the stream must
+/// outlive the memory. Uses the device's current memory pool if pools are supported, and the SmallPool for
+/// small allocations. Large allocations that the pool would not retain (its release threshold belongs to the
+/// application) use cudaMalloc and are freed once the stream is idle: on an H100, a pool that retains nothing
+/// takes 1.6 ms to allocate a gigabyte and 1.9 ms to free it, cudaMalloc 0.3 and 0.8, whereas for small sizes
+/// the pool is faster.
 class WorkMemory {
  public:
   explicit WorkMemory(cudaStream_t stream) : stream_(stream) {
@@ -31,7 +31,7 @@ class WorkMemory {
     if (pools_) small_ = small_pool(device_);
   }
 
-  /// For steps that are enqueued from now on. Errc::device as DeviceBuffer::allocate.
+  /// Allocates memory for steps enqueued from now on. Errc::device as in DeviceBuffer::allocate.
   [[nodiscard]] Result<std::shared_ptr<std::byte>> allocate(std::size_t bytes, const char* what) const {
     if (bytes == 0) return std::shared_ptr<std::byte>();
     if (is_from_pool(bytes))
@@ -43,8 +43,8 @@ class WorkMemory {
         data, [stream = stream_, owner = std::move(*memory)](std::byte*) { cudaStreamSynchronize(stream); });
   }
 
-  /// The same for memory that may outlive the stream. Other streams may use it when this one was waited for;
-  /// it goes when the device has nothing left to do, which for plain memory is what cudaFree waits for.
+  /// Allocates memory that may outlive the stream. Other streams may use it after this one was synchronized.
+  /// It is freed once the device is idle, because cudaFree waits for that.
   [[nodiscard]] Result<std::shared_ptr<std::byte>> keep(std::size_t bytes, const char* what) const {
     if (bytes == 0 || !is_from_pool(bytes)) return plain(bytes, what);
     return from_pool(bytes, what, [device = device_](std::byte* x) { give_back(device, x); });
@@ -77,7 +77,7 @@ class WorkMemory {
   cudaStream_t stream_;
   int device_ = 0;
   bool pools_ = false;
-  std::uint64_t kept_ = 0;  ///< bytes that the pool keeps
+  std::uint64_t kept_ = 0;  ///< bytes retained by the pool
   const SmallPool* small_ = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// CUDA's errors as ours.
+// Conversion of CUDA errors.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,7 +9,7 @@
 
 namespace sptile::runtime::cuda {
 
-/// Fails with Errc::device, naming what was tried.
+/// Returns Errc::device, naming the operation, if `code` is an error.
 inline Status check(cudaError_t code, const char* what) {
   if (code == cudaSuccess) return {};
   return fail(Errc::device, std::string("cuda: ") + what + ": " + cudaGetErrorString(code));

@@ -1,4 +1,4 @@
-// The scope in which a device is current.
+// Scoped selection of the current device.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -8,7 +8,7 @@
 
 namespace sptile::runtime::cuda {
 
-/// Makes a device current for a scope.
+/// Makes a device current during its lifetime.
 class CurrentDevice {
  public:
   explicit CurrentDevice(int ordinal) noexcept;
@@ -23,7 +23,7 @@ class CurrentDevice {
   cudaError_t status_ = cudaSuccess;
 };
 
-/// Errc::device when this build has no code for the device, which is current.
+/// Errc::device if this build has no code for the current device.
 Status check_code(const DeviceInfo& device);
 
 }  // namespace sptile::runtime::cuda

@@ -36,8 +36,8 @@ DeviceInfo ask_device(int ordinal) {
   return info;
 }
 
-/// Asks each device once: planning wants to know several times, and properties take as long as a small
-/// upload.
+/// Caches the properties of each device: planning needs them several times, and a query takes as long as a
+/// small upload.
 DeviceInfo info_of(int ordinal) {
   static auto* const mutex = new std::mutex;
   static auto* const known = new std::map<int, DeviceInfo>;
@@ -64,7 +64,7 @@ int device_count() {
 Result<DeviceInfo> find_device(int ordinal) {
   int count = 0;
   const cudaError_t code = cudaGetDeviceCount(&count);
-  if (code == cudaErrorInsufficientDriver)  // also what no driver at all looks like
+  if (code == cudaErrorInsufficientDriver)  // also returned if there is no driver
     return fail(Errc::device, "no CUDA driver, or one older than CUDA " +
                                   std::to_string(CUDART_VERSION / 1000) + "." +
                                   std::to_string(CUDART_VERSION % 1000 / 10) + " requires; use the CPU");

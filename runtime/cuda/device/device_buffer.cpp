@@ -7,7 +7,7 @@
 namespace sptile::runtime::cuda {
 
 tl::unexpected<Error> no_memory(cudaError_t code, std::size_t bytes, const char* what) {
-  cudaGetLastError();  // an error that was reported must not show up again later
+  cudaGetLastError();  // clears the reported error, which later calls would return again
   std::size_t free = 0, total = 0;
   const bool known = cudaMemGetInfo(&free, &total) == cudaSuccess;
   return fail(Errc::device,

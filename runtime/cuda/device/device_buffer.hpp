@@ -10,7 +10,7 @@
 
 namespace sptile::runtime::cuda {
 
-/// Owns bytes of device memory, at an address that is a multiple of 256. Little is from the SmallPool.
+/// Owns bytes of device memory, aligned to 256 bytes. Small sizes are from the SmallPool.
 class DeviceBuffer {
  public:
   DeviceBuffer() = default;
@@ -24,11 +24,11 @@ class DeviceBuffer {
     std::swap(pool_of_, other.pool_of_);
     return *this;
   }
-  /// When the device has nothing left to do.
+  /// Frees the memory once the device is idle.
   ~DeviceBuffer();
 
-  /// Allocates on the current device; 0 bytes need no memory. Errc::device naming the bytes, and those free,
-  /// when there is no room.
+  /// Allocates on the current device; 0 bytes need no memory. Errc::device, naming the requested and free
+  /// bytes, if memory is short.
   static Result<DeviceBuffer> allocate(std::size_t bytes, const char* what);
 
   [[nodiscard]] std::byte* data() const { return data_; }
@@ -39,10 +39,11 @@ class DeviceBuffer {
 
   std::byte* data_ = nullptr;
   std::size_t bytes_ = 0;
-  int pool_of_ = kNoPool;  ///< the device whose pool it is from
+  int pool_of_ = kNoPool;  ///< device of the pool that the memory is from
 };
 
-/// Errc::device for an allocation that failed, naming the bytes, and those free; CUDA forgets the error.
+/// Returns Errc::device for a failed allocation, naming the requested and free bytes, and clears CUDA's
+/// error.
 tl::unexpected<Error> no_memory(cudaError_t code, std::size_t bytes, const char* what);
 
 }  // namespace sptile::runtime::cuda

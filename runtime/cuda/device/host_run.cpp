@@ -10,8 +10,8 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-/// Bytes of an operand of n columns; the row stride counts for every row but the last, that of heads for
-/// every head but the last.
+/// Returns the bytes of an operand of n columns. The row stride does not apply to the last row, nor the head
+/// stride to the last head.
 std::size_t operand_bytes(const Plan& plan, const OperandSpec& spec, const Operand& operand, std::int64_t n) {
   const OperandSizes sizes = sizes_of(plan, n);
   const OperandShape shape = shape_of(spec, sizes);
@@ -28,7 +28,7 @@ struct DeviceOperands {
   std::vector<DeviceBuffer> buffers;
 };
 
-/// Copies operands to the device. Waits for them; other threads can upload then.
+/// Copies operands to the device and waits, after which other threads can upload.
 Result<DeviceOperands> copy_to_device(const Plan& plan, const Operands& host) {
   DeviceOperands copied{host, {}};
   Uploader uploader;
@@ -47,7 +47,7 @@ Result<DeviceOperands> copy_to_device(const Plan& plan, const Operands& host) {
   return copied;
 }
 
-/// Copies results, which were copied to the device with what stands between their rows.
+/// Copies results back. Bytes between their rows are unchanged, because they were copied to the device too.
 Status fetch_results(const Plan& plan, const Operands& host, const DeviceOperands& copied) {
   for (std::size_t i = 0; i < plan.op->operands.size(); ++i) {
     const OperandSpec& spec = plan.op->operands[i];

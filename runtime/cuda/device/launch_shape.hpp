@@ -1,4 +1,4 @@
-// Launching a kernel, whatever its arguments are.
+// Kernel launches, independent of the types of arguments.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -14,12 +14,12 @@ namespace sptile::runtime::cuda {
 struct LaunchShape {
   dim3 blocks;
   unsigned threads;
-  std::size_t shared_bytes = 0;  ///< dynamic, of a block
-  int carveout = 0;  ///< percent of the memory of a multiprocessor that its blocks have, not its first cache
+  std::size_t shared_bytes = 0;  ///< dynamic shared memory per block
+  int carveout = 0;  ///< percentage of a multiprocessor's memory used as shared memory instead of L1
 };
 
-/// Enqueues a kernel; gives the cudaError_t of the launch. `allowed` has a bit for each device on which the
-/// kernel may have as much dynamic shared memory as a block can.
+/// Enqueues a kernel and returns the cudaError_t of the launch. `allowed` has a bit for each device on which
+/// the kernel was granted the maximum dynamic shared memory per block.
 int enqueue_kernel(const void* kernel, std::atomic<std::uint64_t>& allowed, const LaunchShape& shape,
                    const DeviceInfo& device, cudaStream_t stream, void** arguments);
 

@@ -1,4 +1,4 @@
-// Several arrays of the host in one allocation of a device.
+// Upload of several host arrays into one device allocation.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,13 @@
 
 namespace sptile::runtime::cuda {
 
-/// Bytes of a part with what comes before the next one.
+/// Returns the bytes of an array, padded to the start of the next one.
 constexpr std::size_t whole_parts(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
 
-/// Parts of one device allocation: placed first, then uploaded.
+/// Arrays in one device allocation: added first, then uploaded.
 class Parts {
  public:
-  /// Gives the part's offset.
+  /// Returns the offset of the array.
   std::size_t add(const void* from, std::size_t bytes) {
     parts_.push_back({from, bytes, total_});
     total_ += whole_parts(bytes);
@@ -24,7 +24,7 @@ class Parts {
   std::size_t add(const ArrayView& array) { return add(array.data, static_cast<std::size_t>(array.bytes())); }
   [[nodiscard]] std::size_t total() const { return total_; }
 
-  /// Kernels that copy whole pieces read a little around a part: what stands there is defined, too.
+  /// Kernels that copy whole blocks read slightly past an array, so the padding is defined.
   Status upload(std::byte* to, Uploader& uploader) const {
     for (const Part& part : parts_) {
       std::byte* const end = to + part.offset + part.bytes;

@@ -16,11 +16,11 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-/// Uploads the schedule; behind it stands the workspace.
+/// Uploads the schedule, followed by the workspace.
 Status upload_schedule(Plan& plan, Uploader& uploader) {
   Parts parts;
   parts.add(plan.schedule.contents().data(), plan.schedule.contents().size());
-  // What runs before has a workspace of its own.
+  // The first step has a separate workspace.
   const std::size_t of_first = plan.first != nullptr ? workspace_bytes(*plan.first) : 0;
   auto work = DeviceBuffer::allocate(parts.total() + workspace_bytes(plan) - of_first,
                                      "the plan's schedule and workspace");
@@ -35,13 +35,13 @@ Status upload_schedule(Plan& plan, Uploader& uploader) {
   return {};
 }
 
-/// True where the format stores entries in another order than the CSR matrix, or in that of its own rows.
+/// Returns whether the format stores entries in another order than the CSR matrix, or reorders rows.
 bool has_own_order(const PlanRequest& request) {
   return request.matrix->format.layout != &formats::kCsrLayout || request.matrix->value_source.present() ||
          (request.on_device != nullptr && request.on_device->value_source.present());
 }
 
-/// Takes the matrix that is there, or starts to upload it, and to check it there.
+/// Uses the matrix on the device, or starts to upload and check it.
 Status find_matrix(Plan& plan, const PlanRequest& request, Uploader& uploader) {
   plan.matrix = plan.first != nullptr ? plan.first->matrix : request.on_device;
   if (plan.matrix != nullptr) return {};
@@ -52,7 +52,7 @@ Status find_matrix(Plan& plan, const PlanRequest& request, Uploader& uploader) {
   return start_check(*plan.matrix, uploader.flag(), uploader.stream());
 }
 
-/// Waits until all is on the device, and for what it found.
+/// Waits for all uploads and for the result of the check.
 Status finish(Uploader& uploader, const PlanRequest& request) {
   if (Status s = uploader.finish(); !s || *uploader.flag() == 0) return s;
   return fail(
@@ -61,7 +61,7 @@ Status finish(Uploader& uploader, const PlanRequest& request) {
           " are valid in host memory, but not on the device: they were modified, or the device is faulty");
 }
 
-/// Takes the stored one, or divides the work now.
+/// Restores the stored schedule, or makes one.
 Result<Schedule> schedule_of(const PlanRequest& request) {
   const ScheduleRequest work{request.matrix->format, request.n, request.device, request.costs,
                              request.variant};
@@ -109,8 +109,8 @@ Result<std::shared_ptr<Plan>> make_plan(const PlanRequest& request) {
   }
   Uploader uploader;
   if (Status s = find_matrix(*plan, request, uploader); !s) return tl::unexpected(s.error());
-  // The last of the matrix is still on its way, then the device checks it. (All of it could be on its way,
-  // but OpenMP would start its threads anew in another thread, which costs more than it gains.)
+  // The device receives the rest of the matrix, then checks it. (All of it could be transferred meanwhile,
+  // but OpenMP would start its threads again in another thread, which costs more than it gains.)
   auto schedule = schedule_of(request);
   if (!schedule) return tl::unexpected(schedule.error());
   plan->schedule = std::move(*schedule);
@@ -126,14 +126,14 @@ Result<std::shared_ptr<Plan>> make_plan(const PlanRequest& request) {
 
 namespace {
 
-/// The operand that what runs before writes.
+/// Returns the index of the operand that the first step writes.
 int passed_on(const Plan& plan) { return plan.operands_of_first.back(); }
 
-/// Where it stands when it is not given, behind what the kernel works in; behind it, where a run brings its
-/// own workspace, that of what runs before.
+/// Returns the offset of that operand, if not given, after the kernel's workspace. If a run provides the
+/// workspace, that of the first step follows.
 std::size_t passed_at(const Plan& plan) { return whole_parts(plan.schedule.workspace_bytes); }
 
-/// Bytes of one head of it.
+/// Returns the bytes of one head of that operand.
 std::size_t passed_bytes(const Plan& plan) {
   const OperandSpec& spec = plan.op->operands[static_cast<std::size_t>(passed_on(plan))];
   const OperandShape shape = shape_of(spec, sizes_of(plan, plan.n));
@@ -141,7 +141,7 @@ std::size_t passed_bytes(const Plan& plan) {
                      size_of(type_of(spec, types_of(*plan.kernel))));
 }
 
-/// Runs what comes before the kernel on one head; gives the kernel its result as an operand.
+/// Runs the first step on one head and passes its result to the kernel as an operand.
 Status launch_first(const Plan& plan, Operands& operands, void* stream) {
   const bool own = operands.workspace != nullptr;
   auto* const work = own ? static_cast<std::byte*>(operands.workspace) : plan.workspace;
@@ -168,12 +168,12 @@ Status launch(const Plan& plan, const Operands& operands, void* stream) {
   return launch_alone(plan, all, stream);
 }
 
-/// Bytes of an operand with a number for each entry.
+/// Returns the bytes of an operand with one number per entry.
 std::size_t list_bytes(const Plan& plan, const OperandSpec& spec) {
   return static_cast<std::size_t>(plan.matrix->view.nnz) * size_of(type_of(spec, types_of(*plan.kernel)));
 }
 
-/// Where the packed numbers of a list are, after what the kernel works in and the lists before.
+/// Returns the offset of a packed operand, after the kernel's workspace and the previous packed operands.
 std::size_t list_at(const Plan& plan, std::size_t operand) {
   std::size_t at = whole_parts(plan.schedule.workspace_bytes);
   for (const OperandSpec& spec : plan.op->operands.first(operand))
@@ -181,8 +181,8 @@ std::size_t list_at(const Plan& plan, std::size_t operand) {
   return at;
 }
 
-/// Brings the lists of a run from CSR order into that of the format, in the workspace: those that are read,
-/// and a result that is added to, so that bits are those of packed lists.
+/// Converts per-entry operands from CSR order to the order of the format, in the workspace: inputs, and
+/// results that are added to, so that bits equal those of packed operands.
 Status pack_lists(const Plan& plan, Operands& operands, std::byte* work, cudaStream_t stream) {
   const std::span<const std::int64_t> position = plan.matrix->value_source.as<std::int64_t>();
   for (std::size_t i = 0; i < plan.op->operands.size(); ++i) {
@@ -200,7 +200,7 @@ Status pack_lists(const Plan& plan, Operands& operands, std::byte* work, cudaStr
   return {};
 }
 
-/// Lets the kernel work on packed lists, and puts the numbers of the result where they are in CSR order.
+/// Launches the kernel on packed operands and scatters the result to CSR order.
 Status launch_in_csr_order(const Plan& plan, const Operands& operands, void* stream) {
   auto* const work =
       operands.workspace != nullptr ? static_cast<std::byte*>(operands.workspace) : plan.workspace;
@@ -215,7 +215,7 @@ Status launch_in_csr_order(const Plan& plan, const Operands& operands, void* str
                "reordering values");
 }
 
-/// Operands with the elements between heads filled in.
+/// Returns the operands with the strides between heads filled in.
 Operands with_batches(const Plan& plan, const Operands& operands, const OperandSizes& sizes) {
   Operands same = operands;
   for (std::size_t i = 0; i < plan.op->operands.size(); ++i)

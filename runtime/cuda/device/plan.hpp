@@ -1,4 +1,4 @@
-// What make_plan makes and run reads.
+// The plan that make_plan creates and run executes.
 #pragma once
 
 #include <memory>
@@ -10,32 +10,33 @@
 
 namespace sptile::runtime::cuda {
 
-/// Immutable after planning; what is refreshed are values of its matrix.
+/// Immutable after planning, except for the values of its matrix.
 class Plan {
  public:
   const Operation* op = nullptr;
   const DeviceKernel* kernel = nullptr;
   DeviceInfo device;
-  std::int64_t n = 0;  ///< of a run, at most
+  std::int64_t n = 0;  ///< maximum number of columns of a run
   Variant variant;
-  DType values = DType::none;            ///< of the matrix
+  DType values = DType::none;            ///< value type of the matrix
   std::shared_ptr<DeviceFormat> matrix;  ///< shared with other plans
   const std::byte* schedule_bytes = nullptr;
-  bool csr_lists = false;  ///< lists go through the end of the workspace into CSR order
-  Schedule schedule;       ///< bytes are on the device only
+  bool csr_lists = false;  ///< per-entry operands are in CSR order; packed copies are at the end of the
+                           ///< workspace
+  Schedule schedule;       ///< the bytes are only on the device
   std::byte* workspace = nullptr;
   DeviceBuffer work;            ///< the bytes of the schedule, then the workspace
-  std::shared_ptr<Plan> first;  ///< null, or: runs before; its operands are these of this one
+  std::shared_ptr<Plan> first;  ///< step to run first, or null; its operands are the listed ones of this plan
   std::span<const int> operands_of_first;
-  std::shared_ptr<void> resources;  ///< what the kernel wants beside memory
+  std::shared_ptr<void> resources;  ///< resources of the kernel other than memory
 };
 
-/// Columns of a run.
+/// Returns the number of columns of a run.
 inline std::int64_t columns_of(const Plan& plan, const Operands& operands) {
   return operands.n != 0 ? operands.n : plan.n;
 }
 
-/// What its operands are for a run of n columns.
+/// Returns the operand sizes for a run of n columns.
 inline OperandSizes sizes_of(const Plan& plan, std::int64_t n) {
   const formats::FormatView& a = plan.matrix->view;
   const Variant& variant = plan.variant;

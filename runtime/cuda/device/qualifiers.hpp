@@ -1,4 +1,4 @@
-// Lets headers of lane mappings and decoders serve the device and, in tests, the host's own compiler.
+// Function qualifiers for code compiled for the device and, in tests, by the host compiler.
 #pragma once
 
 #ifdef __CUDACC__

@@ -1,4 +1,4 @@
-// New values for a matrix on a device.
+// Replacement of the values of a matrix on a device.
 #include <utility>
 
 #include "runtime/cuda/backend.hpp"
@@ -13,7 +13,7 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-/// Calls f with each value array that has elements, in order.
+/// Calls f for each nonempty value array, in order.
 template <class F>
 Status for_each_values(const DeviceFormat& matrix, F f) {
   for (std::size_t i = 0; i < matrix.view.layout->arrays.size(); ++i) {
@@ -24,7 +24,7 @@ Status for_each_values(const DeviceFormat& matrix, F f) {
   return {};
 }
 
-/// Makes room for the values of all entries in CSR order, once.
+/// Allocates memory, once, for the values of all entries in CSR order.
 Status make_room(DeviceFormat& matrix, std::size_t bytes) {
   if (matrix.fresh != nullptr) return {};
   auto room = DeviceBuffer::allocate(bytes, "new values");

@@ -19,7 +19,7 @@ class RunTimer {
     if (end_ != nullptr) cudaEventDestroy(end_);
   }
 
-  /// Seconds of one of `runs` that follow each other; operands are in device memory.
+  /// Returns the seconds per run of `runs` consecutive runs; operands are in device memory.
   Result<double> seconds(const Plan& plan, const Operands& operands, int runs = 1) {
     if (status_) status_ = check(cudaEventRecord(begin_), "timing");
     for (int i = 0; i < runs; ++i)

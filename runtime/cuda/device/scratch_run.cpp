@@ -1,4 +1,4 @@
-// Runs on operands that nobody needs, to see how long they take.
+// Timed runs on scratch operands.
 #include <algorithm>
 
 #include "runtime/cuda/device/current_device.hpp"

@@ -13,16 +13,16 @@ namespace {
 struct Pools {
   std::mutex mutex;
   std::map<int, SmallPool> of;
-  std::map<int, std::vector<void*>> late;  ///< what could not be given back yet
+  std::map<int, std::vector<void*>> late;  ///< memory that could not be freed so far
 };
 
-/// Never destroyed: the driver may be gone before static objects are.
+/// Never destroyed: the driver may shut down before static objects are destroyed.
 Pools& pools() {
   static auto* const one = new Pools;
   return *one;
 }
 
-/// Without a pool where one cannot be made.
+/// Returns an empty pool if none can be created.
 SmallPool make_pool(int ordinal) {
   SmallPool made;
   cudaMemPoolProps properties{};
@@ -34,7 +34,7 @@ SmallPool make_pool(int ordinal) {
                     cudaMemPoolCreate(&made.pool, &properties) == cudaSuccess &&
                     cudaMemPoolSetAttribute(made.pool, cudaMemPoolAttrReleaseThreshold, &kept) == cudaSuccess;
   if (good) return made;
-  cudaGetLastError();  // an error that is no failure must not show up later
+  cudaGetLastError();  // clears an error that is not a failure
   if (made.pool != nullptr) cudaMemPoolDestroy(made.pool);
   if (made.stream != nullptr) cudaStreamDestroy(made.stream);
   return {};

@@ -1,4 +1,4 @@
-// Little memory of devices, from pools of the library's own.
+// Pools for small device allocations.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -8,25 +8,26 @@
 
 namespace sptile::runtime::cuda {
 
-/// Keeps what is given back, up to a bound, for what is asked for next. Asking the device (cudaMalloc) takes
-/// longer than a small product, and so does a pool that keeps nothing, as that of the device by default.
+/// Retains freed memory, up to a bound, for later allocations. cudaMalloc takes longer than a small SpMM, and
+/// so does a pool that retains nothing, the default of a device.
 struct SmallPool {
-  static constexpr std::size_t kLargest = std::size_t{8} << 20;  ///< that is asked for
+  static constexpr std::size_t kLargest = std::size_t{8} << 20;  ///< maximum allocation
   static constexpr std::uint64_t kKept = std::uint64_t{64} << 20;
 
   cudaMemPool_t pool = nullptr;
-  cudaStream_t stream = nullptr;  ///< for memory that belongs to no other; nothing runs on it
+  cudaStream_t stream = nullptr;  ///< for memory of no other stream; idle
 };
 
-/// The pool of a device, which is current; made when it is first wanted, never destroyed. Null where a device
-/// has no pools.
+/// Returns the pool of the current device, created at the first call and never destroyed. Null if the device
+/// does not support pools.
 const SmallPool* small_pool(int ordinal);
 
-/// Takes memory of the current device that any stream may use; null when it is not little, or there is none.
+/// Allocates memory of the current device that any stream may use; null if `bytes` is too large or memory is
+/// short.
 void* take_small(int ordinal, std::size_t bytes);
 
-/// Gives back memory of any pool of a device when the device has nothing left to do. Where it must not be
-/// waited for (a stream is being captured) the memory goes with what is given back next.
+/// Frees memory of any pool of a device once the device is idle. If waiting is not allowed (a stream is being
+/// captured), the memory is freed with the next call.
 void give_back(int ordinal, void* data);
 
 }  // namespace sptile::runtime::cuda

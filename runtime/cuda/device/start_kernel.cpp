@@ -7,9 +7,9 @@
 
 namespace sptile::runtime::cuda {
 
-/// From Hopper on, blocks of a kernel come up while the last ones of the kernel before are still at work
-/// (programmatic dependent launch), which hides most of the time that a launch takes. A kernel that wants
-/// dynamic shared memory is allowed as much as a block can have, once per device.
+/// From compute capability 9.0 on, blocks of a kernel start while the last blocks of the previous kernel run
+/// (programmatic dependent launch), which hides most of the launch latency. A kernel with dynamic shared
+/// memory is granted the maximum per block, once per device.
 int enqueue_kernel(const void* kernel, std::atomic<std::uint64_t>& allowed, const LaunchShape& shape,
                    const DeviceInfo& device, cudaStream_t stream, void** arguments) {
   if (shape.shared_bytes > 0) {

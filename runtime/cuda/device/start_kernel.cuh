@@ -1,4 +1,4 @@
-// Starting a kernel. Other compilers than nvcc see declarations: a test runs kernels in its own way.
+// Kernel launches. Compilers other than nvcc see only declarations; tests run kernels in their own way.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -14,28 +14,28 @@ namespace sptile::runtime::cuda {
 
 #ifdef __CUDACC__
 
-/// Lets the next kernel of the stream come up, when all blocks of this one have begun.
+/// Allows the next kernel of the stream to start once all blocks of this one have started.
 __device__ __forceinline__ void admit_next_kernel() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;");
 #endif
 }
 
-/// Waits until the kernel before has ended and its results are there.
+/// Waits until the previous kernel has ended and its results are visible.
 __device__ __forceinline__ void await_previous_kernel() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
-/// To be called first by each kernel that start_kernel starts, or what is above in its place: lets the next
-/// kernel come up and waits for the one before. Nothing that another kernel may write is read before.
+/// Allows the next kernel to start and waits for the previous one. Every kernel launched by start_kernel must
+/// call it, or the two functions above, before it reads data that another kernel may write.
 __device__ __forceinline__ void follow_previous_kernel() {
   admit_next_kernel();
   await_previous_kernel();
 }
 
-/// Enqueues a kernel with arguments of exactly the types that it takes; gives the cudaError_t of the launch.
+/// Enqueues a kernel with arguments of exactly its parameter types; returns the cudaError_t of the launch.
 template <auto kKernel, class... Args>
 int start_kernel(const LaunchShape& shape, const DeviceInfo& device, cudaStream_t stream,
                  const Args&... args) {
@@ -45,7 +45,7 @@ int start_kernel(const LaunchShape& shape, const DeviceInfo& device, cudaStream_
   return enqueue_kernel(reinterpret_cast<const void*>(kKernel), allowed, shape, device, stream, arguments);
 }
 
-/// Blocks of a kernel that fit on a multiprocessor of the current device; 1 when it does not tell.
+/// Returns the number of resident blocks per multiprocessor of the current device; 1 if unknown.
 template <auto kKernel>
 int blocks_per_sm(int threads) {
   int blocks = 0;

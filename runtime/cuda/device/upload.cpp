@@ -16,31 +16,30 @@ constexpr int kStages = 4;
 
 struct UploadLane {
   cudaStream_t stream = nullptr;
-  std::array<cudaEvent_t, kStages> left = {};  ///< what was in the stage
+  std::array<cudaEvent_t, kStages> left = {};  ///< events after the copies from each stage
 };
 
 namespace {
 
 constexpr std::size_t kStage = std::size_t{4} << 20;
-/// Of the first stage, so that the bus waits little; each one is twice as long as the one before, up to
-/// kStage.
+/// Bytes of the first stage, small so that transfers start early. Stages double in size up to kStage.
 constexpr std::size_t kFirstStage = std::size_t{512} << 10;
-constexpr std::size_t kPiece = std::size_t{64} << 10;  ///< less is not worth another thread
+constexpr std::size_t kPiece = std::size_t{64} << 10;                      ///< minimum bytes per thread
 constexpr std::size_t kPinned = kStages * kStage + sizeof(std::uint32_t);  ///< stages, then the flag
 
 struct Staging {
   std::mutex mutex;
   std::byte* bytes = nullptr;
-  std::map<int, UploadLane> lanes;  ///< of devices
+  std::map<int, UploadLane> lanes;  ///< by device
 };
 
-/// Never destroyed: the driver may be gone before static objects are.
+/// Never destroyed: the driver may shut down before static objects are destroyed.
 Staging& staging() {
   static auto* const one = new Staging;
   return *one;
 }
 
-/// One core fills memory slower than the bus empties it.
+/// One core fills memory more slowly than the bus transfers it.
 void copy_in_parallel(std::byte* to, const std::byte* from, std::size_t bytes) {
   const auto pieces = static_cast<std::int64_t>((bytes + kPiece - 1) / kPiece);
 #pragma omp parallel for schedule(static) num_threads(most_threads()) if (pieces > 1)
@@ -59,7 +58,7 @@ Status pin(Staging& memory) {
   return {};
 }
 
-/// Makes what of the lane is missing.
+/// Creates the missing resources of a lane.
 Status open(UploadLane& lane) {
   if (lane.stream == nullptr)
     if (Status s = check(cudaStreamCreateWithFlags(&lane.stream, cudaStreamNonBlocking), "creating a stream");
@@ -105,7 +104,7 @@ Status Uploader::send() {
   return check(cudaMemcpyAsync(to_, from, bytes, cudaMemcpyHostToDevice, lane_->stream), "uploading");
 }
 
-/// Goes to the next stage, when what it held has left.
+/// Switches to the next stage, after its previous contents were transferred.
 Status Uploader::turn() {
   if (Status s = send(); !s) return s;
   if (Status s =
@@ -118,7 +117,7 @@ Status Uploader::turn() {
   return check(cudaEventSynchronize(lane_->left[static_cast<std::size_t>(stage_)]), "uploading");
 }
 
-/// Calls fill(stage, offset, bytes) for the parts of what goes to `to`.
+/// Calls fill(stage, offset, bytes) for each part of the data for `to`.
 template <class Fill>
 Status Uploader::gather(std::byte* to, std::size_t bytes, const Fill& fill) {
   if (!ready_ || bytes == 0) return ready_;

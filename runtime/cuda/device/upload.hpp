@@ -1,5 +1,5 @@
-// Copies host memory of any kind to the device through pinned memory, in stages: some are filled while others
-// are on their way.
+// Uploads of any host memory through pinned memory in stages, some of which are filled while others are in
+// flight.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -11,11 +11,11 @@
 
 namespace sptile::runtime::cuda {
 
-struct UploadLane;  // a stream of one device, and its events
+struct UploadLane;  // stream and events of one device
 
-/// Uploads to the current device, on a stream that each device has for it. The pinned memory and the streams
-/// are the process's and stay until its end: making them costs more than most copies. One uploader at a time
-/// has them; others wait.
+/// Uploads to the current device on a separate stream per device. Pinned memory and streams belong to the
+/// process and are never freed, because creating them costs more than most copies. One uploader at a time
+/// uses them; others wait.
 class Uploader {
  public:
   Uploader();
@@ -23,25 +23,25 @@ class Uploader {
   Uploader& operator=(const Uploader&) = delete;
   ~Uploader();
 
-  /// Copies; `from` may change when this returns. What stands together goes together, from the first copies
-  /// on that make a stage worth sending.
+  /// Enqueues a copy; `from` may change afterwards. Contiguous copies are merged until a stage is full enough
+  /// to send.
   Status copy(void* to, const void* from, std::size_t bytes);
 
-  /// Copies zeros: of what stands between copies.
+  /// Writes zeros between copies.
   Status pad(void* to, std::size_t bytes);
 
-  /// Starts filling with zeros.
+  /// Enqueues filling with zeros.
   Status clear(void* to, std::size_t bytes);
 
-  /// Sends what was copied: work that is enqueued on `stream` from now on finds it. Due before copies to
-  /// another allocation: two of them may touch, and the driver refuses one copy across both.
+  /// Sends pending copies, before work that is then enqueued on `stream`. Required before copies to another
+  /// allocation: two allocations may be adjacent, and the driver rejects a copy across both.
   Status send();
 
-  /// Sends, and waits for everything on the stream.
+  /// Sends pending copies and waits for the stream.
   Status finish();
 
   [[nodiscard]] cudaStream_t stream() const;
-  /// A number that the device may write, 0 at first.
+  /// Returns a number that the device may write, initially 0.
   [[nodiscard]] std::uint32_t* flag() const;
 
  private:
@@ -53,9 +53,9 @@ class Uploader {
   UploadLane* lane_ = nullptr;
   int stage_ = 0;
   std::size_t sent_ = 0, filled_ = 0;  ///< bytes of the stage
-  std::size_t limit_;                  ///< of the stage
-  std::byte* to_ = nullptr;            ///< where what is filled, but not sent, begins on the device
-  bool idle_ = true;                   ///< nothing was enqueued since the last wait
+  std::size_t limit_;                  ///< bytes of the stage
+  std::byte* to_ = nullptr;            ///< device address of the pending bytes
+  bool idle_ = true;                   ///< no work since the last wait
 };
 
 }  // namespace sptile::runtime::cuda

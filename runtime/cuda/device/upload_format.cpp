@@ -27,7 +27,7 @@ Result<std::shared_ptr<DeviceFormat>> upload_format(const PlanMatrix& matrix, bo
   format->bytes = parts.total();
   format->ordinal = ordinal;
   format->view = matrix.format;
-  for (std::size_t i = 0; i < array_count; ++i)  // absent arrays stay null
+  for (std::size_t i = 0; i < array_count; ++i)  // absent arrays are null
     format->view.arrays[i].data = format->view.arrays[i].present() ? base + offsets[i] : nullptr;
   if (!matrix.row_order.empty()) format->row_order = reinterpret_cast<const std::int32_t*>(base + order_at);
   if (source) format->value_source = ArrayView(DType::i64, base + source_at, matrix.value_source.size);

@@ -1,4 +1,4 @@
-// A format in host memory, copied to the current device.
+// Upload of a format to the current device.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace sptile::runtime::cuda {
 
-/// Starts to copy a format, its row order and, `with_source`, its value_source, in one allocation.
-/// Errc::device naming the bytes when the device has no room.
+/// Enqueues copies of a format, its row order and, if `with_source`, its value_source, in one allocation.
+/// Errc::device, naming the bytes, if device memory is short.
 Result<std::shared_ptr<DeviceFormat>> upload_format(const PlanMatrix& matrix, bool with_source, int ordinal,
                                                     Uploader& uploader);
 

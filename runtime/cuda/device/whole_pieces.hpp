@@ -1,4 +1,4 @@
-// Whether a dense operand can be moved piece by piece.
+// Alignment checks for vector access to dense operands.
 #pragma once
 
 #include <cstdint>
@@ -8,21 +8,21 @@
 
 namespace sptile::runtime::cuda {
 
-/// True when rows of n elements, `stride` apart, can be read or written in pieces of `piece` bytes.
+/// Returns whether rows of n elements, `stride` elements apart, can be accessed in vectors of `piece` bytes.
 inline bool whole_pieces(const void* data, std::int64_t stride, std::int64_t n, std::int64_t element_bytes,
                          std::int64_t piece = 16) {
   return reinterpret_cast<std::uintptr_t>(data) % static_cast<std::uintptr_t>(piece) == 0 &&
          stride * element_bytes % piece == 0 && n * element_bytes % piece == 0;
 }
 
-/// The same for an operand, whichever of its heads it is.
+/// Works like the above for an operand and all of its heads.
 inline bool whole_pieces(const Operand& operand, std::int64_t n, std::int64_t element_bytes,
                          std::int64_t piece = 16) {
   return whole_pieces(operand.data, operand.ld, n, element_bytes, piece) &&
          operand.batch * element_bytes % piece == 0;
 }
 
-/// True when the first values can be read 16 bytes at a time: those of a run may stand anywhere.
+/// Returns whether values can be loaded in 16-byte vectors; values passed to a run may have any alignment.
 inline bool whole_values(const formats::FormatView& format) {
   return reinterpret_cast<std::uintptr_t>(format.values().data) % 16 == 0;
 }

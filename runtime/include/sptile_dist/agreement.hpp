@@ -1,4 +1,4 @@
-// The messages that all processes exchange before a product, so that an error in one is thrown in all.
+// Messages that all processes exchange before a product, so that an error in one is thrown in all.
 #pragma once
 
 #include <algorithm>
@@ -19,11 +19,11 @@ inline namespace v1 {
 namespace dist {
 namespace detail {
 
-/// What each process says of itself.
+/// Description and error of one process.
 struct Record {
-  std::uint64_t id = 0;  ///< of the partition
+  std::uint64_t id = 0;  ///< id of the partition
   std::int64_t parts = 0, rank = 0, n = 0, element_bytes = 0, transpose = 0, never_slower = 0;
-  std::int64_t status = SPTILE_OK;
+  std::int64_t status = SPTILE_STATUS_OK;
   char message[512] = {};
 
   void failed(sptile_status with, std::string_view why) {
@@ -34,7 +34,8 @@ struct Record {
   }
 
  private:
-  /// The bytes of a start of the text, `most` or fewer, that ends with a whole letter of UTF-8.
+  /// Returns the length in bytes of the longest prefix of at most `most` bytes that does not split a UTF-8
+  /// character.
   static std::size_t whole_letters(std::string_view text, std::size_t most) {
     if (text.size() <= most) return text.size();
     while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;
@@ -42,7 +43,7 @@ struct Record {
   }
 };
 
-/// One of each process, by rank.
+/// Returns the records of all processes, by rank.
 template <class R, Group G>
 std::vector<R> gathered(G& group, const R& mine) {
   static_assert(std::is_trivially_copyable_v<R>);
@@ -51,33 +52,34 @@ std::vector<R> gathered(G& group, const R& mine) {
   return all;
 }
 
-/// Throws what is wrong with any process, the same in all of them: records are those of all, by rank.
+/// Throws the same exception in all processes if any record has an error or the records differ. `records` are
+/// those of all processes, by rank.
 inline void agree(const std::vector<Record>& records) {
   const auto refuse = [](std::size_t rank, sptile_status status, const std::string& what) {
     throw Exception(status, "rank " + std::to_string(rank) + ": " + what);
   };
   const auto processes = static_cast<std::int64_t>(records.size());
   for (std::size_t r = 0; r < records.size(); ++r)
-    if (records[r].status != SPTILE_OK)
+    if (records[r].status != SPTILE_STATUS_OK)
       refuse(r, static_cast<sptile_status>(records[r].status), records[r].message);
   const Record& first = records.front();
   const auto differs = [&](std::size_t r, const char* what, std::int64_t mine, std::int64_t firsts) {
     if (mine != firsts)
-      refuse(r, SPTILE_USAGE,
+      refuse(r, SPTILE_STATUS_USAGE,
              std::string(what) + " = " + std::to_string(mine) + ", but " + std::to_string(firsts) +
                  " on rank 0; all processes must pass the same value");
   };
   for (std::size_t r = 0; r < records.size(); ++r) {
     const Record& one = records[r];
     if (one.parts != processes)
-      refuse(r, SPTILE_USAGE,
+      refuse(r, SPTILE_STATUS_USAGE,
              "the matrix is in " + std::to_string(one.parts) + " parts, but there are " +
                  std::to_string(processes) + " processes; start one process per part");
     if (one.rank != static_cast<std::int64_t>(r))
-      refuse(r, SPTILE_BAD_INPUT,
+      refuse(r, SPTILE_STATUS_BAD_INPUT,
              "its part declares itself part " + std::to_string(one.rank) + "; partition the matrix again");
     if (one.id != first.id)
-      refuse(r, SPTILE_BAD_INPUT,
+      refuse(r, SPTILE_STATUS_BAD_INPUT,
              "its part belongs to a different partition from that of rank 0; all processes must use one "
              "directory");
     differs(r, "n", one.n, first.n);
@@ -87,7 +89,7 @@ inline void agree(const std::vector<Record>& records) {
   }
 }
 
-/// Works; what is thrown in one process is thrown in all.
+/// Runs `work` and throws an exception of one process in all of them.
 template <Group G, class Work>
 void attempt(G& group, Record& record, const Work& work) {
   try {
@@ -95,14 +97,14 @@ void attempt(G& group, Record& record, const Work& work) {
   } catch (const Exception& e) {
     record.failed(e.status(), e.what());
   } catch (const std::exception& e) {
-    record.failed(SPTILE_IO, e.what());
+    record.failed(SPTILE_STATUS_IO, e.what());
   } catch (...) {
-    record.failed(SPTILE_INTERNAL, "an exception that is not a std::exception was thrown");
+    record.failed(SPTILE_STATUS_INTERNAL, "an exception that is not a std::exception was thrown");
   }
   agree(gathered(group, record));
 }
 
-/// How many rows go from one part to another, and a hash (FNV-1a) of which rows of the whole they are.
+/// Number of rows that one part sends to another, and a hash (FNV-1a) of their ids in the entire matrix.
 struct Rows {
   std::uint64_t count = 0, hash = 0xcbf29ce484222325U;
 
@@ -114,7 +116,7 @@ struct Rows {
   friend bool operator==(const Rows&, const Rows&) = default;
 };
 
-/// Checks that each part sends to each other part what that part expects. Every part is valid by itself.
+/// Checks that each part sends to each other part the rows that it expects. Every part is valid by itself.
 class Lists {
  public:
   explicit Lists(const Part& part)
@@ -127,7 +129,7 @@ class Lists {
     }
   }
 
-  /// Throws in all processes where two of them differ.
+  /// Throws in all processes if two lists differ.
   template <Group G>
   void compare(G& group) {
     group.all_gather(mine_.data(), mine_.size() * sizeof(Rows), all_.data());
@@ -135,7 +137,7 @@ class Lists {
       for (std::size_t to = 0; to < parts_; ++to) {
         const Rows &sent = all_[2 * parts_ * from + to], &expected = all_[2 * parts_ * to + parts_ + from];
         if (sent != expected)
-          throw Exception(SPTILE_BAD_INPUT,
+          throw Exception(SPTILE_STATUS_BAD_INPUT,
                           "part " + std::to_string(from) + " sends " + std::to_string(sent.count) +
                               " rows to part " + std::to_string(to) + ", which expects different rows (" +
                               std::to_string(expected.count) + "); partition the matrix again");
@@ -144,7 +146,7 @@ class Lists {
 
  private:
   std::size_t parts_;
-  std::vector<Rows> mine_, all_;  // to each part, from each part: of this process; of all
+  std::vector<Rows> mine_, all_;  // rows to and from each part: of this process; of all processes
 };
 
 }  // namespace detail

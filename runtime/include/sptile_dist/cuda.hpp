@@ -1,4 +1,4 @@
-// Operands in the memory of a CUDA device.
+// Operands in CUDA device memory.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -21,12 +21,12 @@ namespace detail {
 
 inline void check(cudaError_t code, const char* call) {
   if (code != cudaSuccess)
-    throw Exception(SPTILE_DEVICE, std::string(call) + ": " + cudaGetErrorString(code));
+    throw Exception(SPTILE_STATUS_DEVICE, std::string(call) + ": " + cudaGetErrorString(code));
 }
 
 inline cudaStream_t stream_of(void* stream) { return static_cast<cudaStream_t>(stream); }
 
-/// An array in memory of the device, or, pinned, in that of the host.
+/// An array in device memory or in pinned host memory.
 template <class T, bool pinned>
 class CudaArray {
  public:
@@ -63,7 +63,7 @@ class CudaArray {
   std::size_t size_ = 0;
 };
 
-/// A point in the work of a stream.
+/// An event that orders streams.
 class CudaEvent {
  public:
   CudaEvent() {
@@ -74,7 +74,7 @@ class CudaEvent {
   ~CudaEvent() { cudaEventDestroy(event_); }
 
   void record(void* stream) { check(cudaEventRecord(event_, stream_of(stream)), "cudaEventRecord"); }
-  /// What is put on the stream from now on waits for it.
+  /// Makes later work on the stream wait for the event.
   void holds(void* stream) const {
     check(cudaStreamWaitEvent(stream_of(stream), event_, 0), "cudaStreamWaitEvent");
   }
@@ -84,8 +84,8 @@ class CudaEvent {
   cudaEvent_t event_ = nullptr;
 };
 
-/// A stream that does not wait for the default one, before the others where the device has to choose: what it
-/// sends is waited for elsewhere.
+/// A stream of the highest priority, because other processes wait for its results. It does not synchronize
+/// with the default stream.
 class CudaStream {
  public:
   CudaStream() {
@@ -103,8 +103,9 @@ class CudaStream {
   cudaStream_t stream_ = nullptr;
 };
 
-/// The rows of this process that others need, taken by products with S, which has a one in each row: 1 b is
-/// b, to the bit but for the sign of a zero, and S^T adds in the order of senders. M: as CudaMemory.
+/// Gathers the rows of this process that others need, as products with a selection matrix S with a single 1
+/// in each row. S b copies rows exactly, except for the sign of a zero, and S^T adds in the order of senders.
+/// M: see CudaMemory.
 template <class T, class M>
 class SelectedRows {
  public:
@@ -118,7 +119,7 @@ class SelectedRows {
     PlanOptions options{.n = n,
                         .format = "csr",
                         .dense = wide ? Type::f64 : Type::f32,
-                        .precision = wide ? Precision::kernel_default : Precision::fp32};
+                        .attributes = {{"precision", wide ? Precision::kernel_default : Precision::fp32}}};
     gather_ = selection.plan("spmm", memory.place(options));
     if (!added) return;
     options.transpose = true;
@@ -140,11 +141,11 @@ class SelectedRows {
 
 }  // namespace detail
 
-/// Operands in the memory of the CUDA device that is the current one when this is made. A run is work of the
+/// Operands in the memory of the CUDA device that is current at construction. A run is enqueued on the
 /// caller's stream; rows are gathered and exchanged on a second stream during the local product:
 ///
-///   the caller's   ... | ready   local product ......... wait | halo product | idle
-///   the side one         wait | gather, exchange | arrived
+///   caller's stream   ... | ready   local product ......... wait | halo product | idle
+///   side stream            wait | gather, exchange | arrived
 class CudaMemory {
  public:
   template <class T>
@@ -152,7 +153,7 @@ class CudaMemory {
   template <class T>
   using SentRows = detail::SelectedRows<T, CudaMemory>;
 
-  /// The kernel that adds the entries of a row one after the other.
+  /// Kernel that adds the entries of a row in order.
   static constexpr const char* adds_in_order = "cuda.csr.rows";
 
   CudaMemory() { detail::check(cudaGetDevice(&ordinal_), "cudaGetDevice"); }
@@ -170,14 +171,15 @@ class CudaMemory {
                     "cudaMemsetAsync");
   }
 
-  /// Starts a run after the previous one, on any stream. Returns the side stream, ordered after both.
+  /// Starts a run after the previous one, on any stream. Returns the side stream, which is ordered after
+  /// both.
   void* begin(void* stream) {
     idle_.holds(stream);
     ready_.record(stream);
     ready_.holds(side_.get());
     return side_.get();
   }
-  /// From here on the caller's stream has what the side stream has brought.
+  /// Makes `stream` wait for the copies on the side stream.
   void meet(void* stream) {
     arrived_.record(side_.get());
     arrived_.holds(stream);

@@ -1,4 +1,4 @@
-// What exchanges rows between processes; how long they wait for each other.
+// Concepts of exchanges of rows between processes, and their deadline.
 #pragma once
 
 #include <chrono>
@@ -13,8 +13,8 @@ namespace sptile {
 inline namespace v1 {
 namespace dist {
 
-/// Processes that know each other. `all_gather` takes `bytes` of host memory of each and gives those of all,
-/// by rank.
+/// A group of processes. `all_gather` gathers `bytes` of host memory from each process into all of them, by
+/// rank.
 template <class G>
 concept Group = requires(G& g, const void* from, void* to, std::size_t bytes) {
   { g.rank() } -> std::convertible_to<std::int64_t>;
@@ -22,9 +22,9 @@ concept Group = requires(G& g, const void* from, void* to, std::size_t bytes) {
   g.all_gather(from, bytes, to);
 };
 
-/// How processes exchange rows in host memory. Rows for (and from) process p lie at offsets[p] to
-/// offsets[p + 1] of a buffer, counted in rows of `row_bytes`; buffers stay untouched from `start` to
-/// `finish`, one exchange at a time.
+/// An exchange of rows in host memory. Rows for (and from) process p are at offsets[p] to offsets[p + 1] of a
+/// buffer, counted in rows of `row_bytes`. Buffers must not change between `start` and `finish`, and there is
+/// one exchange at a time.
 template <class E>
 concept Exchange = Group<E> &&
     requires(E& e, const void* from, void* to, std::span<const std::int64_t> offsets, std::size_t row_bytes) {
@@ -32,9 +32,9 @@ concept Exchange = Group<E> &&
   e.finish();
 };
 
-/// The same in device memory, as work of a stream (a cudaStream_t): what is on the stream before `start`
-/// comes first, and what is put there after `finish` finds the rows. Between the two other streams are given
-/// work. `wait` returns when an event (a cudaEvent_t) has happened, or throws why it never will.
+/// An exchange of rows in device memory, enqueued on a stream (a cudaStream_t): it starts after the work
+/// enqueued before `start`, and work enqueued after `finish` sees the rows. Other streams receive work in
+/// between. `wait` returns when an event (a cudaEvent_t) has completed, or throws if it cannot complete.
 template <class E>
 concept StreamExchange = Group<E> &&
     requires(E& e, const void* from, void* to, std::span<const std::int64_t> offsets, std::size_t row_bytes,
@@ -46,7 +46,7 @@ concept StreamExchange = Group<E> &&
 
 namespace detail {
 
-/// Time that others are given to answer.
+/// Time limit for the answer of other processes.
 class Deadline {
  public:
   explicit Deadline(double seconds)
@@ -59,7 +59,7 @@ class Deadline {
   Clock::time_point end_;
 };
 
-/// What is said of others that do not answer.
+/// Returns the error message for processes that do not answer.
 inline std::string no_answer(std::int64_t rank, std::int64_t size, double seconds) {
   char text[160];
   std::snprintf(text, sizeof text,

@@ -13,12 +13,12 @@ namespace sptile {
 inline namespace v1 {
 namespace dist {
 
-/// Where operands are, and how work is ordered there: at once, there are no streams.
+/// Operands in host memory. Work runs synchronously, without streams.
 struct HostMemory {
   template <class T>
   using Buffer = std::vector<T>;
 
-  /// The rows of this process that others need.
+  /// Gathers the rows of this process that others need.
   template <class T>
   class SentRows {
    public:
@@ -29,7 +29,7 @@ struct HostMemory {
       for (const std::int32_t row : rows_) to = std::copy_n(b + static_cast<std::size_t>(row) * n_, n_, to);
     }
 
-    /// Adds them to rows of c, sender after sender.
+    /// Adds received rows to rows of c, sender by sender.
     void add(const T* from, T* c, void* /*stream*/) const {
       for (const std::int32_t row : rows_) {
         T* to = c + static_cast<std::size_t>(row) * n_;

@@ -1,8 +1,8 @@
-// An exchange over MPI.
+// Exchange over MPI.
 #pragma once
 
 #ifndef OMPI_SKIP_MPICXX
-#define OMPI_SKIP_MPICXX  // the C interface is all that is used
+#define OMPI_SKIP_MPICXX  // only the C interface is used
 #endif
 #include <mpi.h>
 #ifdef OPEN_MPI
@@ -24,9 +24,9 @@ namespace sptile {
 inline namespace v1 {
 namespace dist {
 
-/// An exchange over MPI, with a communicator of its own. MPI must be initialised before, and finalised after
-/// this is gone. A process that dies ends all, and so does one that does not answer in `seconds`, unless the
-/// communicator says otherwise (MPI_ERRORS_RETURN): then it is thrown.
+/// An exchange over MPI with a duplicated communicator. MPI must be initialized before construction and
+/// finalized after destruction. A process that exits, or that does not answer within `seconds`, aborts all
+/// processes, unless the error handler of the communicator is MPI_ERRORS_RETURN: then an exception is thrown.
 class MpiExchange {
  public:
   explicit MpiExchange(MPI_Comm communicator, double seconds = 600) : seconds_(seconds) {
@@ -65,7 +65,7 @@ class MpiExchange {
     MPI_Type_free(&row_);
   }
 
-  /// Whether MPI says that it takes device memory: Open MPI does. That is of blocking calls.
+  /// Returns whether blocking calls of MPI accept device memory. Only Open MPI reports this.
   [[nodiscard]] static bool takes_device_memory() {
 #if defined(OMPI_HAVE_MPI_EXT_CUDA) && OMPI_HAVE_MPI_EXT_CUDA
     return MPIX_Query_cuda_support() == 1;
@@ -74,7 +74,7 @@ class MpiExchange {
 #endif
   }
 
-  /// A whole exchange in device memory, where MPI takes it.
+  /// Runs a complete exchange in device memory, if MPI accepts it.
   void exchange_device_memory(const void* from, std::span<const std::int64_t> from_offset, void* to,
                               std::span<const std::int64_t> to_offset, std::size_t row_bytes) {
     set(from_offset, to_offset, row_bytes);
@@ -85,7 +85,7 @@ class MpiExchange {
   }
 
  private:
-  /// Counts and positions of the rows for each process, which MPI reads until the exchange is over.
+  /// Counts and offsets of the rows for each process, which MPI reads until the exchange ends.
   struct Rows {
     std::vector<int> counts, places;
     void set(std::span<const std::int64_t> offset) {
@@ -114,8 +114,8 @@ class MpiExchange {
     }
   }
 
-  /// What the communicator does about errors is done about this one: by default it ends the job. Then it is
-  /// said here, too, as mpirun may lose what MPI says in several processes at once.
+  /// Reports an error through the error handler of the communicator, which aborts by default. The message is
+  /// also printed here, because mpirun may lose messages of several processes that fail at once.
   [[noreturn]] void give_up(const std::string& why) {
     MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
     MPI_Comm_get_errhandler(communicator_, &handler);
@@ -126,12 +126,12 @@ class MpiExchange {
     MPI_Add_error_code(kind, &code);
     MPI_Add_error_string(code, why.substr(0, MPI_MAX_ERROR_STRING - 1).c_str());
     MPI_Comm_call_errhandler(communicator_, code);
-    throw Exception(SPTILE_IO, why);
+    throw Exception(SPTILE_STATUS_IO, why);
   }
 
   static void check(int status, const char* call) {
     if (status != MPI_SUCCESS)
-      throw Exception(SPTILE_IO, std::string(call) + " failed with " + std::to_string(status));
+      throw Exception(SPTILE_STATUS_IO, std::string(call) + " failed with " + std::to_string(status));
   }
 
   double seconds_;

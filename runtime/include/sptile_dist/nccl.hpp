@@ -1,4 +1,4 @@
-// An exchange between CUDA devices over NCCL.
+// Exchange between CUDA devices over NCCL.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -31,7 +31,7 @@ namespace dist {
 /// An exchange over NCCL (grouped ncclSend and ncclRecv), from the CUDA device that is the current one when
 /// it is made. Small messages in host memory go through `group` (an MpiExchange, or what else gathers bytes
 /// of all), which is borrowed. Nothing blocks for longer than `seconds`: when a process has ended, or does
-/// not come, the communicator is aborted, and SPTILE_IO is thrown here and by all later calls.
+/// not come, the communicator is aborted, and SPTILE_STATUS_IO is thrown here and by all later calls.
 template <Group G>
 class NcclExchange {
  public:
@@ -44,9 +44,9 @@ class NcclExchange {
     for (std::size_t r = 0; r < all.size(); ++r) {
       const std::string who = "rank " + std::to_string(r) + ": ";
       if (all[r].cuda != cudaSuccess)
-        throw Exception(SPTILE_DEVICE, who + "cudaGetDevice: " + cudaGetErrorString(all[r].cuda));
+        throw Exception(SPTILE_STATUS_DEVICE, who + "cudaGetDevice: " + cudaGetErrorString(all[r].cuda));
       if (all[r].nccl != ncclSuccess)
-        throw Exception(SPTILE_IO, who + "ncclGetUniqueId: " + ncclGetErrorString(all[r].nccl));
+        throw Exception(SPTILE_STATUS_IO, who + "ncclGetUniqueId: " + ncclGetErrorString(all[r].nccl));
     }
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     config.blocking = 0;
@@ -56,15 +56,15 @@ class NcclExchange {
   }
   NcclExchange(const NcclExchange&) = delete;
   NcclExchange& operator=(const NcclExchange&) = delete;
-  /// Waits for the others, as what they still receive must not be aborted; not for long where something is
-  /// being thrown: if that is thrown in all, they come at once.
+  /// Waits for the other processes, because aborting would cancel data that they still receive. During stack
+  /// unwinding the wait is short: if all processes throw, they arrive at the same time.
   ~NcclExchange() {
     if (communicator_ == nullptr) return;
     if (std::uncaught_exceptions() > exceptions_) seconds_ = std::min(seconds_, 5.0);
     try {
       settle("ncclCommFinalize", ncclCommFinalize(communicator_));
       ncclCommDestroy(communicator_);
-    } catch (const Exception&) {  // it has been aborted
+    } catch (const Exception&) {  // aborted
     }
   }
 
@@ -94,17 +94,17 @@ class NcclExchange {
     settle("ncclSend and ncclRecv", result == ncclSuccess ? ended : result);
   }
 
-  /// It is all work of the stream.
+  /// Does nothing: the exchange is entirely stream work.
   static void finish() {}
 
-  /// Until the event has happened.
+  /// Waits until the event has completed.
   void wait(void* event) {
     const detail::Deadline deadline(seconds_);
     for (Pause pause;; pause()) {
       const cudaError_t happened = cudaEventQuery(static_cast<cudaEvent_t>(event));
       if (happened == cudaSuccess) return;
       if (happened != cudaErrorNotReady) detail::check(happened, "cudaEventQuery");
-      cudaGetLastError();  // not an error
+      cudaGetLastError();  // clears the status, which is not an error
       need_communicator();
       ncclResult_t state = ncclSuccess;
       settle("the exchange of rows",
@@ -114,7 +114,7 @@ class NcclExchange {
   }
 
  private:
-  /// The message that processes exchange before the communicator exists.
+  /// Message that processes exchange before the communicator exists.
   struct Hello {
     ncclUniqueId id = {};
     cudaError_t cuda = cudaSuccess;
@@ -122,7 +122,7 @@ class NcclExchange {
     int ordinal = 0;
   };
 
-  /// Bytes for, or from, one process.
+  /// Bytes sent to or received from one process.
   struct Piece {
     Piece(std::span<const std::int64_t> offset, std::size_t p, std::size_t row_bytes)
         : at(static_cast<std::size_t>(offset[p]) * row_bytes),
@@ -130,7 +130,7 @@ class NcclExchange {
     std::size_t at, bytes;
   };
 
-  /// Between two looks: nothing at first, then longer.
+  /// Pause between two polls: none at first, then longer.
   class Pause {
    public:
     void operator()() {
@@ -144,7 +144,7 @@ class NcclExchange {
     int looks_ = 0;
   };
 
-  /// Waits until a concurrent call has succeeded.
+  /// Waits until a nonblocking call has succeeded.
   void settle(const char* call, ncclResult_t result) {
     const detail::Deadline deadline(seconds_);
     for (Pause pause; result == ncclInProgress; pause()) {
@@ -158,16 +158,16 @@ class NcclExchange {
 
   void need_communicator() const {
     if (communicator_ == nullptr)
-      throw Exception(SPTILE_IO, "rank " + std::to_string(rank_) + " of " + std::to_string(size_) +
-                                     ": the NCCL communicator was aborted by an earlier error");
+      throw Exception(SPTILE_STATUS_IO, "rank " + std::to_string(rank_) + " of " + std::to_string(size_) +
+                                            ": the NCCL communicator was aborted by an earlier error");
   }
 
   [[noreturn]] void fail(const std::string& why) {
     give_up();
-    throw Exception(SPTILE_IO, why);
+    throw Exception(SPTILE_STATUS_IO, why);
   }
 
-  /// What waits on the device for others ends with it.
+  /// Aborts the communicator, which ends its kernels that wait for other processes.
   void give_up() noexcept {
     if (communicator_ != nullptr) ncclCommAbort(std::exchange(communicator_, nullptr));
   }

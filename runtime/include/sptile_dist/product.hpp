@@ -1,4 +1,4 @@
-// Products with a matrix that is divided among processes.
+// Distributed sparse-dense products.
 #pragma once
 
 #include <algorithm>
@@ -29,27 +29,28 @@ namespace dist {
 /// Options of a product.
 struct ProductOptions {
   std::int64_t n = 0;       ///< columns of the dense operands, >= 1, the same in all processes
-  bool transpose = false;   ///< run_transposed is also required
-  int threads = 0;          ///< 0: all that OpenMP gives
-  std::string format = {};  ///< as of PlanOptions; empty: the best of those that are stored
-  Precision precision = Precision::kernel_default;  ///< as of PlanOptions
-  bool never_slower = false;  ///< than process 0 with the whole matrix, for which it reads and checks all
-                              ///< parts: both are measured, see fell_back
+  bool transpose = false;   ///< also plan run_transposed
+  int threads = 0;          ///< maximum number of CPU threads; 0: see sptile.h
+  std::string format = {};  ///< as in PlanOptions; empty: the fastest stored format
+  Precision precision = Precision::kernel_default;  ///< as in PlanOptions
+  /// fall back to the entire matrix in process 0 if that is faster, which reads and checks all parts and
+  /// measures both; see fell_back
+  bool never_slower = false;
 };
 
-/// Mean seconds of one A B: in all parts, and with the whole matrix in process 0 (infinity where it has no
-/// room for it).
+/// Mean seconds of one product A B: distributed, and with the entire matrix in process 0 (infinity if its
+/// memory does not suffice).
 struct Measured {
   double divided = 0, whole = 0;
 };
 
-/// C = A B with the part of this process: B and C have its rows, `old_ids` says which of A they are. One
-/// object runs one product at a time. T is float or double, the type of the operands, which are in the memory
-/// M: in host memory, or in that of the CUDA device that was the current one when this was made.
+/// Computes C = A B with the part of this process. B and C contain the owned rows, whose ids in A are
+/// `old_ids`. One object runs one product at a time. T is float or double, the type of the operands, which
+/// are in the memory M: host memory, or the memory of the CUDA device that is current at construction.
 ///
-/// The constructor and all runs are called by all processes. What is wrong in one of them (a part that is
-/// missing or damaged, of another partition, another n or T) is thrown by the constructor in all of them, so
-/// that no process waits. Runs exchange rows only.
+/// The constructor and all runs are collective. An error in one process (a part that is missing, damaged or
+/// of another partition, another n or T) is thrown by the constructor in all of them, so that no process
+/// waits. Runs exchange rows only.
 template <class T, Group E, class M = HostMemory>
 class Product {
   static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>);
@@ -58,14 +59,14 @@ class Product {
                 "exchanges of host memory require HostMemory; exchanges with a stream require CudaMemory");
 
  public:
-  /// folder: what `sptile partition` wrote. The exchange is borrowed.
+  /// Opens this process's part of `folder`, a directory written by `sptile partition`. Borrows the exchange.
   Product(const std::string& folder, E& exchange, const ProductOptions& options)
       : exchange_(exchange), n_(options.n) {
     detail::Record record;
     std::optional<detail::Lists> lists;
     detail::attempt(exchange, record, [&] {
       open(detail::path_of_part(folder, exchange.rank()), options, record);
-      if (part_->parts() == exchange.size()) lists.emplace(*part_);  // else all refuse
+      if (part_->parts() == exchange.size()) lists.emplace(*part_);  // otherwise all processes throw
     });
     lists->compare(exchange);
     if (options.never_slower) take_the_faster(folder, options, record);
@@ -73,22 +74,22 @@ class Product {
   Product(const Product&) = delete;
   Product& operator=(const Product&) = delete;
 
-  /// Rows of A, and of B and C, that this process owns; which ones they are.
+  /// Returns the number of rows of A, B and C that this process owns; old_ids() returns their ids.
   [[nodiscard]] std::int64_t owned() const { return std::ssize(old_ids()); }
   [[nodiscard]] std::span<const std::int32_t> old_ids() const {
     return fell_back_ ? std::span<const std::int32_t>(whole_ids_) : part_->old_ids();
   }
   [[nodiscard]] const Part& part() const { return *part_; }
-  /// Bytes that this process has sent to others in all runs.
+  /// Returns the bytes that this process has sent in all runs.
   [[nodiscard]] std::int64_t bytes_sent() const { return bytes_sent_; }
-  /// With ProductOptions::never_slower: whether the whole matrix in process 0 was faster. Then that one owns
-  /// all rows, the others none, and nothing is exchanged; it has said so on stderr.
+  /// Returns whether ProductOptions::never_slower found the entire matrix in process 0 faster. That process
+  /// then owns all rows, the others own none, nothing is exchanged, and stderr has a note.
   [[nodiscard]] bool fell_back() const { return fell_back_; }
-  /// What was measured for it, the same in all processes.
+  /// Returns the measured times, equal in all processes.
   [[nodiscard]] const Measured& measured() const { return measured_; }
 
-  /// C = A B; b and c: owned() * n elements, row-major. In device memory it is enqueued on `stream`, a
-  /// cudaStream_t (nullptr: the default one), while rows travel on another one.
+  /// Computes C = A B; b and c have owned() * n elements, row-major. In device memory the product is enqueued
+  /// on `stream`, a cudaStream_t (nullptr: the default stream), and rows are exchanged on another stream.
   void run(std::span<const T> b, std::span<T> c, void* stream = nullptr) {
     check_sizes(b, c);
     void* const side = memory_->begin(stream);
@@ -105,10 +106,11 @@ class Product {
     memory_->end(stream);
   }
 
-  /// C = A^T B, as gradients need it; needs ProductOptions::transpose. Sums are formed in the order of
-  /// senders, so that every run gives the same bits.
+  /// Computes C = A^T B, as gradients need it. Requires ProductOptions::transpose. Sums are formed in the
+  /// order of senders, so that every run produces the same bits.
   void run_transposed(std::span<const T> b, std::span<T> c, void* stream = nullptr) {
-    if (!transpose_) throw Exception(SPTILE_USAGE, "run_transposed requires ProductOptions::transpose");
+    if (!transpose_)
+      throw Exception(SPTILE_STATUS_USAGE, "run_transposed requires ProductOptions::transpose");
     if (part_->symmetric()) return run(b, c, stream);
     check_sizes(b, c);
     void* const side = memory_->begin(stream);
@@ -126,13 +128,13 @@ class Product {
   }
 
   /// Waits for the last run. In device memory: in place of cudaStreamSynchronize, which waits for ever where
-  /// another process has ended; this throws SPTILE_IO when the time of the exchange is over.
+  /// another process has ended; this throws SPTILE_STATUS_IO when the time of the exchange is over.
   void wait() { memory_->wait(exchange_); }
 
  private:
   using Buffer = typename M::template Buffer<T>;
 
-  /// An exchange, which is over when this goes, whatever happens meanwhile.
+  /// An exchange in flight, which the destructor finishes even during an exception.
   class InFlight {
    public:
     InFlight(Product& product, const Buffer& from, std::span<const std::int64_t> from_offset, Buffer& to,
@@ -169,7 +171,7 @@ class Product {
   static std::span<T> span_of(Buffer& buffer) { return {buffer.data(), buffer.size()}; }
 
   void open(const std::string& path, const ProductOptions& options, detail::Record& record) {
-    if (n_ < 1) throw Exception(SPTILE_USAGE, "n = " + std::to_string(n_) + "; expected at least 1");
+    if (n_ < 1) throw Exception(SPTILE_STATUS_USAGE, "n = " + std::to_string(n_) + "; expected at least 1");
     transpose_ = options.transpose;
     part_.emplace(path);
     check_size(part_->rows());
@@ -199,22 +201,22 @@ class Product {
   void check_size(std::int64_t rows) const {
     constexpr auto most = std::numeric_limits<std::ptrdiff_t>::max() / static_cast<std::ptrdiff_t>(sizeof(T));
     if (rows > 0 && n_ > most / rows)
-      throw Exception(SPTILE_USAGE, "n = " + std::to_string(n_) + ", with " + std::to_string(rows) +
-                                        " rows; they exceed the address space");
+      throw Exception(SPTILE_STATUS_USAGE, "n = " + std::to_string(n_) + ", with " + std::to_string(rows) +
+                                               " rows; they exceed the address space");
   }
 
-  /// None for a matrix without entries.
+  /// Plans a product; nullopt for a matrix without entries.
   std::optional<Plan> planned(Matrix& matrix, const ProductOptions& options, bool transpose) {
     if (matrix.nnz() == 0) return std::nullopt;
     return matrix.plan("spmm", memory_->place({.n = n_,
                                                .format = options.format,
                                                .dense = std::is_same_v<T, double> ? Type::f64 : Type::f32,
                                                .threads = options.threads,
-                                               .precision = options.precision,
-                                               .transpose = transpose}));
+                                               .transpose = transpose,
+                                               .attributes = {{"precision", options.precision}}}));
   }
 
-  /// Measures, and gives all rows to process 0 where that is faster.
+  /// Measures both variants, and assigns all rows to process 0 if that is faster.
   void take_the_faster(const std::string& folder, const ProductOptions& options, detail::Record& record) {
     std::optional<Trial> own;
     detail::attempt(exchange_, record, [&] { own.emplace(*this, owned()); });
@@ -241,7 +243,7 @@ class Product {
         });
       } catch (const std::bad_alloc&) {  // there is no room for it
       } catch (const Exception& e) {     // nor on the device
-        if (e.status() != SPTILE_DEVICE) throw;
+        if (e.status() != SPTILE_STATUS_DEVICE) throw;
       }
     });
     const std::vector<Measured> measured = detail::gathered(exchange_, mine);
@@ -270,7 +272,7 @@ class Product {
       product.memory_->clear(span_of(b_), nullptr);
     }
 
-    /// Mean seconds of run(b, c).
+    /// Returns the mean seconds of run(b, c).
     template <class Run>
     double seconds(const Run& run) {
       constexpr int runs = 5;
@@ -290,12 +292,13 @@ class Product {
   void check_sizes(std::span<const T> b, std::span<T> c) const {
     const std::size_t wanted = static_cast<std::size_t>(owned()) * width();
     if (b.size() != wanted || c.size() != wanted)
-      throw Exception(SPTILE_USAGE, "B has " + std::to_string(b.size()) + " elements and C " +
-                                        std::to_string(c.size()) + "; " + std::to_string(owned()) +
-                                        " rows of " + std::to_string(n_) + " are " + std::to_string(wanted));
+      throw Exception(SPTILE_STATUS_USAGE, "B has " + std::to_string(b.size()) + " elements and C " +
+                                               std::to_string(c.size()) + "; " + std::to_string(owned()) +
+                                               " rows of " + std::to_string(n_) + " are " +
+                                               std::to_string(wanted));
   }
 
-  /// c = a b + beta c.
+  /// Computes c = a b + beta c.
   void multiply(const std::optional<Plan>& a, std::span<const T> b, std::span<T> c, double beta,
                 void* stream) {
     if (a) {

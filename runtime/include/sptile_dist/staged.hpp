@@ -1,4 +1,4 @@
-// Rows in device memory over an exchange of host memory.
+// Exchange of rows in device memory through an exchange of host memory.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -15,20 +15,20 @@ namespace sptile {
 inline namespace v1 {
 namespace dist {
 
-/// An exchange of device memory by one of host memory: through pinned memory, or, of one that takes device
-/// memory (takes_device_memory, exchange_device_memory; MpiExchange), as they are. The host waits for the
-/// rows, while the device forms the local product.
+/// Exchanges device memory with an exchange of host memory: through pinned memory, or directly if it accepts
+/// device memory (takes_device_memory, exchange_device_memory; MpiExchange). The host waits for the rows
+/// while the device computes the local product.
 template <Exchange E>
 class StagedExchange {
  public:
-  /// The exchange is borrowed.
+  /// Borrows the exchange.
   explicit StagedExchange(E& exchange) : host_(exchange) {
     if constexpr (can_be_direct) direct_ = exchange.takes_device_memory();
   }
 
   [[nodiscard]] std::int64_t rank() const { return host_.rank(); }
   [[nodiscard]] std::int64_t size() const { return host_.size(); }
-  /// Whether rows go without staging.
+  /// Returns whether rows are exchanged without staging.
   [[nodiscard]] bool direct() const { return direct_; }
   void all_gather(const void* from, std::size_t bytes, void* to) { host_.all_gather(from, bytes, to); }
 
@@ -52,7 +52,7 @@ class StagedExchange {
     copy(to, received_.data(), bytes(to_offset), cudaMemcpyHostToDevice);
   }
 
-  /// Nothing of another process is waited for any more.
+  /// Waits for the device only: the exchange itself has completed.
   static void wait(void* event) {
     detail::check(cudaEventSynchronize(static_cast<cudaEvent_t>(event)), "cudaEventSynchronize");
   }

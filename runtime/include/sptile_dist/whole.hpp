@@ -1,4 +1,4 @@
-// A matrix that was divided, put together again: for one device, where that is faster.
+// The entire matrix joined from its parts, for one device, if that is faster.
 #pragma once
 
 #include <algorithm>
@@ -24,16 +24,16 @@ inline std::string path_of_part(const std::string& folder, std::int64_t rank) {
   return folder + name;
 }
 
-/// The rows of all parts in the order of the whole matrix, with values of the type that parts have.
+/// Contains the rows of all parts in the order of the entire matrix, with the value type of the parts.
 class WholeMatrix {
  public:
   /// Reads the parts of a folder; that of this process is `own`, which is not opened again. Proves first that
-  /// all are of one partition, that each is at its place, and that each row has one owner: SPTILE_BAD_INPUT
-  /// names the file, or the row, that breaks this.
+  /// all are of one partition, that each is at its place, and that each row has one owner:
+  /// SPTILE_STATUS_BAD_INPUT names the file, or the row, that breaks this.
   WholeMatrix(const std::string& folder, const Part& own) {
     std::vector<Part> others;
     std::vector<Piece> pieces;
-    others.reserve(static_cast<std::size_t>(own.parts()));  // pieces refer to them
+    others.reserve(static_cast<std::size_t>(own.parts()));  // pieces contain pointers to them
     for (std::int64_t p = 0; p < own.parts(); ++p) {
       const std::string path = path_of_part(folder, p);
       if (p != own.rank()) others.emplace_back(path);
@@ -47,7 +47,7 @@ class WholeMatrix {
     fill(pieces);
   }
 
-  /// Borrows the arrays.
+  /// Returns a view of the arrays.
   [[nodiscard]] CsrMatrix csr() const {
     const auto rows = static_cast<std::int64_t>(row_ptr_.size()) - 1;
     const Values values(type_, values_.data(), col_idx_.size());
@@ -57,7 +57,7 @@ class WholeMatrix {
  private:
   using Entry = std::pair<std::int32_t, const std::byte*>;  // column, value
 
-  /// A part and the arrays of its matrices, whose ids and offsets are proven.
+  /// A part and the arrays of its matrices, with checked ids and offsets.
   struct Piece {
     explicit Piece(const Part& of)
         : part(&of), local(of), halo(of, "halo"), of_local(local.csr()), of_halo(halo.csr()) {}
@@ -66,7 +66,7 @@ class WholeMatrix {
       return std::ssize(of_local.col_idx) + std::ssize(of_halo.col_idx);
     }
 
-    /// Calls take(row of the whole, its entries by column).
+    /// Calls take(row of the entire matrix, its entries sorted by column) for each row.
     template <class Take>
     void each_row(const Take& take) const {
       std::vector<Entry> entries;
@@ -95,13 +95,13 @@ class WholeMatrix {
     CsrMatrix of_local, of_halo;
   };
 
-  /// Of a value of a type that values have; 0 for those of patterns.
+  /// Returns the size of a value in bytes; 0 for a pattern.
   static std::size_t bytes_of(Type type) {
     return type == Type::none ? 0 : type == Type::f64 ? 8 : type == Type::f32 ? 4 : 2;
   }
 
   static Exception bad(const std::string& where, const std::string& what) {
-    return {SPTILE_BAD_INPUT, where + ": " + what + "; partition the matrix again"};
+    return {SPTILE_STATUS_BAD_INPUT, where + ": " + what + "; partition the matrix again"};
   }
 
   static void check_belongs(const Piece& piece, std::int64_t place, const Piece& first, const Part& own,
@@ -131,7 +131,8 @@ class WholeMatrix {
                             std::to_string(own.entries()));
   }
 
-  /// Checks that no row has two owners. The parts have `rows` rows in total, so each row then has one.
+  /// Checks that no row has two owners. The parts have `rows` rows in total, so each row then has exactly
+  /// one.
   static void check_owners(const std::vector<Piece>& pieces, std::int64_t rows, const std::string& folder) {
     std::vector<bool> owned(static_cast<std::size_t>(rows));
     for (const Piece& piece : pieces)

@@ -16,7 +16,7 @@ from typing import Any
 from .errors import InternalError, UsageError, error_of
 
 _NAME = "libsptile.so.0"
-ABI_VERSION = 2
+ABI_VERSION = 3
 
 # sptile_status
 OK, USAGE, BAD_INPUT, UNSUPPORTED, IO, DEVICE, CHECK_FAILED, INTERNAL = 0, 2, 3, 4, 5, 6, 7, 70
@@ -46,6 +46,10 @@ BLOCK_DIAGONAL, STACKED = 0, 1
 MAX_OPERANDS = 10
 
 
+class Attribute(ctypes.Structure):
+    _fields_ = [("name", c_char_p), ("value", c_double)]
+
+
 class _Sized(ctypes.Structure):
     """A struct that begins with its size; `_defaults_` are fields whose default is not 0."""
 
@@ -56,6 +60,11 @@ class _Sized(ctypes.Structure):
         for name, value in fields.items():
             if isinstance(value, int) and (getattr(self, name) or 0) != value:
                 raise UsageError(f"{name} = {value} does not fit in {type(self).__name__}.{name}")
+
+    def set_attributes(self, **values: Any) -> None:
+        """Sets `attributes` and `attribute_count`. The struct keeps the array and the names."""
+        self.attributes = (Attribute * len(values))(*[(name.encode(), value) for name, value in values.items()])
+        self.attribute_count = len(values)
 
 
 class MatrixOptions(_Sized):
@@ -154,24 +163,16 @@ class PlanOptions(_Sized):
         ("n", c_int64),
         ("format", c_char_p),
         ("kernel", c_char_p),
+        ("stream", c_void_p),
+        ("attributes", POINTER(Attribute)),
+        ("attribute_count", c_int32),
+        ("transpose", c_int32),
         ("dense", c_int32),
+        ("result", c_int32),
         ("device", c_int32),
         ("ordinal", c_int32),
         ("threads", c_int32),
-        ("nonfinite", c_int32),
-        ("precision", c_int32),
-        ("choice", c_int32),
-        ("transpose", c_int32),
-        ("result", c_int32),
-        ("order", c_int32),
-        ("replan", c_int32),
         ("reserved", c_int32),
-        ("stream", c_void_p),
-        ("m", c_int64),
-        ("heads", c_int32),
-        ("activation", c_int32),
-        ("score", c_int32),
-        ("transposed_weights", c_int32),
     ]
 
 
@@ -215,18 +216,17 @@ class Operand(ctypes.Structure):
 
 
 class Operands(_Sized):
-    _defaults_ = {"alpha": 1.0, "slope": 0.2}
+    _defaults_ = {"alpha": 1.0}
     _fields_ = [
         ("size", c_size_t),
         ("alpha", c_double),
         ("beta", c_double),
-        ("scaled", c_int32),
-        ("reserved", c_int32),
         ("n", c_int64),
         ("dense", Operand * MAX_OPERANDS),
-        ("slope", c_double),
-        ("values", c_void_p),
-        ("values_batch", c_int64),
+        ("values", Operand),
+        ("attributes", POINTER(Attribute)),
+        ("attribute_count", c_int32),
+        ("reserved", c_int32),
     ]
 
 
@@ -239,6 +239,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "sptile_abi_version": (c_int, []),
     "sptile_version": (c_char_p, []),
     "sptile_last_error": (c_char_p, []),
+    "sptile_describe": (c_int, [POINTER(c_char_p)]),
     "sptile_matrix_open": (c_int, [c_char_p, POINTER(MatrixOptions), POINTER(c_void_p)]),
     "sptile_matrix_create": (c_int, [POINTER(Arrays), POINTER(MatrixOptions), c_void_p, POINTER(c_void_p)]),
     "sptile_matrix_create_batch": (

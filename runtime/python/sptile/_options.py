@@ -233,7 +233,7 @@ def plan_options(n: int, **given: Unpack[PlanSettings]) -> tuple[bytes, c.PlanOp
     op = o["op"]
     named(op, dict.fromkeys(OPERATIONS, 0), "op")
     kind, ordinal = device_of("cpu" if o["device"] is None else o["device"])
-    return op.encode(), c.PlanOptions(
+    options = c.PlanOptions(
         n=integer(n, "n", 1, LARGEST_N),
         format=text(o["format"], "format"),
         kernel=text(o["kernel"], "kernel"),
@@ -242,10 +242,13 @@ def plan_options(n: int, **given: Unpack[PlanSettings]) -> tuple[bytes, c.PlanOp
         device=kind,
         ordinal=ordinal,
         threads=integer(o["threads"], "threads", 0, 1 << 20),
+        transpose=int(bool(o["transpose"])),
+        stream=None if o["stream"] is None else stream_handle(o["stream"]),
+    )
+    options.set_attributes(
         precision=c.PRECISION_DEFAULT if o["precision"] is None else named(o["precision"], PRECISIONS, "precision"),
         choice=named(o["choice"], CHOICES, "choice"),
         nonfinite=named(o["nonfinite"], NONFINITE, "nonfinite"),
-        transpose=int(bool(o["transpose"])),
         order=named(o["order"], ORDERS, "order"),
         replan=int(bool(o["replan"])),
         m=integer(o["m"], "m", 0, LARGEST_N),
@@ -253,5 +256,5 @@ def plan_options(n: int, **given: Unpack[PlanSettings]) -> tuple[bytes, c.PlanOp
         activation=named(o["activation"], ACTIVATIONS, "activation"),
         score=named(o["score"], SCORES, "score"),
         transposed_weights=int(bool(o["transposed_weights"])),
-        stream=None if o["stream"] is None else stream_handle(o["stream"]),
     )
+    return op.encode(), options

@@ -13,7 +13,7 @@ from . import _library as c
 from ._arrays import NO_FAST_PATH, View
 from ._calls import Call, PackedProducts, PlanHandle
 from ._operations import OPERATIONS, Operand
-from ._options import ORDERS, PRECISIONS, PlanSettings, name_of, named, plan_options
+from ._options import DEFAULTS, ORDERS, PRECISIONS, PlanSettings, name_of, named, plan_options
 from ._places import Placed, check_overlaps, place_of, torn_result
 from .errors import ArgumentTypeError, InternalError, UsageError
 
@@ -90,6 +90,7 @@ class Plan:
         operation, options = plan_options(n, **settings)
         c.check(c.lib.sptile_plan_create(matrix, operation, byref(options), byref(handle)))
         self._settings = settings
+        chosen = {**DEFAULTS, **settings}
         info = c.PlanInfo()
         c.check(c.lib.sptile_plan_describe(handle, byref(info)))
         self.op: str = info.operation.decode()
@@ -98,8 +99,8 @@ class Plan:
         self.shape: tuple[int, int] = (info.rows, info.cols)
         self.nnz: int = info.entries
         self.n: int = info.n
-        self.m: int = options.m or info.n
-        self.heads: int = options.heads or 1
+        self.m: int = int(chosen["m"]) or info.n
+        self.heads: int = int(chosen["heads"])
         self.least_n: int = info.least_n
         self.workspace_bytes: int = info.workspace_bytes
         self.dtype: str = _arrays.DTYPE_NAMES[info.dense]
@@ -110,7 +111,7 @@ class Plan:
         self.order: str = name_of(info.order, ORDERS)
         self.stored: bool = bool(info.stored)
         self.transposed: bool = bool(options.transpose)
-        self._transposed_weights = bool(options.transposed_weights)
+        self._transposed_weights = bool(chosen["transposed_weights"])
         self._dense, self._result, self._values = int(info.dense), int(info.result), int(info.values)
         self._kind, self._ordinal = int(info.device), int(info.ordinal)
         self._packed = PackedProducts(handle, self._dense, self._result)
@@ -459,8 +460,7 @@ class Plan:
         elif n > 0 and any(one.place.extent for one in placed if one.spec.result):
             operands = call.operands
             operands.n = n
-            self._set_numbers(operands, alpha, beta, slope)
-            operands.scaled = int(bool(scaled))
+            self._set_numbers(operands, alpha, beta, slope, scaled)
             kept = self._set_values(operands, values)
             room = self._workspace(workspace)
             c.check(_calls.run(handle, call.reference, handle_of_stream, None if room is None else byref(room)))
@@ -496,9 +496,12 @@ class Plan:
         self._packed.add(shape, result.view.shape)
 
     @staticmethod
-    def _set_numbers(operands: c.Operands, alpha: float, beta: float, slope: float) -> None:
+    def _set_numbers(
+        operands: c.Operands, alpha: float, beta: float, slope: float, scaled: bool = False
+    ) -> None:
         try:
-            operands.alpha, operands.beta, operands.slope = alpha, beta, slope
+            operands.alpha, operands.beta = alpha, beta
+            operands.set_attributes(slope=slope, scaled=int(bool(scaled)))
         except (TypeError, ValueError):
             raise ArgumentTypeError(
                 f"alpha, beta and slope must be numbers, got {alpha!r}, {beta!r} and {slope!r}"
@@ -605,8 +608,7 @@ class Plan:
             batch = view.strides[0]
             if batch < 0:
                 raise UsageError("values must not have a negative stride between heads")
-        operands.values = view.pointer
-        operands.values_batch = batch
+        operands.values.data, operands.values.batch = view.pointer, batch
         return view.owner
 
     def _check_values_type(self, view: View) -> None:

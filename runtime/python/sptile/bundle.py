@@ -107,7 +107,8 @@ def _fresh_values(handle: MatrixHandle, format: str, dtype: int) -> _Fresh:
     one, typestr = _ONES[dtype]
     counts = (*plan.shape, plan.nnz)
     arrays = [np.full(count, one, typestr) for count in counts]
-    operands = c.Operands(scaled=1)
+    operands = c.Operands()
+    operands.set_attributes(scaled=1)
     for operand, array, count in zip(operands.dense, arrays, counts, strict=False):
         operand.data = _arrays.list_address(array, dtype, count, "ones")
     c.check(c.lib.sptile_run(plan._open_handle(), byref(operands), None, None))

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "formats/core/random.hpp"
-#include "sample_matrices.hpp"
+#include "tests/formats/sample_matrices.hpp"
 
 using namespace sptile;
 using namespace sptile::formats;

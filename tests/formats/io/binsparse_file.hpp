@@ -1,4 +1,4 @@
-// Files as other programs may write them for binsparse, wrong ones too.
+// Valid and invalid binsparse files, as other programs may write them.
 #pragma once
 
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 
 namespace sptile {
 
-/// An array of the root: its name, and elements of any type.
+/// An array of the root group: its name, and elements of any type.
 struct BinsparseArray {
   std::string name;
   DType dtype;
@@ -27,10 +27,10 @@ struct BinsparseArray {
 };
 
 struct BinsparseFile {
-  std::string descriptor;  ///< of the attribute; none where it is empty
+  std::string descriptor;  ///< text of the attribute; no attribute if empty
   std::vector<BinsparseArray> arrays;
 
-  /// Into the empty file open as `fd`.
+  /// Writes to the empty file open as `fd`.
   [[nodiscard]] Status write(int fd) const { return write(formats::Hdf5File::create(fd, 0)); }
 
   [[nodiscard]] Status write(Result<formats::Hdf5File> file) const {

@@ -1,4 +1,4 @@
-// Lists of files and what readers should say to them.
+// Lists of files with the expected results of readers.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 namespace sptile {
 
-/// The fields of each line of a table, without its heading.
+/// Returns the fields of each line of a table, without its header.
 inline std::vector<std::vector<std::string>> read_tsv(const std::filesystem::path& path) {
   std::vector<std::vector<std::string>> rows;
   std::ifstream in(path);
@@ -20,11 +20,11 @@ inline std::vector<std::vector<std::string>> read_tsv(const std::filesystem::pat
     std::istringstream fields(line);
     for (std::string field; std::getline(fields, field, '\t');) row.push_back(field);
   }
-  if (!rows.empty()) rows.erase(rows.begin());  // the heading
+  if (!rows.empty()) rows.erase(rows.begin());  // the header
   return rows;
 }
 
-/// "ok", or how a file was refused.
+/// Returns "ok" or the error of a reader.
 inline std::string verdict_of(const Result<formats::MtxMatrix>& result) {
   if (result) return "ok";
   if (result.error().code == Errc::bad_input) return "bad_input";

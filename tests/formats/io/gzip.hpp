@@ -1,4 +1,4 @@
-// Text as gzip stores it, for tests of what reads it.
+// Text compressed with gzip, for tests of readers.
 #pragma once
 
 #include <doctest/doctest.h>

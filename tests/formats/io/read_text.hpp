@@ -1,4 +1,4 @@
-// Short ways to read Matrix Market text in tests.
+// Helpers that read Matrix Market text.
 #pragma once
 
 #include <cstddef>
@@ -23,14 +23,14 @@ inline Result<MtxMatrix> read_text(std::string_view text, const MtxReadOptions& 
   return read_matrix_market(InputBytes::from_memory(text, "a.mtx"), options, sizes);
 }
 
-/// "WHERE: MESSAGE" of a failure, "" of a success.
+/// Returns "WHERE: MESSAGE" of an error, "" of a success.
 inline std::string error_of(const Result<MtxMatrix>& result) {
   return result ? std::string() : result.error().text();
 }
 
 using Entries = std::map<std::pair<std::int64_t, std::int64_t>, double>;
 
-/// The entries of a matrix with double values, or of a pattern (values 1), by position from 0.
+/// Returns the entries of a matrix with double values, or of a pattern (values 1), by 0-based position.
 inline Entries entries_of(const CsrView& a) {
   Entries entries;
   for (std::size_t row = 0; row < static_cast<std::size_t>(a.rows); ++row)

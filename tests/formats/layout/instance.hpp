@@ -1,4 +1,4 @@
-// A stored matrix whose arrays are written out by hand, to be checked and to be broken.
+// A stored matrix with arrays given by hand, which tests check and invalidate.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -22,7 +22,7 @@ class Instance {
     data_.arrays.resize(layout.arrays.size());
   }
 
-  /// Gives an array its elements; returns the instance, so that calls can be chained.
+  /// Sets the elements of an array. Returns the instance for chaining.
   template <class T>
   Instance& set(std::string_view name, std::initializer_list<T> elements) {
     formats::Buffer<T> buffer(static_cast<std::int64_t>(elements.size()));

@@ -1,4 +1,4 @@
-// bittcf, tile by tile.
+// Slow builder of bittcf, tile by tile.
 #pragma once
 
 #include "tests/formats/slow/slow.hpp"

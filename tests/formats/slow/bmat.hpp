@@ -1,4 +1,4 @@
-// bmat, word by word.
+// Slow builder of bmat, word by word.
 #pragma once
 
 #include "tests/formats/slow/slow.hpp"

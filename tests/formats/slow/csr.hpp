@@ -1,4 +1,4 @@
-// csr, row by row.
+// Slow builder of csr, row by row.
 #pragma once
 
 #include "tests/formats/slow/slow.hpp"

@@ -1,4 +1,4 @@
-// hc_window with any selector.
+// Slow builder of hc_window with any selector.
 #pragma once
 
 #include <cmath>
@@ -8,7 +8,7 @@
 
 namespace sptile::tests {
 
-/// The sum of the rule as it reads, for windows of 16 rows.
+/// Evaluates the selector's rule literally, for windows of 16 rows.
 inline double slow_sum(const formats::HcSelector& selector, std::size_t columns, std::size_t entries) {
   const double c = static_cast<double>(columns), s = 1 - static_cast<double>(entries) / (16 * c);
   return selector.constant + selector.sparsity * s + selector.columns * c / 16;
@@ -17,7 +17,7 @@ inline double slow_sum(const formats::HcSelector& selector, std::size_t columns,
 inline bool slow_on_cuda_cores(const formats::HcSelector& selector, std::size_t columns,
                                std::size_t entries) {
   return columns == 0 ||
-         slow_sum(selector, columns, entries) > 1e-9;  // what is exactly 0 may be a little more
+         slow_sum(selector, columns, entries) > 1e-9;  // a sum of exactly 0 may be slightly above it
 }
 
 inline std::size_t count_entries(const Rows& rows, std::size_t first, std::size_t end) {
@@ -26,8 +26,8 @@ inline std::size_t count_entries(const Rows& rows, std::size_t first, std::size_
   return entries;
 }
 
-/// What a selector that settles becomes for a matrix: itself where both kinds of windows gain more than an
-/// eighth of what all entries take on CUDA cores, else the kind that gains more.
+/// Returns the settled selector of a matrix: unchanged if both kinds of windows gain more than an eighth of
+/// the time of all entries on CUDA cores, otherwise the kind that gains more.
 inline formats::HcSelector slow_settled(const Rows& rows, const formats::HcSelector& selector) {
   if (!selector.settles) return selector;
   double cuda = 0, tensor = 0;

@@ -1,11 +1,11 @@
-// What both formats of Libra share: columns by density, two parts.
+// Slow builder shared by both formats of Libra: columns by density, two parts.
 #pragma once
 
 #include "tests/formats/slow/slow.hpp"
 
 namespace sptile::tests {
 
-/// The columns of a window by descending number of entries, equals ascending: (-entries, column).
+/// Returns the columns of a window by descending number of entries, then ascending: (-entries, column).
 inline std::vector<std::pair<int, std::int32_t>> slow_columns_by_density(const Rows& rows,
                                                                          std::size_t first) {
   std::map<std::int32_t, int> counts;
@@ -17,8 +17,8 @@ inline std::vector<std::pair<int, std::int32_t>> slow_columns_by_density(const R
   return by_density;
 }
 
-/// The formats of Libra: columns_of(first row) lists the columns of a window that go to tiles, in the order
-/// in which they stand there; windows are padded to a multiple of `step` columns.
+/// Builds a format of Libra: columns_of(first row) returns the columns of a window for tiles, in tile order;
+/// windows are padded to a multiple of `step` columns.
 template <class ColumnsOf>
 SlowArrays slow_libra(const Rows& rows, std::size_t step, const ColumnsOf& columns_of) {
   const Cells cells = cells_of(rows);

@@ -1,11 +1,11 @@
-// libra_sddmm at any threshold.
+// Slow builder of libra_sddmm for any threshold.
 #pragma once
 
 #include "tests/formats/slow/libra.hpp"
 
 namespace sptile::tests {
 
-/// Blocks of 16 columns, the densest first, that have at least `threshold` entries.
+/// Blocks of 16 columns, the densest first, with at least `threshold` entries.
 inline SlowArrays slow_libra_sddmm_at(const Rows& rows, int threshold) {
   return slow_libra(rows, 16, [&](std::size_t first) {
     const auto by_density = slow_columns_by_density(rows, first);

@@ -1,4 +1,4 @@
-// libra_spmm at any threshold.
+// Slow builder of libra_spmm for any threshold.
 #pragma once
 
 #include "tests/formats/slow/libra.hpp"

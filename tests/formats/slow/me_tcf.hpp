@@ -1,4 +1,4 @@
-// me_tcf, tile by tile.
+// Slow builder of me_tcf, tile by tile.
 #pragma once
 
 #include "tests/formats/slow/slow.hpp"

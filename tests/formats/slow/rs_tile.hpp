@@ -1,5 +1,5 @@
-// rs_tile, window by window. Which rows are residual and where windows are cut is the choice of the
-// conversion: here is checked that Algorithm 1 of RSH-SpMM and the text of its section 3.3.3 allow it.
+// Slow builder of rs_tile, window by window. The conversion chooses residual rows and window splits; this
+// checks that Algorithm 1 of RSH-SpMM and its section 3.3.3 permit the choice.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -9,7 +9,7 @@
 
 namespace sptile::tests {
 
-/// Checks what may be residual: rows of at most tau entries, up to 4 and with at most half of all entries.
+/// Checks the residual rows: at most tau entries each, tau at most 4, and at most half of all entries.
 inline void check_rs_short_rows(const Rows& rows, std::size_t tau) {
   std::size_t entries = 0, in_short_rows = 0;
   for (const auto& row : rows) {
@@ -20,9 +20,9 @@ inline void check_rs_short_rows(const Rows& rows, std::size_t tau) {
   CHECK(2 * in_short_rows <= entries);
 }
 
-/// Walks over the rows as Algorithm 1 does: a row that is not residual starts a window of 8. Checks that one
-/// threshold of the columns that a short row adds to the seven behind it parts residual rows from the others.
-/// Gives the first rows of the windows.
+/// Iterates over the rows as Algorithm 1 does: a row that is not residual starts a window of 8. Checks that a
+/// single threshold on the columns that a short row adds to the following seven separates residual rows from
+/// the others. Returns the first rows of the windows.
 inline std::vector<std::size_t> walk_rs_rows(const Rows& rows, const std::set<std::size_t>& residual,
                                              std::size_t tau) {
   std::vector<std::size_t> windows;
@@ -45,8 +45,8 @@ inline std::vector<std::size_t> walk_rs_rows(const Rows& rows, const std::set<st
   return windows;
 }
 
-/// Checks the pieces of the windows: they are nearly equal, and with one fewer a window would have a piece
-/// that stands out: longer than the longest of all, than 32 tiles and than 8 times the mean of all windows.
+/// Checks the pieces of the windows: they are nearly equal, and with one piece fewer the longest one would
+/// exceed the longest of all windows, 32 tiles and 8 times the mean of all windows.
 inline void check_rs_pieces(const std::vector<std::vector<std::size_t>>& pieces_of_windows) {
   std::size_t longest = 0, tiles = 0;
   for (const auto& pieces : pieces_of_windows)
@@ -57,7 +57,8 @@ inline void check_rs_pieces(const std::vector<std::vector<std::size_t>>& pieces_
     for (const std::size_t piece : pieces) all += piece;
     CHECK(*std::max_element(pieces.begin(), pieces.end()) <=
           *std::min_element(pieces.begin(), pieces.end()) + 1);
-    const std::size_t with_fewer = (all + pieces.size() - 2) / (pieces.size() - 1);  // the longest one then
+    // length of the longest piece then
+    const std::size_t with_fewer = (all + pieces.size() - 2) / (pieces.size() - 1);
     CHECK(with_fewer > std::max<std::size_t>(longest, 32));
     CHECK(with_fewer * pieces_of_windows.size() > 8 * tiles);
   }
@@ -82,7 +83,7 @@ inline SlowArrays slow_rs_tile(const Rows& rows, const formats::FormatView& made
                     {"residual_col_id", {}},
                     {"residual_values", {}}};
   std::vector<std::vector<std::size_t>> pieces_of_windows;
-  std::int64_t next = 0;  // piece of the conversion
+  std::int64_t next = 0;  // next piece of the conversion
   for (const std::size_t first : walk_rs_rows(rows, residual, tau)) {
     const std::vector<SlowTile> tiles = tiles_of(rows, first, 8);
     std::vector<std::size_t> pieces;

@@ -1,5 +1,4 @@
-// Every format built the slow, obvious way, straight from its definition: what the converters are compared
-// with.
+// Slow builders of every format, written directly from its definition, for comparison with the converters.
 #pragma once
 
 #include <map>
@@ -13,11 +12,11 @@
 
 namespace sptile::tests {
 
-/// Array name -> elements; value arrays hold the positions of the values in CSR.
+/// Array name -> elements; value arrays contain the CSR positions of the values.
 using SlowArrays = std::map<std::string, std::vector<std::uint64_t>>;
 
-/// Builds a format from a matrix. Where the format leaves a choice, it takes that of the conversion from
-/// `made`, and checks that the definition allows it.
+/// Builds a format from a matrix. If the format permits a choice, uses that of the conversion in `made` and
+/// checks that the definition allows it.
 using SlowFormat = SlowArrays (*)(const Rows& rows, const formats::FormatView& made);
 
 /// A matrix as (row, column) -> position in CSR.
@@ -57,8 +56,8 @@ inline std::vector<SlowTile> tiles_of(const Rows& rows, std::size_t first, std::
   return tiles;
 }
 
-/// Visits the entries of one tile's cells: f(row in the tile, column in the tile, position), for rows and
-/// columns of the tile in the given ranges.
+/// Calls f(row in the tile, column in the tile, position) for the entries of one tile in the given ranges of
+/// rows and columns.
 template <class F>
 void visit_cells(const Cells& cells, const SlowTile& tile, std::size_t first_row, std::size_t row_begin,
                  std::size_t row_end, std::size_t column_begin, std::size_t column_end, const F& f) {

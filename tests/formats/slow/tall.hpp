@@ -1,4 +1,4 @@
-// tall, window by window.
+// Slow builder of tall, window by window.
 #pragma once
 
 #include "tests/formats/slow/slow.hpp"
@@ -6,7 +6,8 @@
 namespace sptile::tests {
 
 /// A distinct column of a tall window and the sub-windows of 8 rows that use it.
-using SlowTallColumn = std::pair<std::uint32_t, std::int32_t>;  // (mask, column): sorted as the format wants
+// (mask, column): sorted in the order of the format
+using SlowTallColumn = std::pair<std::uint32_t, std::int32_t>;
 
 inline std::vector<SlowTallColumn> slow_tall_columns(const Rows& rows, std::size_t first,
                                                      std::size_t height) {
@@ -19,7 +20,7 @@ inline std::vector<SlowTallColumn> slow_tall_columns(const Rows& rows, std::size
   return columns;
 }
 
-/// Sorted groups in the order of their places: i is the reverse of the bits of the place.
+/// Returns the order in which sorted groups are stored: i is the bit reversal of the position.
 inline std::vector<std::size_t> slow_deal(std::size_t groups) {
   std::size_t size = 1;
   while (size < groups) size *= 2;
@@ -66,7 +67,7 @@ inline SlowArrays slow_tall_at(const Rows& rows, std::size_t height) {
   return arrays;
 }
 
-/// The height of 16, 32, 64 and 128 rows that costs the fewest bytes for 128 columns of B.
+/// Returns the height among 16, 32, 64 and 128 rows with the fewest bytes for 128 columns of B.
 inline std::size_t slow_tall_height(const Rows& rows) {
   std::size_t best = 0, best_bytes = 0;
   for (std::size_t height = 16; height <= 128; height *= 2) {

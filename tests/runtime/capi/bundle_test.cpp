@@ -20,11 +20,12 @@ using namespace sptile;
 namespace {
 
 constexpr std::int64_t kN = 3;
-const std::set<sptile_status> kRefusals{SPTILE_OK, SPTILE_USAGE, SPTILE_BAD_INPUT, SPTILE_UNSUPPORTED};
+const std::set<sptile_status> kRefusals{SPTILE_STATUS_OK, SPTILE_STATUS_USAGE, SPTILE_STATUS_BAD_INPUT,
+                                        SPTILE_STATUS_UNSUPPORTED};
 
 /// Every status must be one of these, and every refusal must say why.
 bool expected(sptile_status status) {
-  return kRefusals.contains(status) && (status == SPTILE_OK || *sptile_last_error() != '\0');
+  return kRefusals.contains(status) && (status == SPTILE_STATUS_OK || *sptile_last_error() != '\0');
 }
 
 void run(const sptile_plan* plan) {
@@ -34,19 +35,19 @@ void run(const sptile_plan* plan) {
   std::vector<double> x(static_cast<std::size_t>(info.rows * kN)),
       y(static_cast<std::size_t>(info.cols * kN)), out(static_cast<std::size_t>(info.entries));
   if (info.operation == std::string("sddmm"))
-    CHECK(test::sddmm(plan, x.data(), y.data(), out.data(), 1, 0, true) == SPTILE_OK);
+    CHECK(test::sddmm(plan, x.data(), y.data(), out.data(), 1, 0, true) == SPTILE_STATUS_OK);
   else
-    CHECK(test::spmm(plan, y.data(), x.data()) == SPTILE_OK);
+    CHECK(test::spmm(plan, y.data(), x.data()) == SPTILE_STATUS_OK);
 }
 
 void refresh(sptile_matrix* matrix, std::int64_t entries) {
   const std::vector<double> fresh(static_cast<std::size_t>(entries));
-  for (const sptile_dtype type : {SPTILE_F16, SPTILE_BF16, SPTILE_F32, SPTILE_F64})
+  for (const sptile_dtype type : {SPTILE_DTYPE_F16, SPTILE_DTYPE_BF16, SPTILE_DTYPE_F32, SPTILE_DTYPE_F64})
     CHECK(expected(test::refresh(matrix, fresh.data(), entries, nullptr, type)));
 }
 
 void plan_and_run(sptile_matrix* matrix, const char* format) {
-  for (const sptile_dtype dense : {SPTILE_F32, SPTILE_F64})
+  for (const sptile_dtype dense : {SPTILE_DTYPE_F32, SPTILE_DTYPE_F64})
     for (const char* operation : {"spmm", "sddmm"}) {
       sptile_plan_options options = test::options_for(kN, format);
       options.dense = dense;
@@ -60,22 +61,22 @@ void plan_and_run(sptile_matrix* matrix, const char* format) {
 void use(sptile_matrix* matrix, bool refreshable) {
   sptile_matrix_info info = {};
   info.size = sizeof info;
-  REQUIRE(sptile_matrix_describe(matrix, &info) == SPTILE_OK);
-  CHECK(
-      (info.value_dtype == SPTILE_NONE || info.value_dtype == SPTILE_F32 || info.value_dtype == SPTILE_F64));
+  REQUIRE(sptile_matrix_describe(matrix, &info) == SPTILE_STATUS_OK);
+  CHECK((info.value_dtype == SPTILE_DTYPE_NONE || info.value_dtype == SPTILE_DTYPE_F32 ||
+         info.value_dtype == SPTILE_DTYPE_F64));
   for (int i = 0; i < info.format_count; ++i) {
     const char* name = nullptr;
-    REQUIRE(sptile_matrix_format(matrix, i, &name) == SPTILE_OK);
+    REQUIRE(sptile_matrix_format(matrix, i, &name) == SPTILE_STATUS_OK);
     plan_and_run(matrix, name);
   }
   plan_and_run(matrix, "auto");
   sptile_arrays arrays = SPTILE_ARRAYS_INIT;
-  if (const sptile_status status = sptile_matrix_arrays(matrix, &arrays); status == SPTILE_OK) {
+  if (const sptile_status status = sptile_matrix_arrays(matrix, &arrays); status == SPTILE_STATUS_OK) {
     const auto* const col = static_cast<const std::int32_t*>(arrays.col);
     CHECK(static_cast<const std::int64_t*>(arrays.row)[arrays.rows] == arrays.nnz);
     CHECK(std::all_of(col, col + arrays.nnz, [&](std::int32_t c) { return c >= 0 && c < arrays.cols; }));
   } else {
-    CHECK(status == SPTILE_BAD_INPUT);
+    CHECK(status == SPTILE_STATUS_BAD_INPUT);
   }
   if (!refreshable) return;
   sptile_plan* plan = nullptr;  // a format to refresh
@@ -143,22 +144,22 @@ TEST_CASE("a further matrix of a bundle is opened by its name") {
   sptile_matrix_options options = SPTILE_MATRIX_OPTIONS_INIT;
   options.matrix = "halo";
   sptile_matrix* matrix = nullptr;
-  REQUIRE(sptile_matrix_open(path.c_str(), &options, &matrix) == SPTILE_OK);
+  REQUIRE(sptile_matrix_open(path.c_str(), &options, &matrix) == SPTILE_STATUS_OK);
   const sptile_plan_options of_plan = test::options_for(1);
   sptile_plan* plan = nullptr;
-  REQUIRE(sptile_plan_create(matrix, "spmm", &of_plan, &plan) == SPTILE_OK);
+  REQUIRE(sptile_plan_create(matrix, "spmm", &of_plan, &plan) == SPTILE_STATUS_OK);
   const float x[] = {3, 5};
   float y[] = {0};
-  CHECK(test::spmm(plan, x, y) == SPTILE_OK);
+  CHECK(test::spmm(plan, x, y) == SPTILE_STATUS_OK);
   CHECK(y[0] == 20);
   sptile_plan_destroy(plan);
   sptile_matrix_destroy(matrix);
 
   options.matrix = "ghost";
-  CHECK(sptile_matrix_open(path.c_str(), &options, &matrix) == SPTILE_BAD_INPUT);
+  CHECK(sptile_matrix_open(path.c_str(), &options, &matrix) == SPTILE_STATUS_BAD_INPUT);
   CHECK(test::says("ghost: /shape is missing"));
   const test::Small small;
   const sptile_arrays arrays = small.arrays();
-  CHECK(sptile_matrix_create(&arrays, &options, nullptr, &matrix) == SPTILE_USAGE);
+  CHECK(sptile_matrix_create(&arrays, &options, nullptr, &matrix) == SPTILE_STATUS_USAGE);
   CHECK(test::says("options.matrix"));
 }

@@ -37,14 +37,14 @@ struct Choice {
 
 sptile_matrix* open(const Choice& choice) {
   sptile_matrix* matrix = nullptr;
-  REQUIRE(sptile_matrix_open(choice.path.c_str(), nullptr, &matrix) == SPTILE_OK);
+  REQUIRE(sptile_matrix_open(choice.path.c_str(), nullptr, &matrix) == SPTILE_STATUS_OK);
   return matrix;
 }
 
 std::string format_of(sptile_matrix* matrix, const char* formats) {
   const sptile_plan_options options = options_for(4, formats);
   sptile_plan* plan = nullptr;
-  if (sptile_plan_create(matrix, "spmm", &options, &plan) != SPTILE_OK) return sptile_last_error();
+  if (sptile_plan_create(matrix, "spmm", &options, &plan) != SPTILE_STATUS_OK) return sptile_last_error();
   const std::string format = describe(plan).format;
   sptile_plan_destroy(plan);
   return format;
@@ -71,36 +71,38 @@ TEST_CASE("C interface: predictions, also into larger elements and shorter lists
   sptile_matrix* const matrix = open(choice);
   sptile_plan_options options = options_for(4);
   int count = 0;
-  CHECK(sptile_predict(matrix, "spmm", &options, nullptr, sizeof(sptile_prediction), 0, &count) == SPTILE_OK);
+  CHECK(sptile_predict(matrix, "spmm", &options, nullptr, sizeof(sptile_prediction), 0, &count) ==
+        SPTILE_STATUS_OK);
   REQUIRE(count == 2);
   struct Larger {
     sptile_prediction now;
     long later = 1;
   };
   std::vector<Larger> list(2);
-  CHECK(sptile_predict(matrix, "spmm", &options, &list[0].now, sizeof(Larger), 2, &count) == SPTILE_OK);
+  CHECK(sptile_predict(matrix, "spmm", &options, &list[0].now, sizeof(Larger), 2, &count) ==
+        SPTILE_STATUS_OK);
   CHECK(std::string(list[0].now.format) == "csr");
   CHECK(list[0].now.microseconds == 7);
   CHECK(list[0].now.usable == 1);
   CHECK(list[0].now.chosen == 0);
   CHECK(std::strncmp(list[1].now.kernel, "cpu.bittcf.", 11) == 0);
-  CHECK(list[1].now.precision == SPTILE_FP32);
+  CHECK(list[1].now.precision == SPTILE_PRECISION_FP32);
   CHECK(list[1].now.chosen == 1);
   CHECK(list[1].later == 0);
   const auto call = [&](sptile_prediction* out, std::size_t size, int capacity, int* number) {
     return sptile_predict(matrix, "spmm", &options, out, size, capacity, number);
   };
   sptile_prediction one;
-  CHECK(call(&one, sizeof one, 1, &count) == SPTILE_OK);
+  CHECK(call(&one, sizeof one, 1, &count) == SPTILE_STATUS_OK);
   CHECK(count == 2);
-  CHECK(call(&one, sizeof one, 1, nullptr) == SPTILE_USAGE);
-  CHECK(call(&one, 8, 1, &count) == SPTILE_USAGE);
-  CHECK(call(&one, sizeof one, -1, &count) == SPTILE_USAGE);
-  CHECK(call(nullptr, sizeof one, 1, &count) == SPTILE_USAGE);
-  CHECK(sptile_predict(matrix, "none", &options, &one, sizeof one, 1, &count) == SPTILE_USAGE);
-  CHECK(sptile_predict(nullptr, "spmm", &options, &one, sizeof one, 1, &count) == SPTILE_USAGE);
+  CHECK(call(&one, sizeof one, 1, nullptr) == SPTILE_STATUS_USAGE);
+  CHECK(call(&one, 8, 1, &count) == SPTILE_STATUS_USAGE);
+  CHECK(call(&one, sizeof one, -1, &count) == SPTILE_STATUS_USAGE);
+  CHECK(call(nullptr, sizeof one, 1, &count) == SPTILE_STATUS_USAGE);
+  CHECK(sptile_predict(matrix, "none", &options, &one, sizeof one, 1, &count) == SPTILE_STATUS_USAGE);
+  CHECK(sptile_predict(nullptr, "spmm", &options, &one, sizeof one, 1, &count) == SPTILE_STATUS_USAGE);
   options.n = 0;
-  CHECK(call(&one, sizeof one, 1, &count) == SPTILE_USAGE);
+  CHECK(call(&one, sizeof one, 1, &count) == SPTILE_STATUS_USAGE);
   sptile_matrix_destroy(matrix);
 }
 
@@ -126,21 +128,23 @@ TEST_CASE("C interface: a plan may measure what it chooses from") {
   const Choice choice;
   sptile_matrix* const matrix = open(choice);
   sptile_plan_options options = options_for(4);
-  options.choice = SPTILE_CHOICE_MEASURED;
+  const sptile_attribute measured = {"choice", SPTILE_CHOICE_MEASURED};
+  options.attributes = &measured;
+  options.attribute_count = 1;
   sptile_plan* plan = nullptr;
   for (const char* operation : {"spmm", "sddmm"}) {
     options.format = "auto";
-    REQUIRE(sptile_plan_create(matrix, operation, &options, &plan) == SPTILE_OK);
+    REQUIRE(sptile_plan_create(matrix, operation, &options, &plan) == SPTILE_STATUS_OK);
     const std::string format = describe(plan).format;
     CHECK((format == "csr" || format == "bittcf"));
     sptile_plan_destroy(plan);
     options.format = "bittcf";
-    CHECK(sptile_plan_create(matrix, operation, &options, &plan) == SPTILE_OK);
+    CHECK(sptile_plan_create(matrix, operation, &options, &plan) == SPTILE_STATUS_OK);
     sptile_plan_destroy(plan);
   }
   options.format = nullptr;
   options.n = std::int64_t{1} << 40;  // operands of some terabytes
-  CHECK(sptile_plan_create(matrix, "spmm", &options, &plan) == SPTILE_IO);
+  CHECK(sptile_plan_create(matrix, "spmm", &options, &plan) == SPTILE_STATUS_IO);
   CHECK(says("bytes of operands for measurements"));
   sptile_matrix_destroy(matrix);
 }
@@ -148,7 +152,7 @@ TEST_CASE("C interface: a plan may measure what it chooses from") {
 TEST_CASE("C++ interface: a plan may measure what it chooses from") {
   const Choice choice;
   sptile::Matrix matrix(choice.path);
-  const sptile::PlanOptions options = {.n = 2, .choice = sptile::Choice::measured};
+  const sptile::PlanOptions options = {.n = 2, .attributes = {{"choice", SPTILE_CHOICE_MEASURED}}};
   const sptile::Plan plan = matrix.plan("spmm", options);
   std::vector<float> b(5 * 2, 1), c(3 * 2);
   plan.run(b, c);

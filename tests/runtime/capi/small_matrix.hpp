@@ -1,4 +1,4 @@
-// A small matrix through the C interface, for its tests.
+// A small matrix for tests of the C interface.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -11,7 +11,7 @@
 
 namespace sptile::test {
 
-/// The message of a failure names the function or the field, so that it can be found.
+/// Returns whether the last error message contains `part`, the name of the function or field.
 inline bool says(const char* part) {
   return std::string(sptile_last_error()).find(part) != std::string::npos;
 }
@@ -30,7 +30,7 @@ struct Small {
     a.row = row_ptr.data();
     a.col = col_idx.data();
     a.values = values.data();
-    a.value_dtype = SPTILE_F32;
+    a.value_dtype = SPTILE_DTYPE_F32;
     return a;
   }
 
@@ -39,7 +39,7 @@ struct Small {
     sptile_matrix_options options = SPTILE_MATRIX_OPTIONS_INIT;
     options.refreshable = refreshable ? 1 : 0;
     sptile_matrix* matrix = nullptr;
-    REQUIRE(sptile_matrix_create(&a, &options, nullptr, &matrix) == SPTILE_OK);
+    REQUIRE(sptile_matrix_create(&a, &options, nullptr, &matrix) == SPTILE_STATUS_OK);
     return matrix;
   }
 };
@@ -54,7 +54,7 @@ inline sptile_plan_options options_for(std::int64_t n, const char* format = null
 inline sptile_plan_info describe(const sptile_plan* plan) {
   sptile_plan_info info = {};
   info.size = sizeof info;
-  REQUIRE(sptile_plan_describe(plan, &info) == SPTILE_OK);
+  REQUIRE(sptile_plan_describe(plan, &info) == SPTILE_STATUS_OK);
   return info;
 }
 
@@ -73,7 +73,9 @@ inline sptile_status sddmm(const sptile_plan* plan, const void* x, const void* y
   sptile_operands operands = SPTILE_OPERANDS_INIT;
   operands.alpha = alpha;
   operands.beta = beta;
-  operands.scaled = scaled ? 1 : 0;
+  const sptile_attribute attribute = {"scaled", scaled ? 1.0 : 0.0};
+  operands.attributes = &attribute;
+  operands.attribute_count = 1;
   operands.dense[0].data = const_cast<void*>(x);
   operands.dense[1].data = const_cast<void*>(y);
   operands.dense[2].data = out;
@@ -81,7 +83,7 @@ inline sptile_status sddmm(const sptile_plan* plan, const void* x, const void* y
 }
 
 inline sptile_status refresh(sptile_matrix* matrix, const void* data, std::int64_t count,
-                             const sptile_plan* order = nullptr, sptile_dtype type = SPTILE_F32,
+                             const sptile_plan* order = nullptr, sptile_dtype type = SPTILE_DTYPE_F32,
                              void* stream = nullptr) {
   const sptile_values values = {sizeof(sptile_values), data, count, order, type, 0};
   return sptile_matrix_refresh(matrix, &values, stream);

@@ -52,12 +52,14 @@ struct Planned {
   sptile_status status;
 
   Planned(const Stored& stored, int threads, const char* kernel = nullptr, bool replan = false) {
-    REQUIRE(sptile_matrix_open(stored.path.c_str(), nullptr, &matrix) == SPTILE_OK);
+    REQUIRE(sptile_matrix_open(stored.path.c_str(), nullptr, &matrix) == SPTILE_STATUS_OK);
     sptile_plan_options options = options_for(kN);
     options.threads = threads;
     options.kernel = kernel;
     options.format = kernel == nullptr ? nullptr : stored.format.c_str();
-    options.replan = replan ? 1 : 0;
+    const sptile_attribute attribute = {"replan", replan ? 1.0 : 0.0};
+    options.attributes = &attribute;
+    options.attribute_count = 1;
     status = sptile_plan_create(matrix, "spmm", &options, &plan);
   }
   Planned(const Planned&) = delete;
@@ -70,7 +72,7 @@ struct Planned {
   [[nodiscard]] std::vector<float> product() const {
     std::vector<float> b(5 * kN), c(3 * kN, -1);
     for (std::size_t i = 0; i < b.size(); ++i) b[i] = 0.1f * static_cast<float>(i) + 0.3f;
-    REQUIRE(spmm(plan, b.data(), c.data()) == SPTILE_OK);
+    REQUIRE(spmm(plan, b.data(), c.data()) == SPTILE_STATUS_OK);
     return c;
   }
 };
@@ -96,7 +98,7 @@ TEST_CASE("C interface: a plan for a kernel that libraries had before is planned
   REQUIRE(other.plan != nullptr);
   CHECK(describe(any.plan).stored == 0);
   CHECK(describe(other.plan).stored == 0);
-  CHECK(named.status == SPTILE_USAGE);
+  CHECK(named.status == SPTILE_STATUS_USAGE);
   CHECK(says("available: cpu.bittcf.generic"));
 }
 
@@ -115,7 +117,7 @@ TEST_CASE("C interface: a stored division of another matrix is refused") {
     const Stored stored("csr", runs);
     const Planned refused(stored, 1);
     CHECK(refused.plan == nullptr);
-    CHECK(refused.status == SPTILE_BAD_INPUT);
+    CHECK(refused.status == SPTILE_STATUS_BAD_INPUT);
     CHECK(says("/plans/0000"));
   }
 }
@@ -127,6 +129,6 @@ TEST_CASE("C++ interface: a stored CPU plan is taken") {
   options.n = kN;
   options.threads = 1;
   CHECK(matrix.plan("spmm", options).stored());
-  options.replan = true;
+  options.attributes = {{"replan", 1}};
   CHECK_FALSE(matrix.plan("spmm", options).stored());
 }

@@ -1,4 +1,4 @@
-// A matrix in three formats, to choose from.
+// A matrix in three candidate formats.
 #pragma once
 
 #include <vector>

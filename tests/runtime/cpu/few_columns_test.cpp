@@ -195,7 +195,7 @@ TEST_CASE("long rows: a matrix has fewer pieces than sums have room for") {
   Random random(76);
   const std::vector<std::int64_t> equal(127, 16384);
   const formats::Csr a = matrix_of_lengths(equal, 16384, DType::none, random, 16384);
-  CHECK(std::ssize(runtime::split_long_rows(a.view())) < runtime::kMostPieces);
+  CHECK(std::ssize(runtime::split_long_rows(a.view())) < runtime::kMaxPieces);
 }
 
 TEST_CASE(

@@ -1,5 +1,5 @@
-// Shared memory, barriers and asynchronous copies of an emulated block (see emulated_device.hpp). Copies
-// happen as late as the PTX ISA allows: when somebody waits for them, not when they are started.
+// Shared memory, barriers and asynchronous copies of an emulated block (see emulated_device.hpp). Copies are
+// performed as late as the PTX ISA permits: when a thread waits for them, not when they start.
 #pragma once
 
 #include <map>
@@ -9,11 +9,11 @@
 namespace sptile::test {
 
 struct EmulatedBlock {
-  static constexpr std::uint32_t kBegin = 1024;  ///< of the dynamic shared memory, as on a device
+  static constexpr std::uint32_t kBegin = 1024;  ///< start of the dynamic shared memory, as on a device
 
   struct Barrier {
     unsigned arrivals = 0, pending = 0, phase = 0;
-    std::int64_t bytes = 0;  ///< of bulk copies that the phase waits for
+    std::int64_t bytes = 0;  ///< bytes of bulk copies for which the phase waits
 
     void settle();
   };
@@ -21,16 +21,16 @@ struct EmulatedBlock {
     std::uint32_t to;
     const void* from;
     std::uint32_t bytes;
-    std::uint32_t there = bytes;  ///< of `from`; the others become zero
+    std::uint32_t there = bytes;  ///< valid bytes of `from`; the others become zero
   };
   using Group = std::vector<Copy>;
 
   std::vector<std::byte> memory;
   std::map<std::uint32_t, Barrier> barriers;
   std::map<unsigned, Group> copies;               ///< started by each thread
-  std::map<unsigned, std::vector<Group>> groups;  ///< the same, of copies in groups; the last one is open
+  std::map<unsigned, std::vector<Group>> groups;  ///< of copies in groups; the last group is open
   std::map<std::uint32_t, Group> bulk_copies;     ///< counted at each barrier
-  /// Threads that wait together, and how often they have met.
+  /// Threads that wait together, and the number of completed waits.
   struct Meeting {
     std::vector<unsigned> here;
     unsigned times = 0;
@@ -39,12 +39,13 @@ struct EmulatedBlock {
   };
   Meeting block_meeting, group_meetings[16];
   bool misaligned = false;
-  /// A kernel must be right when copies in groups happen as late as they may, and when they happen at once.
+  /// Performs copies in groups as late as possible if true, immediately if false. A kernel must be correct in
+  /// both cases.
   bool late = true;
 
   void clear(std::size_t shared_bytes);
   void perform(const Copy& copy);
-  /// Performs the bulk copies that only a barrier's phase still waits for.
+  /// Performs the bulk copies for which only a barrier's phase waits.
   void perform_bulk(std::uint32_t barrier);
   void add_to_group(const Copy& copy);
   [[nodiscard]] std::vector<Group>& groups_of_thread();

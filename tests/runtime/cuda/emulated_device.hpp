@@ -1,12 +1,12 @@
-// Runs CUDA kernels on the host, so that their code is tested where there is no GPU, and no CUDA. Include it
+// Runs CUDA kernels on the host, so that their code is tested without a GPU and without CUDA. Include it
 // before the kernels.
 //
-// Each lane of a warp is a fiber. Instructions that concern the whole warp (MMA, shuffles, votes) publish the
-// lane's operand and wait until all 32 have; then each lane computes its own result from all operands. The
-// MMAs follow the fragment layouts of the PTX ISA ("Matrix Fragments for mma.m16n8k8" and m8n8k4).
+// Each lane of a warp is a fiber. Warp-wide instructions (MMA, shuffles, votes) publish the lane's operand
+// and wait until all 32 have done so; then each lane computes its result from all operands. The MMAs use the
+// fragment layouts of the PTX ISA ("Matrix Fragments for mma.m16n8k8" and m8n8k4).
 //
-// Kernels are compiled without optimisation, which would take minutes; what works for them is here and in
-// emulated_device.cpp, which is optimised.
+// Kernels are compiled without optimization, which would take minutes; shared code here and in
+// emulated_device.cpp is optimized.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -32,16 +32,16 @@
 
 namespace sptile::test {
 
-/// What a kernel asks about where it runs.
+/// Built-in variables of the running thread.
 inline dim3 thread_index, block_index, block_size, grid_size;
 
-/// What both operands of an MMA with k = 8 hold, as numbers: rows x k and k x columns.
+/// Operands of an MMA with k = 8 as numbers: rows x k and k x columns.
 struct EmulatedFactors {
   double a[16][8], b[8][8];
-  unsigned round = 0;  ///< the exchange that they are of
+  unsigned round = 0;  ///< the exchange to which they belong
 };
 
-/// 32 fibers that take turns.
+/// 32 fibers that run in turns.
 class EmulatedWarp {
  public:
   static constexpr std::size_t kLanes = 32;
@@ -51,28 +51,27 @@ class EmulatedWarp {
   EmulatedWarp();
   static EmulatedWarp& current() { return *current_; }
 
-  /// Lets lanes 0 to 31 begin with the body; lane i is thread first_thread + i of its block.
+  /// Starts the body in lanes 0 to 31; lane i is thread first_thread + i of its block.
   void begin(unsigned first_thread, const std::function<void()>& body);
-  /// Lets each lane go on until it waits; false when all are done.
+  /// Resumes each lane until it waits. Returns false if all have finished.
   bool step();
 
-  /// Lets other lanes, and other warps, go on.
+  /// Lets other lanes and warps run.
   void yield();
   [[nodiscard]] int lane() const { return static_cast<int>(lane_); }
-  /// The threads of the block that its running lanes are.
+  /// Returns the threads of the block that the warp's running lanes represent.
   [[nodiscard]] std::vector<unsigned> threads() const;
-  /// Publishes an operand, waits for the other lanes; gives everybody's. Lane 0 comes back first. True
-  /// convergence is checked: all lanes must have come to the same number of exchanges.
+  /// Publishes an operand, waits for the other lanes, and returns those of all lanes. Lane 0 resumes first.
+  /// Checks convergence: all lanes must have made the same number of exchanges.
   const Operands& exchange(const Operand& mine);
-  /// Room for what the lane that comes back first from an exchange, most often lane 0, makes of it for all
-  /// lanes.
+  /// Storage for results that the first resumed lane of an exchange, usually lane 0, computes for all lanes.
   EmulatedFactors& factors() { return factors_; }
-  /// True for the lane that comes back first.
+  /// Returns true for the first resumed lane.
   [[nodiscard]] bool comes_first() {
     return std::exchange(factors_.round, published_[lane_]) != published_[lane_];
   }
 
-  static inline bool diverged = false;  ///< some lanes met at different places
+  static inline bool diverged = false;  ///< lanes met at different positions
 
  private:
   static void run_lane();
@@ -91,7 +90,7 @@ class EmulatedWarp {
   unsigned first_thread_ = 0;
 };
 
-/// Runs a kernel: every block, one after the other; its warps take turns. Throws what the kernel throws.
+/// Runs a kernel block by block; the warps of a block run in turns. Rethrows exceptions of the kernel.
 void launch(dim3 blocks, unsigned threads, const std::function<void()>& kernel,
             const std::function<void()>& before_block = {});
 
@@ -109,12 +108,12 @@ T from_operand(const EmulatedWarp::Operand& words) {
   return x;
 }
 
-/// What lane `from` of each `width` neighbours has.
+/// Returns the operand of lane `from` within groups of `width` lanes.
 const EmulatedWarp::Operand& shuffled(const EmulatedWarp::Operand& mine, int from, int width);
 
 }  // namespace sptile::test
 
-// The words of CUDA C++ that the kernels use.
+// Keywords and functions of CUDA C++ that the kernels use.
 #define threadIdx ::sptile::test::thread_index
 #define blockIdx ::sptile::test::block_index
 #define blockDim ::sptile::test::block_size
@@ -152,7 +151,7 @@ inline std::uint32_t __float_as_uint(float x) { return std::bit_cast<std::uint32
 inline float __uint_as_float(std::uint32_t x) { return std::bit_cast<float>(x); }
 std::uint32_t __byte_perm(std::uint32_t x, std::uint32_t y, std::uint32_t select);
 
-/// Groups of `width` neighbours exchange among themselves.
+/// Shuffles within groups of `width` lanes.
 template <class T>
 T __shfl_sync(unsigned, T x, int from, int width = 32) {
   return sptile::test::from_operand<T>(sptile::test::shuffled(sptile::test::as_operand(x), from, width));

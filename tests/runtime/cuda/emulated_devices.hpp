@@ -1,4 +1,4 @@
-// The devices of the emulated runtime: schedules differ with the number of multiprocessors and the cache.
+// Devices of the emulated runtime: schedules depend on the number of multiprocessors and the cache size.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@ struct EmulatedDeviceSizes {
   int capability, sm_count, l2_bytes;
 };
 inline constexpr EmulatedDeviceSizes kEmulatedDevices[] = {
-    {90, 1, 1 << 20},     // much work per warp: units in pieces
-    {90, 132, 50 << 20},  // more warps than work: those of a block share it
-    {90, 2, 24 << 10},    // a cache that does not hold B: slices one after the other
+    {90, 1, 1 << 20},     // much work per warp: units are split
+    {90, 132, 50 << 20},  // more warps than work: warps of a block share units
+    {90, 2, 24 << 10},    // B exceeds the cache: slices are processed in sequence
 };
 
 }  // namespace sptile::test

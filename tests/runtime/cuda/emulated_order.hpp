@@ -1,7 +1,7 @@
-// Memory ordering of an emulated kernel. Stores that other warps are to see (__stcg) must be ordered before
-// the loads that see them (__ldcg), by barriers and by counters that are released and acquired: see
-// runtime/cuda/device/split.cuh. The emulation runs lanes in turns, so a missing order does not change
-// results; it is found by vector clocks.
+// Memory ordering of an emulated kernel. Stores to other warps (__stcg) must be ordered before the loads that
+// read them (__ldcg), by barriers and by counters that are released and acquired: see
+// runtime/cuda/device/split.cuh. Lanes run in turns, so a missing order does not change results; it is
+// detected by vector clocks.
 #pragma once
 
 #include <cstdint>
@@ -11,25 +11,26 @@
 
 namespace sptile::test {
 
-/// What happened before: for each thread of the grid, the number of its stores.
+/// Happens-before state: the number of stores of each thread of the grid.
 using Clock = std::map<unsigned, unsigned>;
 
-/// Of the threads of one launch; the current one is that of `thread_index` and `block_index`.
+/// Memory order of the threads of one launch; the current one is that of `thread_index` and `block_index`.
 class MemoryOrder {
  public:
-  /// Forgets all but violations: a launch sees what earlier ones have stored.
+  /// Resets all but the violations: a launch sees the stores of earlier ones.
   void begin_launch();
   void store(const void* to);
   void load(const void* from);
-  /// Orders the threads of a barrier: all of them have arrived, none has left.
+  /// Orders the threads of a barrier at which all have arrived and none has left.
   void meet(std::span<const unsigned> threads);
-  /// Reads a counter and adds to it: a release. What it could acquire is acquired by the thread's next fence.
+  /// Reads and increments a counter with release semantics. The thread's next fence acquires what the counter
+  /// released.
   void count(const unsigned* counter);
   void fence();
-  /// The number of a thread of the current block among all of the grid.
+  /// Returns the index of a thread of the current block in the grid.
   static unsigned number_of(unsigned thread);
 
-  bool violated = false;  ///< a load saw a store that is not ordered before it
+  bool violated = false;  ///< a load has read a store that is not ordered before it
 
  private:
   using Seen = std::shared_ptr<const Clock>;
@@ -37,9 +38,9 @@ class MemoryOrder {
     unsigned thread, number;
   };
   struct Thread {
-    Seen seen = std::make_shared<Clock>();  ///< of other threads; those that met have the same
-    Clock observed;                         ///< of counters
-    unsigned stores = 0, met = 0;           ///< its own, and how many of them the last barrier ordered
+    Seen seen = std::make_shared<Clock>();  ///< stores of other threads, shared by threads of a barrier
+    Clock observed;                         ///< state released by counters
+    unsigned stores = 0, met = 0;  ///< stores: number of own stores; met: those ordered by the last barrier
   };
   Thread& current();
   static void add(Clock& to, const Clock& from);

@@ -1,4 +1,4 @@
-// A product by an emulated kernel, compared with the reference. Include it behind emulated_block.hpp and the
+// A product by an emulated kernel, compared with the reference. Include it after emulated_block.hpp and the
 // kernels.
 #pragma once
 
@@ -18,11 +18,11 @@
 
 namespace sptile::test {
 
-/// Columns of B that are not a multiple of anything, and what leading dimensions have beyond them.
+/// Ragged numbers of columns of B, and the excess of leading dimensions.
 inline constexpr std::pair<std::int64_t, std::int64_t> kRagged[] = {{1, 0},  {3, 1},  {17, 8}, {36, 1},
                                                                     {60, 0}, {67, 0}, {200, 1}};
 
-/// Small enough for a few parts of the work to be many.
+/// Returns a small device, on which little work is divided into many parts.
 inline runtime::cuda::DeviceInfo emulated_device(int sm_count = 1, int capability = 90,
                                                  std::size_t l2_bytes = 1 << 20) {
   return {.ordinal = 0,
@@ -34,7 +34,7 @@ inline runtime::cuda::DeviceInfo emulated_device(int sm_count = 1, int capabilit
           .name = "emulated"};
 }
 
-/// Rows of very different lengths: some empty, some short, some long.
+/// Returns a matrix with rows of very different lengths: empty, short, long.
 inline formats::Csr uneven_matrix(std::int64_t rows, std::int64_t cols, DType values, Random& random) {
   return random_matrix(rows, cols, values, random, [=](std::int64_t r, std::int64_t c) {
     if (r % 5 == 0) return r % 2 == 0 ? 0.0 : 1.5 / static_cast<double>(cols);
@@ -43,11 +43,11 @@ inline formats::Csr uneven_matrix(std::int64_t rows, std::int64_t cols, DType va
   });
 }
 
-/// Largest relative error that the products of a precision may have, besides those of f32 sums.
+/// Returns the maximum relative error of products of a precision, in addition to that of f32 sums.
 inline double product_error(runtime::Precision precision) {
   switch (precision) {
     case runtime::Precision::tf32:
-      return 1e-3;  // two factors, each off by up to 2^-11
+      return 1e-3;  // two factors with errors of up to 2^-11 each
     case runtime::Precision::fp32:
       return 2e-6;
     default:
@@ -55,20 +55,20 @@ inline double product_error(runtime::Precision precision) {
   }
 }
 
-/// What is multiplied, and how.
+/// Parameters of a product.
 struct EmulatedProduct {
-  const formats::Csr& exact;  ///< in the caller's order of rows
+  const formats::Csr& exact;  ///< in original row order
   formats::FormatView format;
-  std::span<const std::int32_t> order;  ///< of the format's rows; empty: as they stand
+  std::span<const std::int32_t> order;  ///< new_to_old of the format's rows; empty: original order
   std::int64_t n = 32, pad = 0;
   double alpha = 1, beta = 0;
   runtime::cuda::DeviceInfo device;
-  /// Where the workspace has counters.
+  /// Returns the offsets of counters and sums in the workspace; null: there are none.
   std::vector<runtime::cuda::ScheduleScratch> (*scratch)(const runtime::cuda::ScheduleHeader&) = nullptr;
-  std::int64_t planned_n = 0;  ///< columns that are scheduled; 0: as many as are multiplied
+  std::int64_t planned_n = 0;  ///< planned columns; 0: equal to n
 };
 
-/// The counters in the workspace of a schedule.
+/// Returns the counters in the workspace of a schedule.
 inline std::vector<std::span<double>> counters_of(const EmulatedProduct& p,
                                                   const runtime::cuda::Schedule& schedule,
                                                   std::span<double> workspace) {
@@ -79,7 +79,7 @@ inline std::vector<std::span<double>> counters_of(const EmulatedProduct& p,
   return counters;
 }
 
-/// As on the device, where empty arrays have an address, too.
+/// Gives empty arrays an address, as on the device.
 inline formats::FormatView with_addresses(formats::FormatView format) {
   static const std::max_align_t nothing{};
   for (std::size_t i = 0; i < format.layout->arrays.size(); ++i)
@@ -87,7 +87,7 @@ inline formats::FormatView with_addresses(formats::FormatView format) {
   return format;
 }
 
-/// Divides the work, stores what came out and takes it back: launches read what a bundle would give them.
+/// Divides the work, stores the schedule and restores it, as if it came from a bundle.
 inline runtime::cuda::Schedule stored_schedule(const runtime::cuda::DeviceKernel& kernel,
                                                const runtime::cuda::ScheduleRequest& request) {
   runtime::cuda::Schedule made = kernel.schedule(request);
@@ -102,8 +102,8 @@ inline runtime::cuda::Schedule stored_schedule(const runtime::cuda::DeviceKernel
   return std::move(*restored);
 }
 
-/// Multiplies, compares with the reference, looks between the rows of C and at the counters; gives the
-/// schedule. What no result depends on is NaN.
+/// Runs the product and compares it with the reference; checks the gaps between rows of C and the counters.
+/// Inputs on which no result depends are NaN. Returns the schedule.
 inline runtime::cuda::Schedule check_emulated_product(const runtime::cuda::DeviceKernel& kernel,
                                                       const EmulatedProduct& p, Random& random) {
   CAPTURE(kernel.kernel);
@@ -124,7 +124,7 @@ inline runtime::cuda::Schedule check_emulated_product(const runtime::cuda::Devic
   poison_unused(b, uses);
   const runtime::cuda::Schedule schedule =
       stored_schedule(kernel, {p.format, p.planned_n != 0 ? p.planned_n : p.n, p.device});
-  // Counters start at zero, sums may start as anything.
+  // Counters must start at zero; sums may be uninitialized.
   std::vector<double> workspace(schedule.workspace_bytes / sizeof(double) + 2, 1e30);
   const auto counters = counters_of(p, schedule, workspace);
   for (const std::span<double> part : counters) std::fill(part.begin(), part.end(), 0);
@@ -140,7 +140,7 @@ inline runtime::cuda::Schedule check_emulated_product(const runtime::cuda::Devic
   launch.operands = runtime::to_operands(operands(dense, c.data(), p.alpha, p.beta));
   launch.n = p.n;
   launch.device = &p.device;
-  // Kernels must also be right where what they want could not be made.
+  // Kernels must also be correct without their resources.
   std::shared_ptr<void> resources;
   if (kernel.prepare != nullptr && p.device.sm_count == 1) {
     auto made = kernel.prepare(schedule.header);

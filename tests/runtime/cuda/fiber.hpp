@@ -1,5 +1,5 @@
-// A function with a stack of its own, which can be left in the middle and gone back to. Emulated kernels
-// switch some ten million times, so switching must not cost a system call, as swapcontext does.
+// A function with a separate stack that can be suspended and resumed. Emulated kernels switch about ten
+// million times, so a switch must not need a system call, as swapcontext does.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,14 @@ class Fiber {
  public:
   static constexpr std::size_t kStackBytes = 256 * 1024;
 
-  /// Stands for the stack of the caller.
+  /// Represents the stack of the caller.
   Fiber();
-  /// The first switch to this fiber calls `body`, which must never return.
+  /// Creates a fiber; the first switch to it calls `body`, which must never return.
   explicit Fiber(void (*body)());
   ~Fiber();
   Fiber(Fiber&&) noexcept;
 
-  /// Goes on with `to`; returns when somebody switches back. This fiber must be the running one.
+  /// Resumes `to`; returns when another fiber switches back. This fiber must be the running one.
   void switch_to(Fiber& to);
 
  private:

@@ -1,5 +1,4 @@
-// Dense operands with NaN, infinity and the largest numbers: what kernels must not use, and what must reach
-// results as IEEE arithmetic has it.
+// Dense operands with NaN, infinity and the largest numbers, to check IEEE arithmetic and unused elements.
 #pragma once
 
 #include <algorithm>
@@ -27,21 +26,21 @@ struct DenseRows {
   }
 };
 
-/// Entries of each column.
+/// Returns the number of entries of each column.
 inline std::vector<std::int64_t> column_counts(const formats::Csr& a) {
   std::vector<std::int64_t> counts(static_cast<std::size_t>(a.cols));
   for (std::int64_t k = 0; k < a.nnz(); ++k) ++counts[static_cast<std::size_t>(a.col_idx[k])];
   return counts;
 }
 
-/// Fills with NaN what no result depends on: rows without entries, and the gaps between rows.
+/// Fills elements on which no result depends with NaN: rows without entries, and the gaps between rows.
 inline void poison_unused(const DenseRows& rows, const std::vector<std::int64_t>& counts) {
   for (std::int64_t r = 0; r < std::ssize(counts); ++r)
     for (std::int64_t j = counts[static_cast<std::size_t>(r)] == 0 ? 0 : rows.width; j < rows.ld; ++j)
       rows.set(r, j, kNaN);
 }
 
-/// Largest factor that stays finite when a kernel rounds it to the precision of its products.
+/// Returns the largest factor that stays finite when a kernel rounds it to the precision of its products.
 inline double largest_factor(const runtime::cuda::DeviceKernel& kernel) {
   switch (kernel.dense) {
     case DType::f16:
@@ -49,7 +48,7 @@ inline double largest_factor(const runtime::cuda::DeviceKernel& kernel) {
     case DType::bf16:
       return 0x1.fep127;
     case DType::f64:
-      return 0x1p1000;  // sums of the reference, which are f64, too, are finite
+      return 0x1p1000;  // the f64 sums of the reference are finite
     default:
       return kernel.precision == runtime::Precision::tf32 ? 0x1.ffcp127 : std::numeric_limits<float>::max();
   }

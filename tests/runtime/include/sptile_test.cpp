@@ -18,12 +18,12 @@ const std::vector<float> kValues = {1, 2, 3};
 
 sptile::CsrMatrix small() { return {3, 3, kRowPtr, kCols, kValues}; }
 
-/// Status of the exception that f throws; SPTILE_OK when it throws none.
+/// Status of the exception that f throws; SPTILE_STATUS_OK when it throws none.
 template <class F>
 sptile_status thrown(F f) {
   try {
     f();
-    return SPTILE_OK;
+    return SPTILE_STATUS_OK;
   } catch (const sptile::Exception& e) {
     CHECK(std::string(e.what()).size() > 0);
     return e.status();
@@ -91,9 +91,9 @@ TEST_CASE("C++ interface: a plan serves fewer columns than it was made for") {
   CHECK(c == std::vector<float>{7, 0, 6});
   sample.sample(b, b, c, {.n = 1});
   CHECK(c == std::vector<float>{1, 3, 6});
-  CHECK(thrown([&] { plan.run(b, c); }) == SPTILE_USAGE);
-  CHECK(thrown([&] { plan.run(b, c, {.n = 3}); }) == SPTILE_USAGE);
-  CHECK(thrown([&] { plan.run(b, c, {.n = -1}); }) == SPTILE_USAGE);
+  CHECK(thrown([&] { plan.run(b, c); }) == SPTILE_STATUS_USAGE);
+  CHECK(thrown([&] { plan.run(b, c, {.n = 3}); }) == SPTILE_STATUS_USAGE);
+  CHECK(thrown([&] { plan.run(b, c, {.n = -1}); }) == SPTILE_STATUS_USAGE);
 }
 
 TEST_CASE("C++ interface: f32 results of 16-bit operands") {
@@ -107,9 +107,9 @@ TEST_CASE("C++ interface: f32 results of 16-bit operands") {
   plan.run(b, c, {.beta = 1});
   CHECK(c == std::vector<float>{7.0001F, 100000, 7});
   std::vector<std::uint16_t> narrow(3);
-  CHECK(thrown([&] { plan.run(b, narrow); }) == SPTILE_USAGE);
+  CHECK(thrown([&] { plan.run(b, narrow); }) == SPTILE_STATUS_USAGE);
   CHECK(thrown([&] { static_cast<void>(matrix.plan("spmm", {.n = 1, .result = sptile::Type::f16})); }) ==
-        SPTILE_UNSUPPORTED);
+        SPTILE_STATUS_UNSUPPORTED);
 }
 
 TEST_CASE("C++ interface: matrices and plans move, and a plan outlives its matrix") {
@@ -136,7 +136,7 @@ TEST_CASE("C++ interface: a matrix is shared with other options") {
   CHECK(c == std::vector<float>{30, 0, 30});
   matrix.plan("spmm", {.n = 1}).run(b, c);
   CHECK(c == std::vector<float>{3, 0, 3});
-  CHECK(thrown([&] { static_cast<void>(matrix.share({.copy = true})); }) == SPTILE_USAGE);
+  CHECK(thrown([&] { static_cast<void>(matrix.share({.copy = true})); }) == SPTILE_STATUS_USAGE);
 }
 
 TEST_CASE("C++ interface: what is wrong is thrown") {
@@ -148,22 +148,22 @@ TEST_CASE("C++ interface: what is wrong is thrown") {
   const auto planned = [](const sptile::CsrMatrix& a, const sptile::PlanOptions& options) {
     return thrown([&] { static_cast<void>(sptile::Matrix(a).plan("spmm", options)); });
   };
-  CHECK(thrown([&] { plan.run(b, c); }) == SPTILE_OK);
-  CHECK(thrown([&] { plan.run(few, c); }) == SPTILE_USAGE);
-  CHECK(thrown([&] { plan.run(b, c_few); }) == SPTILE_USAGE);
-  CHECK(thrown([&] { plan.run(doubles, c); }) == SPTILE_USAGE);
-  CHECK(thrown([&] { plan.run(b, c, {.ldb = 1}); }) == SPTILE_USAGE);
-  CHECK(thrown([&] { plan.run(b, c, {.ldc = 3}); }) == SPTILE_USAGE);
-  CHECK(thrown([&] { matrix.refresh(kValues); }) == SPTILE_USAGE);
-  CHECK(planned(small(), {.n = 0}) == SPTILE_USAGE);
-  CHECK(planned({2, 3, kRowPtr, kCols, kValues}, {.n = 1}) == SPTILE_USAGE);
-  CHECK(planned({3, 3, kRowPtr, kCols, few}, {.n = 1}) == SPTILE_USAGE);
-  CHECK(planned({3, 2, kRowPtr, kCols, kValues}, {.n = 1}) == SPTILE_BAD_INPUT);
+  CHECK(thrown([&] { plan.run(b, c); }) == SPTILE_STATUS_OK);
+  CHECK(thrown([&] { plan.run(few, c); }) == SPTILE_STATUS_USAGE);
+  CHECK(thrown([&] { plan.run(b, c_few); }) == SPTILE_STATUS_USAGE);
+  CHECK(thrown([&] { plan.run(doubles, c); }) == SPTILE_STATUS_USAGE);
+  CHECK(thrown([&] { plan.run(b, c, {.ldb = 1}); }) == SPTILE_STATUS_USAGE);
+  CHECK(thrown([&] { plan.run(b, c, {.ldc = 3}); }) == SPTILE_STATUS_USAGE);
+  CHECK(thrown([&] { matrix.refresh(kValues); }) == SPTILE_STATUS_USAGE);
+  CHECK(planned(small(), {.n = 0}) == SPTILE_STATUS_USAGE);
+  CHECK(planned({2, 3, kRowPtr, kCols, kValues}, {.n = 1}) == SPTILE_STATUS_USAGE);
+  CHECK(planned({3, 3, kRowPtr, kCols, few}, {.n = 1}) == SPTILE_STATUS_USAGE);
+  CHECK(planned({3, 2, kRowPtr, kCols, kValues}, {.n = 1}) == SPTILE_STATUS_BAD_INPUT);
   sptile::CsrMatrix elsewhere = small();
   elsewhere.device = sptile::Device::cuda;
-  CHECK(planned(elsewhere, {.n = 1}) != SPTILE_OK);  // there is no device, or it is not for the CPU
-  CHECK(thrown([&] { sptile::Matrix("no/such/file.h5"); }) == SPTILE_IO);
-  CHECK(thrown([&] { static_cast<void>(matrix.plan("none", {.n = 1})); }) == SPTILE_USAGE);
+  CHECK(planned(elsewhere, {.n = 1}) != SPTILE_STATUS_OK);  // there is no device, or it is not for the CPU
+  CHECK(thrown([&] { sptile::Matrix("no/such/file.h5"); }) == SPTILE_STATUS_IO);
+  CHECK(thrown([&] { static_cast<void>(matrix.plan("none", {.n = 1})); }) == SPTILE_STATUS_USAGE);
 }
 
 TEST_CASE("C++ interface: matrices of a batch are one operand") {
@@ -229,32 +229,32 @@ TEST_CASE("C++ interface: samples dot products, and multiplies with them") {
 
   std::vector<float> shorter(2);
   std::vector<double> doubles(3);
-  CHECK(thrown([&] { sample.sample(x, y, shorter); }) == SPTILE_USAGE);
-  CHECK(thrown([&] { sample.sample(x, y, doubles); }) == SPTILE_USAGE);
-  CHECK(thrown([&] { sample.sample(shorter, y, out); }) == SPTILE_USAGE);
-  CHECK(thrown([&] { sample.sample(x, shorter, out); }) == SPTILE_USAGE);
-  CHECK(thrown([&] { sample.sample(x, y, out, {.ldy = 1}); }) == SPTILE_USAGE);
-  CHECK(thrown([&] { plan.sample(std::vector<float>(3), y, out); }) == SPTILE_USAGE);
-  CHECK(thrown([&] { sample.run(x, c); }) == SPTILE_USAGE);
-  CHECK(thrown([&] { matrix.refresh(shorter, sample); }) == SPTILE_USAGE);
+  CHECK(thrown([&] { sample.sample(x, y, shorter); }) == SPTILE_STATUS_USAGE);
+  CHECK(thrown([&] { sample.sample(x, y, doubles); }) == SPTILE_STATUS_USAGE);
+  CHECK(thrown([&] { sample.sample(shorter, y, out); }) == SPTILE_STATUS_USAGE);
+  CHECK(thrown([&] { sample.sample(x, shorter, out); }) == SPTILE_STATUS_USAGE);
+  CHECK(thrown([&] { sample.sample(x, y, out, {.ldy = 1}); }) == SPTILE_STATUS_USAGE);
+  CHECK(thrown([&] { plan.sample(std::vector<float>(3), y, out); }) == SPTILE_STATUS_USAGE);
+  CHECK(thrown([&] { sample.run(x, c); }) == SPTILE_STATUS_USAGE);
+  CHECK(thrown([&] { matrix.refresh(shorter, sample); }) == SPTILE_STATUS_USAGE);
 }
 
 TEST_CASE("C++ interface: a layer of a graph network and its gradients") {
   sptile::Matrix matrix(small());
   const std::vector<float> b = {1, 2, 3}, w = {1, -1}, bias = {0, 1}, dc(6, 1.0F);
   std::vector<float> z(3), c(6), g(6), dbias(2), dw(2);
-  const sptile::Plan forward =
-      matrix.plan("spmm_update", {.n = 1, .m = 2, .activation = sptile::Activation::relu});
+  const sptile::PlanOptions options = {.n = 1,
+                                       .attributes = {{"m", 2}, {"activation", SPTILE_ACTIVATION_RELU}}};
+  const sptile::Plan forward = matrix.plan("spmm_update", options);
   forward.run({.dense = {{{b.data()}, {w.data()}, {bias.data()}, {z.data()}, {c.data()}}}});
   CHECK(z == std::vector<float>{7, 0, 6});
   CHECK(c == std::vector<float>{7, 0, 0, 1, 6, 0});
-  const sptile::Plan back =
-      matrix.plan("update_gradient", {.n = 1, .m = 2, .activation = sptile::Activation::relu});
+  const sptile::Plan back = matrix.plan("update_gradient", options);
   back.run({.dense = {{{z.data()}, {dc.data()}, {c.data()}, {g.data()}, {dbias.data()}, {dw.data()}}}});
   CHECK(g == std::vector<float>{1, 0, 0, 1, 1, 0});
   CHECK(dbias == std::vector<float>{2, 1});
   CHECK(dw == std::vector<float>{13, 0});
   CHECK(thrown([&] {
           back.run({.dense = {{{z.data()}, {dc.data()}, {}, {}, {}, {dw.data()}}}});
-        }) == SPTILE_USAGE);
+        }) == SPTILE_STATUS_USAGE);
 }

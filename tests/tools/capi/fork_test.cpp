@@ -48,7 +48,7 @@ bool convert(const sptile_tools_matrix* matrix, const char* method) {
   sptile_tools_options options = SPTILE_TOOLS_OPTIONS_INIT;
   options.method = method;
   const int fd = ::memfd_create("a.h5", MFD_CLOEXEC);
-  const bool done = sptile_tools_convert(matrix, nullptr, fd, &options, nullptr) == SPTILE_OK;
+  const bool done = sptile_tools_convert(matrix, nullptr, fd, &options, nullptr) == SPTILE_STATUS_OK;
   ::close(fd);
   return done;
 }
@@ -73,7 +73,7 @@ TEST_CASE("a child reads and converts while threads of its parent do at the fork
   sptile_tools_matrix* const small = read(folder / "small.mtx");
   REQUIRE(small != nullptr);
   const std::string bundle = folder / "small.h5";
-  REQUIRE(sptile_tools_convert(small, bundle.c_str(), -1, nullptr, nullptr) == SPTILE_OK);
+  REQUIRE(sptile_tools_convert(small, bundle.c_str(), -1, nullptr, nullptr) == SPTILE_STATUS_OK);
   sptile_tools_matrix_destroy(small);
   std::atomic<bool> stop = false, failed = false;
   std::vector<std::thread> threads;

@@ -72,13 +72,13 @@ void refuse_each(
     allowed = n;
     const sptile_status status = call();
     const bool all_allowed = allowed.exchange(kUncounted) > 0;
-    if (status == SPTILE_OK || all_allowed) {
-      CHECK(status == SPTILE_OK);
+    if (status == SPTILE_STATUS_OK || all_allowed) {
+      CHECK(status == SPTILE_STATUS_OK);
       CHECK(refused > 0);
       return;
     }
     const std::string message = last_error();
-    REQUIRE_MESSAGE(status == SPTILE_IO, message);
+    REQUIRE_MESSAGE(status == SPTILE_STATUS_IO, message);
     REQUIRE_MESSAGE(message.find("memory") != std::string::npos, message);
     after();
     ++refused;
@@ -122,15 +122,15 @@ struct Files {
     sptile_tools_matrix* matrix = nullptr;
     const std::string mtx =
         write("a.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 3\n1 1 1\n2 3 2\n3 2 3\n");
-    REQUIRE(sptile_tools_read(mtx.c_str(), &options, &matrix) == SPTILE_OK);
-    REQUIRE(sptile_tools_convert(matrix, bundle.c_str(), -1, &options, nullptr) == SPTILE_OK);
+    REQUIRE(sptile_tools_read(mtx.c_str(), &options, &matrix) == SPTILE_STATUS_OK);
+    REQUIRE(sptile_tools_convert(matrix, bundle.c_str(), -1, &options, nullptr) == SPTILE_STATUS_OK);
     sptile_tools_matrix_destroy(matrix);
   }
   [[nodiscard]] sptile_matrix* open() const {
     sptile_matrix_options options = SPTILE_MATRIX_OPTIONS_INIT;
     options.refreshable = 1;
     sptile_matrix* matrix = nullptr;
-    REQUIRE(sptile_matrix_open(bundle.c_str(), &options, &matrix) == SPTILE_OK);
+    REQUIRE(sptile_matrix_open(bundle.c_str(), &options, &matrix) == SPTILE_STATUS_OK);
     return matrix;
   }
 };
@@ -165,7 +165,7 @@ TEST_CASE("converting reports missing memory, and leaves no file behind") {
   const Files files;
   sptile_tools_options options = tools_options();
   sptile_tools_matrix* matrix = nullptr;
-  REQUIRE(sptile_tools_read((files.folder / "a.mtx").c_str(), &options, &matrix) == SPTILE_OK);
+  REQUIRE(sptile_tools_read((files.folder / "a.mtx").c_str(), &options, &matrix) == SPTILE_STATUS_OK);
   const TemporaryFolder folder;
   const std::string out = folder / "b.h5";
   refuse_each(
@@ -209,7 +209,7 @@ TEST_CASE("a run needs no memory but for what it refuses; a refresh needs none o
   sptile_matrix* const matrix = files.open();
   const sptile_plan_options options = plan_options();
   sptile_plan* plan = nullptr;
-  REQUIRE(sptile_plan_create(matrix, "spmm", &options, &plan) == SPTILE_OK);
+  REQUIRE(sptile_plan_create(matrix, "spmm", &options, &plan) == SPTILE_STATUS_OK);
   std::vector<float> b(12, 1), c(12);
   sptile_operands operands = SPTILE_OPERANDS_INIT;
   operands.dense[0].data = b.data(), operands.dense[1].data = c.data();
@@ -218,19 +218,19 @@ TEST_CASE("a run needs no memory but for what it refuses; a refresh needs none o
   operands.dense[1].ld = 1;  // to be refused
   const sptile_status bad = sptile_run(plan, &operands, nullptr, nullptr);
   allowed = kUncounted;
-  CHECK(good == SPTILE_OK);
+  CHECK(good == SPTILE_STATUS_OK);
   CHECK(c[0] == 1);
-  CHECK(bad == SPTILE_IO);
+  CHECK(bad == SPTILE_STATUS_IO);
   const std::vector<float> values = {4, 5, 6};
   sptile_values brought = {};
   brought.size = sizeof brought;
-  brought.data = values.data(), brought.count = 3, brought.value_dtype = SPTILE_F32;
+  brought.data = values.data(), brought.count = 3, brought.value_dtype = SPTILE_DTYPE_F32;
   for (std::int64_t n = 0;; ++n) {
     allowed = n;
     const sptile_status status = sptile_matrix_refresh(matrix, &brought, nullptr);
     allowed = kUncounted;
-    if (status == SPTILE_OK) break;
-    REQUIRE(status == SPTILE_IO);
+    if (status == SPTILE_STATUS_OK) break;
+    REQUIRE(status == SPTILE_STATUS_IO);
   }
   sptile_plan_destroy(plan);
   sptile_matrix_destroy(matrix);

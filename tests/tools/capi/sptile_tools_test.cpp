@@ -38,8 +38,8 @@ struct Given {
     sptile_arrays a = SPTILE_ARRAYS_INIT;
     a.rows = rows, a.cols = cols, a.nnz = static_cast<std::int64_t>(col.size());
     a.row = row.data(), a.col = col.data(), a.values = values.data();
-    a.value_dtype = SPTILE_F64;
-    a.row_dtype = a.col_dtype = sizeof(Id) == 4 ? SPTILE_I32 : SPTILE_I64;
+    a.value_dtype = SPTILE_DTYPE_F64;
+    a.row_dtype = a.col_dtype = sizeof(Id) == 4 ? SPTILE_DTYPE_I32 : SPTILE_DTYPE_I64;
     return a;
   }
 };
@@ -51,21 +51,21 @@ Given<Id> small() {
 
 sptile_tools_matrix* copy(const sptile_arrays& arrays, const sptile_tools_options* options = nullptr) {
   sptile_tools_matrix* matrix = nullptr;
-  REQUIRE_MESSAGE(sptile_tools_copy(&arrays, options, &matrix) == SPTILE_OK,
+  REQUIRE_MESSAGE(sptile_tools_copy(&arrays, options, &matrix) == SPTILE_STATUS_OK,
                   std::string(sptile_tools_last_error()));
   return matrix;
 }
 
 sptile_tools_matrix* read(const std::string& path) {
   sptile_tools_matrix* matrix = nullptr;
-  REQUIRE_MESSAGE(sptile_tools_read(path.c_str(), nullptr, &matrix) == SPTILE_OK,
+  REQUIRE_MESSAGE(sptile_tools_read(path.c_str(), nullptr, &matrix) == SPTILE_STATUS_OK,
                   std::string(sptile_tools_last_error()));
   return matrix;
 }
 
 sptile_arrays arrays_of(const sptile_tools_matrix* matrix) {
   sptile_arrays a = SPTILE_ARRAYS_INIT;
-  REQUIRE(sptile_tools_arrays(matrix, &a) == SPTILE_OK);
+  REQUIRE(sptile_tools_arrays(matrix, &a) == SPTILE_STATUS_OK);
   return a;
 }
 
@@ -99,7 +99,7 @@ std::size_t files_in(const TemporaryFolder& folder) {
 TEST_CASE("a file is read, and arrays are copied, to the same matrix") {
   sptile_tools_matrix* const from_file = read(example("fem_plate.mtx"));
   const sptile_arrays a = arrays_of(from_file);
-  CHECK(a.value_dtype == SPTILE_F64);
+  CHECK(a.value_dtype == SPTILE_DTYPE_F64);
   sptile_tools_matrix* const from_arrays = copy(a);
   const sptile_arrays b = arrays_of(from_arrays);
   REQUIRE((a.rows == b.rows && a.cols == b.cols && a.nnz == b.nnz && a.nnz > 0));
@@ -118,7 +118,7 @@ TEST_CASE("options say how a file is read, notes what was guessed") {
   const auto read_as = [&](const sptile_tools_options& options) {
     sptile_tools_matrix* matrix = nullptr;
     const sptile_status status = sptile_tools_read(path.c_str(), &options, &matrix);
-    CHECK((status == SPTILE_OK) == (matrix != nullptr));
+    CHECK((status == SPTILE_STATUS_OK) == (matrix != nullptr));
     return matrix;
   };
   sptile_tools_options options = SPTILE_TOOLS_OPTIONS_INIT;
@@ -169,7 +169,7 @@ TEST_CASE("a bundle, in a file and in memory, has the same bytes, and libsptile 
   options.refreshable = 1;
   sptile_tools_report report{};
   report.size = sizeof report;
-  REQUIRE_MESSAGE(sptile_tools_convert(matrix, path.c_str(), -1, &options, &report) == SPTILE_OK,
+  REQUIRE_MESSAGE(sptile_tools_convert(matrix, path.c_str(), -1, &options, &report) == SPTILE_STATUS_OK,
                   std::string(sptile_tools_last_error()));
   CHECK(report.rows == arrays_of(matrix).rows);
   CHECK(report.symmetric == 1);
@@ -177,7 +177,7 @@ TEST_CASE("a bundle, in a file and in memory, has the same bytes, and libsptile 
   CHECK(report.file_bytes == std::filesystem::file_size(path));
   const int fd = ::memfd_create("bundle", MFD_CLOEXEC);
   REQUIRE(fd >= 0);
-  REQUIRE_MESSAGE(sptile_tools_convert(matrix, nullptr, fd, &options, nullptr) == SPTILE_OK,
+  REQUIRE_MESSAGE(sptile_tools_convert(matrix, nullptr, fd, &options, nullptr) == SPTILE_STATUS_OK,
                   std::string(sptile_tools_last_error()));
   const std::string in_memory = "/proc/self/fd/" + std::to_string(fd);
   std::ifstream one(path, std::ios::binary), other(in_memory, std::ios::binary);
@@ -185,23 +185,23 @@ TEST_CASE("a bundle, in a file and in memory, has the same bytes, and libsptile 
                    std::istreambuf_iterator<char>()));
   for (const std::string& name : {path, in_memory}) {
     sptile_matrix* opened = nullptr;
-    REQUIRE(sptile_matrix_open(name.c_str(), nullptr, &opened) == SPTILE_OK);
+    REQUIRE(sptile_matrix_open(name.c_str(), nullptr, &opened) == SPTILE_STATUS_OK);
     sptile_matrix_info info{};
     info.size = sizeof info;
-    REQUIRE(sptile_matrix_describe(opened, &info) == SPTILE_OK);
+    REQUIRE(sptile_matrix_describe(opened, &info) == SPTILE_STATUS_OK);
     CHECK(info.nnz == report.nnz);
     CHECK(info.transposed > 0);
     sptile_matrix_destroy(opened);
   }
   // It is written once: the file is not empty any more.
-  CHECK(sptile_tools_convert(matrix, nullptr, fd, &options, nullptr) == SPTILE_USAGE);
+  CHECK(sptile_tools_convert(matrix, nullptr, fd, &options, nullptr) == SPTILE_STATUS_USAGE);
   CHECK(says("not an empty file"));
   ::close(fd);
-  CHECK(sptile_tools_convert(matrix, nullptr, fd, &options, nullptr) == SPTILE_IO);
-  CHECK(sptile_tools_convert(matrix, path.c_str(), -1, &options, nullptr) == SPTILE_USAGE);
+  CHECK(sptile_tools_convert(matrix, nullptr, fd, &options, nullptr) == SPTILE_STATUS_IO);
+  CHECK(sptile_tools_convert(matrix, path.c_str(), -1, &options, nullptr) == SPTILE_STATUS_USAGE);
   CHECK(says("overwrite"));
   options.overwrite = 1;
-  CHECK(sptile_tools_convert(matrix, path.c_str(), -1, &options, nullptr) == SPTILE_OK);
+  CHECK(sptile_tools_convert(matrix, path.c_str(), -1, &options, nullptr) == SPTILE_STATUS_OK);
   CHECK(files_in(folder) == 1);
   sptile_tools_matrix_destroy(matrix);
 }
@@ -212,11 +212,11 @@ TEST_CASE("ids of 64 bits, disorder and repeated places") {
   Given<std::int32_t> mixed = small();
   mixed.col = {3, 0, 2, 2};
   sptile_arrays a = mixed.arrays();
-  CHECK(refused(a) == SPTILE_BAD_INPUT);
-  a.disorder = SPTILE_SORT;
-  CHECK(refused(a) == SPTILE_BAD_INPUT);
-  CHECK(says("SPTILE_SUM"));
-  a.disorder = SPTILE_SUM;
+  CHECK(refused(a) == SPTILE_STATUS_BAD_INPUT);
+  a.disorder = SPTILE_DISORDER_SORT;
+  CHECK(refused(a) == SPTILE_STATUS_BAD_INPUT);
+  CHECK(says("SPTILE_DISORDER_SUM"));
+  a.disorder = SPTILE_DISORDER_SUM;
   sptile_tools_matrix* const matrix = copy(a);
   const sptile_arrays sorted = arrays_of(matrix);
   REQUIRE(sorted.nnz == 3);
@@ -229,21 +229,22 @@ TEST_CASE("values become the type that is asked for; those too large are counted
   Given<std::int32_t> a = small();
   a.values = {1e300, 2, 1e6, 4};
   sptile_tools_options options = SPTILE_TOOLS_OPTIONS_INIT;
-  options.dtype = SPTILE_F16;
+  options.dtype = SPTILE_DTYPE_F16;
   sptile_tools_matrix* const matrix = copy(a.arrays());
   const TemporaryFolder folder;
   sptile_tools_report report{};
   report.size = sizeof report;
-  CHECK(sptile_tools_convert(matrix, (folder / "a.h5").c_str(), -1, &options, &report) == SPTILE_OK);
+  CHECK(sptile_tools_convert(matrix, (folder / "a.h5").c_str(), -1, &options, &report) == SPTILE_STATUS_OK);
   CHECK(report.overflowed == 2);
   options.strict = 1;
-  CHECK(sptile_tools_convert(matrix, (folder / "b.h5").c_str(), -1, &options, &report) == SPTILE_BAD_INPUT);
+  CHECK(sptile_tools_convert(matrix, (folder / "b.h5").c_str(), -1, &options, &report) ==
+        SPTILE_STATUS_BAD_INPUT);
   CHECK(files_in(folder) == 1);
   sptile_tools_matrix_destroy(matrix);
   options = SPTILE_TOOLS_OPTIONS_INIT;
-  options.dtype = SPTILE_F32;
+  options.dtype = SPTILE_DTYPE_F32;
   sptile_tools_matrix* const narrow = copy(a.arrays(), &options);
-  CHECK(arrays_of(narrow).value_dtype == SPTILE_F32);
+  CHECK(arrays_of(narrow).value_dtype == SPTILE_DTYPE_F32);
   sptile_tools_matrix_destroy(narrow);
 }
 
@@ -256,8 +257,8 @@ TEST_CASE("an order is a permutation, the same for the same seed, and measured")
   options.seed = 5;
   sptile_tools_quality before{}, after{};
   before.size = after.size = sizeof before;
-  REQUIRE(sptile_tools_reorder(matrix, &options, first.data(), &before, &after) == SPTILE_OK);
-  REQUIRE(sptile_tools_reorder(matrix, &options, second.data(), nullptr, nullptr) == SPTILE_OK);
+  REQUIRE(sptile_tools_reorder(matrix, &options, first.data(), &before, &after) == SPTILE_STATUS_OK);
+  REQUIRE(sptile_tools_reorder(matrix, &options, second.data(), nullptr, nullptr) == SPTILE_STATUS_OK);
   CHECK(first == second);
   sorted = first;
   std::ranges::sort(sorted);
@@ -268,7 +269,7 @@ TEST_CASE("an order is a permutation, the same for the same seed, and measured")
   CHECK(after.windows[0].distinct_columns > before.windows[0].distinct_columns);
   CHECK(after.bandwidth > before.bandwidth);
   options.method = "identity";
-  REQUIRE(sptile_tools_reorder(matrix, &options, second.data(), nullptr, nullptr) == SPTILE_OK);
+  REQUIRE(sptile_tools_reorder(matrix, &options, second.data(), nullptr, nullptr) == SPTILE_STATUS_OK);
   CHECK(second == all);
   sptile_tools_matrix_destroy(matrix);
 }
@@ -284,12 +285,12 @@ TEST_CASE("whoever is told how far the work is may cancel it, and no file stays"
   options.progress = [](void* user, const char* phase, std::int64_t, std::int64_t) {
     return ++*static_cast<int*>(user) > 2 && phase != nullptr ? 1 : 0;
   };
-  CHECK(sptile_tools_convert(matrix, (folder / "a.h5").c_str(), -1, &options, nullptr) == SPTILE_IO);
+  CHECK(sptile_tools_convert(matrix, (folder / "a.h5").c_str(), -1, &options, nullptr) == SPTILE_STATUS_IO);
   CHECK(says("cancelled"));
   CHECK(calls > 2);
   CHECK(files_in(folder) == 0);
   std::vector<std::int32_t> order(static_cast<std::size_t>(a.rows), -1);
-  CHECK(sptile_tools_reorder(matrix, &options, order.data(), nullptr, nullptr) == SPTILE_IO);
+  CHECK(sptile_tools_reorder(matrix, &options, order.data(), nullptr, nullptr) == SPTILE_STATUS_IO);
   CHECK(std::ranges::all_of(order, [](std::int32_t row) { return row == -1; }));
   sptile_tools_matrix_destroy(matrix);
 }
@@ -302,7 +303,7 @@ TEST_CASE("several threads convert at a time") {
   for (int i = 0; i < 4; ++i)
     threads.emplace_back([&, i] {
       const std::string path = folder / std::to_string(i).append(".h5");
-      if (sptile_tools_convert(matrix, path.c_str(), -1, nullptr, nullptr) == SPTILE_OK) ++done;
+      if (sptile_tools_convert(matrix, path.c_str(), -1, nullptr, nullptr) == SPTILE_STATUS_OK) ++done;
     });
   for (std::thread& thread : threads) thread.join();
   CHECK(done == 4);
@@ -316,17 +317,17 @@ TEST_CASE("arrays that break the format are refused with the place") {
     change(a);
     return refused(a.arrays());
   };
-  CHECK(with([](auto& a) { a.row[0] = 1; }) == SPTILE_BAD_INPUT);
+  CHECK(with([](auto& a) { a.row[0] = 1; }) == SPTILE_STATUS_BAD_INPUT);
   CHECK(says("row_ptr[0] is 1"));
-  CHECK(with([](auto& a) { a.row[1] = 1 << 30; }) == SPTILE_BAD_INPUT);
+  CHECK(with([](auto& a) { a.row[1] = 1 << 30; }) == SPTILE_STATUS_BAD_INPUT);
   CHECK(says("row_ptr[1]"));
-  CHECK(with([](auto& a) { a.row[1] = -5; }) == SPTILE_BAD_INPUT);
-  CHECK(with([](auto& a) { a.row[2] = 1; }) == SPTILE_BAD_INPUT);
-  CHECK(with([](auto& a) { a.row[3] = 3; }) == SPTILE_BAD_INPUT);
+  CHECK(with([](auto& a) { a.row[1] = -5; }) == SPTILE_STATUS_BAD_INPUT);
+  CHECK(with([](auto& a) { a.row[2] = 1; }) == SPTILE_STATUS_BAD_INPUT);
+  CHECK(with([](auto& a) { a.row[3] = 3; }) == SPTILE_STATUS_BAD_INPUT);
   CHECK(says("number of entries, 4"));
-  CHECK(with([](auto& a) { a.col[2] = 4; }) == SPTILE_BAD_INPUT);
+  CHECK(with([](auto& a) { a.col[2] = 4; }) == SPTILE_STATUS_BAD_INPUT);
   CHECK(says("col_idx[2] is 4"));
-  CHECK(with([](auto& a) { a.col[2] = -1; }) == SPTILE_BAD_INPUT);
+  CHECK(with([](auto& a) { a.col[2] = -1; }) == SPTILE_STATUS_BAD_INPUT);
 }
 
 TEST_CASE("calls that make no sense are refused, and say what would be right") {
@@ -336,19 +337,19 @@ TEST_CASE("calls that make no sense are refused, and say what would be right") {
     change(arrays);
     return refused(arrays);
   };
-  CHECK(with([](auto& x) { x.size = 3; }) == SPTILE_USAGE);
-  CHECK(with([](auto& x) { x.rows = -1; }) == SPTILE_USAGE);
-  CHECK(with([](auto& x) { x.rows = std::int64_t{1} << 40; }) == SPTILE_UNSUPPORTED);
-  CHECK(with([](auto& x) { x.nnz = -1; }) == SPTILE_USAGE);
-  CHECK(with([](auto& x) { x.row = nullptr; }) == SPTILE_USAGE);
-  CHECK(with([](auto& x) { x.col = nullptr; }) == SPTILE_USAGE);
-  CHECK(with([](auto& x) { x.values = nullptr; }) == SPTILE_USAGE);
-  CHECK(with([](auto& x) { x.value_dtype = 99; }) == SPTILE_USAGE);
-  CHECK(with([](auto& x) { x.layout = SPTILE_COO; }) == SPTILE_USAGE);
-  CHECK(with([](auto& x) { x.device = SPTILE_CUDA; }) == SPTILE_USAGE);
-  CHECK(with([](auto& x) { x.row_dtype = SPTILE_F32; }) == SPTILE_USAGE);
-  CHECK(with([](auto& x) { x.disorder = 3; }) == SPTILE_USAGE);
-  CHECK(with([](auto& x) { x.reserved = 1; }) == SPTILE_USAGE);
+  CHECK(with([](auto& x) { x.size = 3; }) == SPTILE_STATUS_USAGE);
+  CHECK(with([](auto& x) { x.rows = -1; }) == SPTILE_STATUS_USAGE);
+  CHECK(with([](auto& x) { x.rows = std::int64_t{1} << 40; }) == SPTILE_STATUS_UNSUPPORTED);
+  CHECK(with([](auto& x) { x.nnz = -1; }) == SPTILE_STATUS_USAGE);
+  CHECK(with([](auto& x) { x.row = nullptr; }) == SPTILE_STATUS_USAGE);
+  CHECK(with([](auto& x) { x.col = nullptr; }) == SPTILE_STATUS_USAGE);
+  CHECK(with([](auto& x) { x.values = nullptr; }) == SPTILE_STATUS_USAGE);
+  CHECK(with([](auto& x) { x.value_dtype = 99; }) == SPTILE_STATUS_USAGE);
+  CHECK(with([](auto& x) { x.layout = SPTILE_LAYOUT_COO; }) == SPTILE_STATUS_USAGE);
+  CHECK(with([](auto& x) { x.device = SPTILE_DEVICE_CUDA; }) == SPTILE_STATUS_USAGE);
+  CHECK(with([](auto& x) { x.row_dtype = SPTILE_DTYPE_F32; }) == SPTILE_STATUS_USAGE);
+  CHECK(with([](auto& x) { x.disorder = 3; }) == SPTILE_STATUS_USAGE);
+  CHECK(with([](auto& x) { x.reserved = 1; }) == SPTILE_STATUS_USAGE);
 
   sptile_tools_matrix* const matrix = copy(a.arrays());
   const TemporaryFolder folder;
@@ -358,48 +359,51 @@ TEST_CASE("calls that make no sense are refused, and say what would be right") {
     change(options);
     return sptile_tools_convert(matrix, path.c_str(), -1, &options, nullptr);
   };
-  CHECK(converted([](auto& o) { o.size = 0; }) == SPTILE_USAGE);
-  CHECK(converted([](auto& o) { o.threads = -1; }) == SPTILE_USAGE);
-  CHECK(converted([](auto& o) { o.window_rows = 1 << 20; }) == SPTILE_USAGE);
-  CHECK(converted([](auto& o) { o.transpose = 3; }) == SPTILE_USAGE);
-  CHECK(converted([](auto& o) { o.dtype = SPTILE_I32; }) == SPTILE_USAGE);
-  CHECK(converted([](auto& o) { o.formats = "bitcf"; }) == SPTILE_USAGE);
+  CHECK(converted([](auto& o) { o.size = 0; }) == SPTILE_STATUS_USAGE);
+  CHECK(converted([](auto& o) { o.threads = -1; }) == SPTILE_STATUS_USAGE);
+  CHECK(converted([](auto& o) { o.window_rows = 1 << 20; }) == SPTILE_STATUS_USAGE);
+  CHECK(converted([](auto& o) { o.transpose = 3; }) == SPTILE_STATUS_USAGE);
+  CHECK(converted([](auto& o) { o.dtype = SPTILE_DTYPE_I32; }) == SPTILE_STATUS_USAGE);
+  CHECK(converted([](auto& o) { o.formats = "bitcf"; }) == SPTILE_STATUS_USAGE);
   CHECK(says("bittcf"));
-  CHECK(converted([](auto& o) { o.formats = "tall:-3"; }) == SPTILE_USAGE);
-  CHECK(converted([](auto& o) { o.method = "rmc"; }) == SPTILE_USAGE);
+  CHECK(converted([](auto& o) { o.formats = "tall:-3"; }) == SPTILE_STATUS_USAGE);
+  CHECK(converted([](auto& o) { o.method = "rmc"; }) == SPTILE_STATUS_USAGE);
   CHECK(says("rcm"));
-  CHECK(converted([](auto& o) { o.preset = "fast"; }) == SPTILE_USAGE);
-  CHECK(converted([](auto& o) { o.settings = "x"; }) == SPTILE_USAGE);
+  CHECK(converted([](auto& o) { o.preset = "fast"; }) == SPTILE_STATUS_USAGE);
+  CHECK(converted([](auto& o) { o.settings = "x"; }) == SPTILE_STATUS_USAGE);
   sptile_tools_report report{};
-  CHECK(sptile_tools_convert(matrix, path.c_str(), -1, nullptr, &report) == SPTILE_USAGE);
+  CHECK(sptile_tools_convert(matrix, path.c_str(), -1, nullptr, &report) == SPTILE_STATUS_USAGE);
   CHECK(files_in(folder) == 0);
-  CHECK(sptile_tools_convert(matrix, (folder / "none/a.h5").c_str(), -1, nullptr, nullptr) == SPTILE_IO);
-  CHECK(sptile_tools_convert(matrix, (folder / "a.mtx").c_str(), -1, nullptr, nullptr) == SPTILE_USAGE);
-  CHECK(sptile_tools_convert(matrix, nullptr, -1, nullptr, nullptr) == SPTILE_USAGE);
-  CHECK(sptile_tools_convert(nullptr, path.c_str(), -1, nullptr, nullptr) == SPTILE_USAGE);
-  CHECK(sptile_tools_reorder(matrix, nullptr, nullptr, nullptr, nullptr) == SPTILE_USAGE);
-  CHECK(sptile_tools_reorder(nullptr, nullptr, nullptr, nullptr, nullptr) == SPTILE_USAGE);
+  CHECK(sptile_tools_convert(matrix, (folder / "none/a.h5").c_str(), -1, nullptr, nullptr) ==
+        SPTILE_STATUS_IO);
+  CHECK(sptile_tools_convert(matrix, (folder / "a.mtx").c_str(), -1, nullptr, nullptr) ==
+        SPTILE_STATUS_USAGE);
+  CHECK(sptile_tools_convert(matrix, nullptr, -1, nullptr, nullptr) == SPTILE_STATUS_USAGE);
+  CHECK(sptile_tools_convert(nullptr, path.c_str(), -1, nullptr, nullptr) == SPTILE_STATUS_USAGE);
+  CHECK(sptile_tools_reorder(matrix, nullptr, nullptr, nullptr, nullptr) == SPTILE_STATUS_USAGE);
+  CHECK(sptile_tools_reorder(nullptr, nullptr, nullptr, nullptr, nullptr) == SPTILE_STATUS_USAGE);
   sptile_tools_matrix_destroy(matrix);
   sptile_tools_matrix_destroy(nullptr);
 
   sptile_tools_matrix* none = nullptr;
-  CHECK(sptile_tools_read(nullptr, nullptr, &none) == SPTILE_USAGE);
-  CHECK(sptile_tools_read("a.mtx", nullptr, nullptr) == SPTILE_USAGE);
-  CHECK(sptile_tools_read((folder / "a.mtx").c_str(), nullptr, &none) == SPTILE_IO);
-  CHECK(sptile_tools_read(folder.path().c_str(), nullptr, &none) == SPTILE_IO);
-  CHECK(sptile_tools_read("-", nullptr, &none) == SPTILE_IO);  // a file of that name, not standard input
+  CHECK(sptile_tools_read(nullptr, nullptr, &none) == SPTILE_STATUS_USAGE);
+  CHECK(sptile_tools_read("a.mtx", nullptr, nullptr) == SPTILE_STATUS_USAGE);
+  CHECK(sptile_tools_read((folder / "a.mtx").c_str(), nullptr, &none) == SPTILE_STATUS_IO);
+  CHECK(sptile_tools_read(folder.path().c_str(), nullptr, &none) == SPTILE_STATUS_IO);
+  CHECK(sptile_tools_read("-", nullptr, &none) ==
+        SPTILE_STATUS_IO);  // a file of that name, not standard input
   std::ofstream(folder / "bad.mtx") << "%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1\n";
-  CHECK(sptile_tools_read((folder / "bad.mtx").c_str(), nullptr, &none) == SPTILE_BAD_INPUT);
+  CHECK(sptile_tools_read((folder / "bad.mtx").c_str(), nullptr, &none) == SPTILE_STATUS_BAD_INPUT);
   CHECK(says(":3"));
-  CHECK(sptile_tools_copy(nullptr, nullptr, &none) == SPTILE_USAGE);
-  CHECK(sptile_tools_arrays(nullptr, nullptr) == SPTILE_USAGE);
+  CHECK(sptile_tools_copy(nullptr, nullptr, &none) == SPTILE_STATUS_USAGE);
+  CHECK(sptile_tools_arrays(nullptr, nullptr) == SPTILE_STATUS_USAGE);
   CHECK(none == nullptr);
 }
 
 TEST_CASE("a message is that of its library and its thread") {
-  CHECK(sptile_matrix_open(nullptr, nullptr, nullptr) == SPTILE_USAGE);
+  CHECK(sptile_matrix_open(nullptr, nullptr, nullptr) == SPTILE_STATUS_USAGE);
   const std::string theirs = sptile_last_error();
-  CHECK(sptile_tools_arrays(nullptr, nullptr) == SPTILE_USAGE);
+  CHECK(sptile_tools_arrays(nullptr, nullptr) == SPTILE_STATUS_USAGE);
   CHECK(sptile_last_error() == theirs);
   CHECK(says("sptile_tools_arrays"));
   std::string elsewhere = "?";

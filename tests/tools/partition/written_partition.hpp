@@ -1,4 +1,4 @@
-// Partitions on disk, made of small matrices.
+// Partitions of small matrices on disk.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -22,7 +22,7 @@
 
 namespace sptile::tests {
 
-/// Writes a folder as `sptile partition` does.
+/// Writes a directory as `sptile partition` does.
 inline tools::PartitionDescription write_parts(const formats::CsrView& a, const reorder::Division& division,
                                                const std::string& out) {
   auto folder = formats::AtomicFolder::create(out, false, tools::is_partition_file);
@@ -37,7 +37,7 @@ inline tools::PartitionDescription write_parts(const formats::CsrView& a, const 
   return *written;
 }
 
-/// A part for each row, at random; of some parts perhaps none.
+/// Returns a random part for each row; some parts may be empty.
 inline std::vector<std::int32_t> random_parts(std::int64_t rows, std::int32_t parts, std::uint64_t seed) {
   RandomStream random(seed);
   std::vector<std::int32_t> part(static_cast<std::size_t>(rows));
@@ -45,7 +45,7 @@ inline std::vector<std::int32_t> random_parts(std::int64_t rows, std::int32_t pa
   return part;
 }
 
-/// What is wrong with a folder, a line for each check that fails: "CODE where: name: message".
+/// Returns a line for each failed check of a directory: "CODE where: name: message".
 inline std::string complaints(const std::string& folder) {
   std::vector<tools::BundleCheck> checks;
   static_cast<void>(tools::check_partition(folder, nullptr, checks));
@@ -57,14 +57,14 @@ inline std::string complaints(const std::string& folder) {
   return text;
 }
 
-/// Replaces a file that is only to be read.
+/// Replaces a read-only file.
 inline void replace(const std::string& path, std::span<const std::byte> bytes) {
   std::filesystem::remove(path);
   std::ofstream(path, std::ios::binary)
       .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
 
-/// Changes the numbers of an array of a part, and makes the header and all hashes fit.
+/// Changes the numbers of an array of a part, and corrects the header and all hashes.
 template <class T>
 void forge(const std::string& file, const std::string& path,
            const std::function<void(std::span<T>)>& change) {

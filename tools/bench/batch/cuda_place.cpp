@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "tools/bench/batch/place.hpp"
+#include "tools/bench/batch/timing.hpp"
 #include "tools/bench/bench_device.hpp"
-#include "tools/bench/layers/timing.hpp"
 
 namespace sptile::tools::batch {
 namespace {
@@ -14,7 +14,7 @@ class CudaPlace : public Place {
   [[nodiscard]] Device device() const override { return Device::cuda; }
   void* put(const void* from, std::size_t bytes) override {
     void* const to = memory_.emplace_back(from, bytes).get();
-    expect(cudaDeviceSynchronize());  // the stream of the products waits for no other
+    expect(cudaDeviceSynchronize());  // the products' stream waits for no other stream
     return to;
   }
   void write(void* to, const void* from, std::size_t bytes) override {
@@ -24,12 +24,12 @@ class CudaPlace : public Place {
   void read(void* to, const void* from, std::size_t bytes) override {
     expect(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost));
   }
-  void run(const Step& step) override { layers::run({launch_of(step)}); }
-  double call_us(const Step& step) override { return layers::stream_us({launch_of(step)}); }
-  std::optional<double> graph_us(const Step& step) override { return layers::graph_us({launch_of(step)}, 0); }
+  void run(const Step& step) override { timing::run({launch_of(step)}); }
+  double call_us(const Step& step) override { return timing::stream_us({launch_of(step)}); }
+  std::optional<double> graph_us(const Step& step) override { return timing::graph_us({launch_of(step)}, 0); }
 
  private:
-  static layers::Launch launch_of(const Step& step) {
+  static timing::Launch launch_of(const Step& step) {
     return [step](cudaStream_t stream) { step(stream); };
   }
 

@@ -1,4 +1,4 @@
-// Where products run: memory for their operands, and how long they take there.
+// Execution places: memory for operands, and timing.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace sptile::tools::batch {
 
-/// Does some products, one after the other, on a stream of the place.
+/// Runs products in sequence on a stream of the place.
 using Step = std::function<void(void* stream)>;
 
 class Place {
@@ -22,22 +22,22 @@ class Place {
   virtual ~Place() = default;
 
   [[nodiscard]] virtual Device device() const = 0;
-  /// Memory with a copy of host memory, as long as the place lives.
+  /// Returns a copy of host memory that is valid until the place is destroyed.
   virtual void* put(const void* from, std::size_t bytes) = 0;
-  /// Copies host memory there, and back.
+  /// Copy from and to host memory.
   virtual void write(void* to, const void* from, std::size_t bytes) = 0;
   virtual void read(void* to, const void* from, std::size_t bytes) = 0;
-  /// Does a step once, and waits for it.
+  /// Runs a step once and waits for it.
   virtual void run(const Step& step) = 0;
-  /// Median microseconds of a step that is called from the host, one call following the other.
+  /// Returns the median microseconds of a step that the host enqueues repeatedly.
   virtual double call_us(const Step& step) = 0;
-  /// The same of a step that was captured in a CUDA graph; nothing on the host.
+  /// Returns the median microseconds of a step captured in a CUDA graph; nullopt on the host.
   virtual std::optional<double> graph_us(const Step& step) = 0;
 };
 
 std::unique_ptr<Place> host_place();
 
-/// CUDA device 0. Errc::device where there is none, or where sptile was built without CUDA.
+/// Returns CUDA device 0. Errc::device if there is none, or if sptile was built without CUDA.
 Result<std::unique_ptr<Place>> cuda_place();
 
 }  // namespace sptile::tools::batch

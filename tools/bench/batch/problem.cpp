@@ -11,7 +11,7 @@ std::int64_t below(std::int64_t bound, Random& random) {
   return std::uniform_int_distribution<std::int64_t>(0, bound - 1)(random);
 }
 
-/// A matrix with entries in these columns of each row, and random values.
+/// Returns a matrix with entries in the given columns of each row, and random values.
 Member part_of(std::int64_t cols, const std::vector<std::set<std::int32_t>>& columns, Random& random) {
   Member part;
   part.rows = std::ssize(columns);
@@ -36,7 +36,7 @@ Member molecule(std::int64_t atoms, Random& random) {
   return part_of(atoms, bonds, random);
 }
 
-/// A matrix with so many entries in each row, in any columns.
+/// Returns a matrix with `row_entries` entries at random columns of each row.
 Member sampled(std::int64_t rows, std::int64_t cols, std::int64_t row_entries, Random& random) {
   std::vector<std::set<std::int32_t>> columns(static_cast<std::size_t>(rows));
   for (std::set<std::int32_t>& row : columns)
@@ -44,11 +44,11 @@ Member sampled(std::int64_t rows, std::int64_t cols, std::int64_t row_entries, R
   return part_of(cols, columns, random);
 }
 
-/// Distances and lengths, squared and added up.
+/// Sums of squared differences and of squared lengths.
 struct Sums {
   double difference = 0, length = 0;
 
-  /// Adds those of a matrix; b and c point to what belongs to it.
+  /// Adds the sums of a matrix; b and c point to its operands.
   void add(const Member& a, std::int64_t n, const float* b, const float* c) {
     std::vector<double> exact(static_cast<std::size_t>(n));
     for (std::size_t r = 0; r < static_cast<std::size_t>(a.rows); ++r) {

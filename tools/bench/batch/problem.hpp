@@ -1,4 +1,4 @@
-// Random batches of matrices, and what a product with each must give.
+// Random batches of matrices, and the expected products.
 #pragma once
 
 #include <cstdint>
@@ -16,32 +16,32 @@ struct Member {
   std::vector<float> values;
 };
 
-/// Matrices that are multiplied together. Operands and results of all stand in one array each.
+/// Matrices that are multiplied together. Their operands and results are concatenated.
 struct Problem {
   std::string name;
-  bool stacked = false;  ///< all are multiplied with the same B; else each with its own rows of it
+  bool stacked = false;  ///< all are multiplied by the same B; otherwise each by its own rows of B
   std::vector<Member> parts;
 
-  [[nodiscard]] std::int64_t rows() const;  ///< of C
+  [[nodiscard]] std::int64_t rows() const;  ///< rows of C
   [[nodiscard]] std::int64_t cols() const;  ///< rows of B
   [[nodiscard]] std::int64_t entries() const;
 };
 
 using Random = std::mt19937_64;
 
-/// Numbers in -1..1.
+/// Returns random numbers in (-1, 1).
 std::vector<float> random_numbers(std::int64_t count, Random& random);
 
-/// Molecules: each atom is bonded with the one before, and some with others; bonds go both ways.
+/// Returns molecules: each atom is bonded to the previous one, and some to others, in both directions.
 Problem molecules(std::int64_t count, std::int64_t atoms, Random& random);
 
-/// Projections of the heads of one layer of attention, 64 x 768, of which a tenth of the weights is left.
+/// Returns the projections of the heads of one attention layer, 64 x 768, pruned to a tenth of the weights.
 Problem pruned_layers(Random& random);
 
-/// Neighbours that were sampled: 32 times 1024 nodes, each with 10 among 4096.
+/// Returns sampled neighborhoods: 32 matrices of 1024 nodes with 10 neighbors each out of 4096.
 Problem mini_batches(Random& random);
 
-/// ||C - A B|| / ||A B||, A B summed up in double, matrix by matrix. B and C have n columns.
+/// Returns ||C - A B|| / ||A B||, with A B computed in double, matrix by matrix. B and C have n columns.
 double error_of(const Problem& problem, std::int64_t n, const std::vector<float>& b,
                 const std::vector<float>& c);
 

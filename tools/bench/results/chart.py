@@ -4,7 +4,8 @@ from xml.sax.saxutils import escape
 
 WIDTH = 760
 LEFT, RIGHT, TOP, BASE = 56, 16, 76, 268  # the plot area; BASE is the y coordinate of zero
-GREY, ORANGE, BLUE, GREEN = "#9aa5b1", "#e69f00", "#0072b2", "#009e73"  # distinct with colour vision deficiencies
+# distinguishable with color vision deficiencies
+GREY, ORANGE, BLUE, GREEN = "#9aa5b1", "#e69f00", "#0072b2", "#009e73"
 COLOURS = {2: (GREY, BLUE), 3: (GREY, ORANGE, BLUE), 4: (GREY, ORANGE, BLUE, GREEN)}  # by number of series
 CAPTION, CAPTION_LINE = 44, 16  # distance of the caption from the plot, and of its lines
 

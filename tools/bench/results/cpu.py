@@ -9,7 +9,7 @@ THREADS = (1, 2)
 CASES = [(kind, threads) for kind in TYPES for threads in THREADS]
 CASE_HEADS = [f"{kind}, {threads} thread{'s' if threads > 1 else ''}" for kind, threads in CASES]
 MEGABYTE = 1e6
-SIZES = (  # of A, B and C together
+SIZES = (  # total bytes of A, B and C
     ("up to 1 MB", 0, MEGABYTE),
     ("1 to 10 MB", MEGABYTE, 10 * MEGABYTE),
     ("over 10 MB", 10 * MEGABYTE, float("inf")),
@@ -102,7 +102,7 @@ def cpu_processors(results):
 
 
 def cpu_slower(results):
-    """Cases in which oneMKL is faster, and the slowest of each N."""
+    """Returns cases in which oneMKL is faster, and the slowest of each N."""
 
     def line(processor, n):
         rows = [row for row in _rows(results, processor=processor, n=n) if row["mkl_us"]]
@@ -123,7 +123,7 @@ def cpu_slower(results):
 
 
 def cpu_bandwidth(results):
-    """Bandwidth over that of a read of the same size, by size."""
+    """Returns the bandwidth over that of a read of the same size, by size."""
 
     def cell(rows, kind, threads):
         own = [row for row in rows if (row["type"], row["threads"]) == (kind, str(threads))]

@@ -33,14 +33,14 @@ def _case(results, device, op, kind, n):
 
 
 def _over_cusparse(rows):
-    """Speedups of the automatically chosen kernel over cuSPARSE."""
+    """Returns speedups of the automatically chosen kernel over cuSPARSE."""
     if "auto_us" in rows[0]:
         return ratios(rows, "cusparse_us", "auto_us")
     return ratios(rows, "over_cusparse", "chosen_over_best")
 
 
 def _over_public(rows):
-    """Speedups of the automatically chosen kernel over the fastest public kernel of each matrix."""
+    """Returns speedups of the automatically chosen kernel over the fastest public kernel of each matrix."""
     if "auto_us" in rows[0]:
         return ratios(rows, "public_us", "auto_us")
     return ratios(rows, "over_best_public", "chosen_over_best")
@@ -53,7 +53,7 @@ def _public_over_cusparse(rows):
 
 
 def _loss(rows):
-    """Times of the automatically chosen kernel over those of the fastest kernel of sptile."""
+    """Returns times of the automatically chosen kernel over those of the fastest kernel of sptile."""
     return ratios(rows, "auto_us", "best_us") if "auto_us" in rows[0] else values(rows, "chosen_over_best")
 
 
@@ -104,7 +104,7 @@ def h200_headline(results):
 
 
 def _outliers(results, device):
-    """Names the matrices that dominate a mean of SDDMM over cuSPARSE."""
+    """Returns the matrices that dominate a mean of SDDMM over cuSPARSE."""
     rows = results.rows(device, op="sddmm")
     found = {}
     for row, ratio in zip(rows, _over_cusparse(rows), strict=True):
@@ -126,7 +126,7 @@ def h200_outliers(results):
 
 
 def h100_losses(results):
-    """The two matrices of each case with the lowest speedup over the best public kernel."""
+    """Returns the two matrices of each case with the lowest speedup over the best public kernel."""
     lines = []
     for op, kind, n in H100:
         rows = sorted(
@@ -163,7 +163,7 @@ def h100_losses(results):
 
 
 def h100_kernels(results):
-    """How often each kernel is the fastest."""
+    """Returns the number of cases in which each kernel is the fastest."""
     spmm, sddmm = (results.rows("h100", op=op, type="f32") for op in ("spmm", "sddmm"))
     lines = []
     for name, rows in (("SpMM, f32", spmm), ("SpMM, f16", results.rows("h100", type="f16")), ("SDDMM, f32", sddmm)):
@@ -176,7 +176,7 @@ def h100_kernels(results):
 
 
 def h200_graph(results):
-    """Speedups with both sides captured in CUDA graphs."""
+    """Returns speedups with both sides captured in CUDA graphs."""
     lines = []
     for n in (1, 8, 32, 128):
         captured = [row for row in _case(results, "h200", "spmm", "f32", n) if row["graph_us"]]
@@ -192,7 +192,7 @@ def h200_graph(results):
 
 
 def h200_choice(results):
-    """What the cost model loses on matrices that its constants were fitted on, and on the others."""
+    """Returns the loss of the cost model on matrices that its constants were fitted on, and on the others."""
     lines = []
     cases = {
         ("spmm", "f32"): "SpMM, f32",
@@ -228,7 +228,7 @@ def h200_choice(results):
 
 
 def h200_bound(results):
-    """Median time over the bandwidth bound, by kernel."""
+    """Returns the median time over the bandwidth bound, by kernel."""
     lines = []
     for kernel in ("csr.rows", "csr.direct", "bittcf.staged", "bmat.staged", "tall.staged", "tall.wgmma"):
         cells = [f"`{kernel}`"]
@@ -280,7 +280,7 @@ def orders(results):
 
 
 def _counts(counts):
-    """Says how many matrices each N has, given pairs of N and a number of matrices."""
+    """Returns the number of matrices for each N, given pairs of N and a number of matrices."""
     by_count = {}
     for n, count in counts:
         by_count.setdefault(count, []).append(str(n))

@@ -1,5 +1,5 @@
-// The products that cpu_vendors.py times, each with prepared arguments, and the loop that times them. The
-// script compiles this file for the machine at hand.
+// Products that cpu_vendors.py times, with prepared arguments, and the timing loop. The script compiles this
+// file for the current machine.
 #include <chrono>
 #include <cstdint>
 
@@ -50,7 +50,7 @@ struct Reading {
   int threads;
 };
 
-// Four cache lines at a time, so that no addition waits for the last.
+// Four cache lines per iteration, to hide the latency of the additions.
 std::uint64_t sum_of(const std::uint64_t* first, const std::uint64_t* last) {
   constexpr int kLanes = 32;
   std::uint64_t lanes[kLanes] = {};

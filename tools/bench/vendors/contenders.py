@@ -59,9 +59,9 @@ class Sptile(_Native):
     def __init__(self, setup, case, layout):
         n = case.b.shape[1]
         dtype, source = case.a.dtype.name, case.a
-        if layout != "csr":  # stored first; auto chooses from all
+        if layout != "csr":  # the stored format is first; auto chooses from all
             source = self.sptile.convert(case.a, formats="all" if layout == "auto" else layout, dtype=dtype)
-        layout = layout.split(":")[0]  # without the parameter that it was stored with
+        layout = layout.split(":")[0]  # without the parameter with which it was stored
         self._plan = self.sptile.plan(source, n, dtype=dtype, threads=case.threads, format=layout)
         self.kernel = self._plan.kernel
         self._operands = self.library.Operands()
@@ -103,7 +103,8 @@ class Mkl(_Native):
 
     @classmethod
     def load(cls, setup):
-        # As Eigen and the read: threads of a second OpenMP runtime would take cores from the first while they wait.
+        # Use GNU's OpenMP like Eigen and the read: waiting threads of a second OpenMP runtime would occupy
+        # cores.
         os.environ["MKL_THREADING_LAYER"] = "GNU"
         cls.library = ctypes.CDLL(str(cls._find(setup.mkl)), mode=ctypes.RTLD_GLOBAL)
         text = ctypes.create_string_buffer(200)
@@ -114,7 +115,7 @@ class Mkl(_Native):
     @classmethod
     def _kernels(cls):
         """Returns the name of the library of kernels that oneMKL selects for this processor, "" if linked statically."""
-        cls.library.mkl_sparse_optimize(None)  # fails, after the selection
+        cls.library.mkl_sparse_optimize(None)  # fails, but only after the selection
         found = re.search(r"libmkl_(def|mc3|avx\d+)\b", Path("/proc/self/maps").read_text())
         return found.group(0) if found else ""
 

@@ -1,5 +1,5 @@
 // Eigen's product of a row-major sparse and a row-major dense matrix for cpu_vendors.py, which compiles this
-// file for the machine at hand where Eigen is installed.
+// file for the current machine if Eigen is installed.
 #include <Eigen/SparseCore>
 #include <cstdint>
 
@@ -41,7 +41,7 @@ int run_eigen_f64(const void* product) { return run_eigen<double>(product); }
 
 void eigen_threads(int threads) { Eigen::setNbThreads(threads); }
 
-/// Major, minor or patch version.
+/// Returns the major, minor or patch version.
 int eigen_version(int part) {
   constexpr int kVersion[] = {EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION};
   return kVersion[part];

@@ -64,7 +64,7 @@ void for_each_place(const CommandNode& command, const std::function<void(const P
   const CommandNode complete = with_help(command);
   Place root{{complete.name}, &complete, {}};
   for (const OptionNode& option : complete.options) root.options.push_back(&option);
-  for (const OptionNode& option : complete.below.front().options)  // those of every verb may precede it
+  for (const OptionNode& option : complete.below.front().options)  // options of every verb may precede it
     if (option.common && !is_named(root.options, option.names.front())) root.options.push_back(&option);
   visit_below(root, visit);
 }

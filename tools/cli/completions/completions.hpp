@@ -1,4 +1,4 @@
-// Scripts by which shells complete the command line, made from the command itself.
+// Shell completion scripts, generated from the command tree.
 #pragma once
 
 #include <functional>
@@ -22,23 +22,24 @@ std::string bash_script(const CommandNode& command);
 std::string zsh_script(const CommandNode& command);
 std::string fish_script(const CommandNode& command);
 
-/// A place in the command: itself, a verb, or a kind of one.
+/// A position in the command: the command, a verb, or a kind of a verb.
 struct Place {
-  std::vector<std::string> path;  ///< "sptile", "gen", "rmat"
+  std::vector<std::string> path;  ///< for example "sptile", "gen", "rmat"
   const CommandNode* node;
-  std::vector<const OptionNode*> options;  ///< all that may stand there, those of the verb of a kind, too
+  /// all valid options and positionals, including those of the kind's verb
+  std::vector<const OptionNode*> options;
 
   [[nodiscard]] std::vector<const OptionNode*> positionals() const;
-  [[nodiscard]] std::vector<const OptionNode*> flags() const;  ///< what begins with a dash
+  [[nodiscard]] std::vector<const OptionNode*> flags() const;  ///< those that begin with a dash
 };
 
-/// Calls `visit` for each place, the command first, a verb before its kinds.
+/// Calls `visit` for each position: the command first, and a verb before its kinds.
 void for_each_place(const CommandNode& command, const std::function<void(const Place&)>& visit);
 
-/// Puts a backslash before each of these characters.
+/// Escapes each of these characters with a backslash.
 std::string escape(std::string_view text, std::string_view characters);
 
-/// 'text', for the shells that end a quotation with ' alone: bash and zsh.
+/// Quotes a text with single quotes for bash and zsh.
 std::string quote(std::string_view text);
 
 }  // namespace sptile::tools::completions

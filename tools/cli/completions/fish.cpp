@@ -1,4 +1,4 @@
-// Completions of fish: a line for each option at each place.
+// Completions for fish: one line per option and position.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -37,10 +37,10 @@ end
 complete -c sptile -f
 )";
 
-// Inside '' fish knows \' and \\ alone.
+// Within '', fish supports only the escapes \' and \\.
 std::string fish_quote(std::string_view text) { return "'" + escape(text, "'\\") + "'"; }
 
-// The values of an option, and whether names of files go with them.
+// Returns the values of an option, and whether file names are completed.
 std::string arguments(const OptionNode& option) {
   if (!option.values.names.empty()) {
     const std::string names = fmt::format("{}", fmt::join(option.values.names, " "));

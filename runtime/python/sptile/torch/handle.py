@@ -95,12 +95,15 @@ def _free(function: Callable[[int], None], pointer: int) -> None:
 class _Call:
     """The operands of one run."""
 
-    __slots__ = ("operands", "pointer", "dense")
+    __slots__ = ("operands", "pointer", "dense", "slope", "values")
 
     def __init__(self) -> None:
         self.operands = c.Operands()
         self.pointer = ctypes.byref(self.operands)
         self.dense = [self.operands.dense[i] for i in range(c.MAX_OPERANDS)]
+        self.operands.set_attributes(slope=0.2)
+        self.slope = self.operands.attributes[0]
+        self.values = self.operands.values
 
 
 _run = c.lib.sptile_run
@@ -139,8 +142,9 @@ class Plan:
         for slot, operand in zip(call.dense, dense, strict=False):
             slot.data, slot.ld, slot.batch = operand or (None, 0, 0)
         operands = call.operands
-        operands.values, operands.values_batch = values, values_batch
-        operands.alpha, operands.beta, operands.slope = alpha, beta, slope
+        call.values.data, call.values.batch = values, values_batch
+        call.slope.value = slope
+        operands.alpha, operands.beta = alpha, beta
         if self._cuda:
             stream = torch._C._cuda_getCurrentRawStream(self.device.index)
             workspace, _kept = self._workspaces.get(stream) or self._workspace(stream)
@@ -271,19 +275,21 @@ class Handle:
         matrix, values = self._matrices.get(dtype) or self._matrix(dtype)
         options = c.PlanOptions(
             n=request.n,
-            m=request.m,
-            heads=request.heads,
             format=format.encode(),
             dense=DTYPES[request.dense],
             device=c.CUDA if cuda else c.CPU,
             ordinal=pattern.device.index or 0,
             threads=0 if cuda else torch.get_num_threads(),
+            stream=_stream(pattern.device),
+        )
+        options.set_attributes(
             precision=request.precision,
+            m=request.m,
+            heads=request.heads,
             score=request.score,
             activation=request.activation,
             transposed_weights=request.transposed_weights,
             order=c.ORDER_CSR,
-            stream=_stream(pattern.device),
         )
         pointer = ctypes.c_void_p()
         c.check(

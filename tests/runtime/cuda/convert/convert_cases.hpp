@@ -1,4 +1,4 @@
-// Matrices on which conversions are compared, and how.
+// Matrices for comparing conversions.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -17,7 +17,7 @@ struct ConvertCase {
   formats::Csr matrix;
 };
 
-/// Shapes with every kind of edge, small enough to be converted in every way.
+/// Returns shapes with every kind of edge case, small enough for all conversions.
 inline std::vector<ConvertCase> convert_cases() {
   Random random(77);
   std::vector<ConvertCase> cases;
@@ -60,7 +60,7 @@ inline std::vector<ConvertCase> convert_cases() {
   return cases;
 }
 
-/// Compares the arrays (in host memory) and parameters of a conversion with those of another.
+/// Compares the arrays (in host memory) and parameters of two conversions.
 inline void check_same(const formats::FormatData& expected, const formats::FormatView& view,
                        const Parameters& parameters) {
   CHECK(view.rows == expected.rows);

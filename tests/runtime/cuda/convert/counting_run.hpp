@@ -1,16 +1,16 @@
-// Counts what a conversion asks of a device.
+// Counts the device operations of a conversion.
 #pragma once
 
 #include "tests/runtime/cuda/convert/host_run.hpp"
 
 namespace sptile::test {
 
-/// What makes a small conversion slow: all but its entries.
+/// Fixed costs of a conversion, which dominate small ones.
 struct RunCounts {
   int launches = 0;  ///< kernels, sorts, sums, copies and fills
   int waits = 0;     ///< of the host for the device
   int kept = 0;      ///< allocations that outlive the run
-  int work = 0;      ///< allocations that go with it
+  int work = 0;      ///< temporary allocations
 };
 
 class CountingRun : public HostRun {

@@ -1,4 +1,4 @@
-// Entries in every form in which applications have them, and the matrix that must come out.
+// Entries in every form that applications use, and the expected matrix.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct Entries {
   [[nodiscard]] std::int64_t size() const { return std::ssize(row); }
 };
 
-/// The entries of a matrix in their order.
+/// Returns the entries of a matrix in order.
 inline Entries entries_of(const formats::Csr& a) {
   Entries e{a.rows, a.cols, {}, {}, {}};
   for (std::int64_t r = 0; r < a.rows; ++r)
@@ -32,7 +32,7 @@ inline Entries entries_of(const formats::Csr& a) {
   return e;
 }
 
-/// Entry i is entry chosen[i] of others.
+/// Returns entries of others: entry i is entry chosen[i].
 inline Entries choose(const Entries& e, const std::vector<std::int64_t>& chosen) {
   Entries result{e.rows, e.cols, {}, {}, {}};
   const std::size_t width = size_of(e.values.dtype());
@@ -48,7 +48,7 @@ inline Entries choose(const Entries& e, const std::vector<std::int64_t>& chosen)
   return result;
 }
 
-/// Numbers of entries, in any order, or in any order inside of rows.
+/// Returns the entry indices in random order, or in random order within rows.
 inline std::vector<std::int64_t> shuffled(const Entries& e, bool inside_rows, Random& random) {
   std::vector<std::int64_t> chosen(static_cast<std::size_t>(e.size()));
   std::iota(chosen.begin(), chosen.end(), 0);
@@ -60,7 +60,7 @@ inline std::vector<std::int64_t> shuffled(const Entries& e, bool inside_rows, Ra
   return chosen;
 }
 
-/// What the entries give on the CPU.
+/// Returns the matrix that the CPU assembles from the entries.
 inline formats::Csr summed(const Entries& e) {
   std::vector<std::int64_t> by_row(static_cast<std::size_t>(e.size()));
   std::iota(by_row.begin(), by_row.end(), 0);
@@ -78,7 +78,7 @@ inline formats::Csr summed(const Entries& e) {
   return a;
 }
 
-/// Numbers of 32 or 64 bits.
+/// Converts ids to 32 or 64 bits.
 inline std::vector<std::byte> as_ids(const std::vector<std::int64_t>& numbers, DType type) {
   const std::size_t width = size_of(type);
   std::vector<std::byte> bytes(width * numbers.size());
@@ -90,7 +90,7 @@ inline std::vector<std::byte> as_ids(const std::vector<std::int64_t>& numbers, D
   return bytes;
 }
 
-/// How entries are handed over.
+/// Form in which entries are passed.
 struct EntryForm {
   bool csr;
   DType row, col;
@@ -104,7 +104,7 @@ inline constexpr EntryForm kEntryForms[] = {{true, DType::i64, DType::i32},  {tr
                                             {false, DType::i32, DType::i32}, {false, DType::i64, DType::i64},
                                             {false, DType::i32, DType::i64}, {false, DType::i64, DType::i32}};
 
-/// Arrays in some form; the values are those of the entries. Entries of a CSR matrix stand row after row.
+/// Arrays in some form, with the values of the entries. Entries of a CSR matrix are in row order.
 struct EntryArrays {
   std::vector<std::byte> row, col;
   runtime::cuda::DeviceEntries view;

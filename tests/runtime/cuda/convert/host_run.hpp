@@ -1,4 +1,4 @@
-// Runs the steps of conversions on the host, one after the other; see format_memory.hpp.
+// Runs the steps of conversions sequentially on the host; see format_memory.hpp.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace sptile::test {
 
 class HostRun {
  public:
-  /// Steps backwards when asked to: their order must not matter.
+  /// Optionally runs iterations in reverse order, which must not matter.
   explicit HostRun(bool backwards = false) : backwards_(backwards) {}
 
   template <class Step>
@@ -69,7 +69,7 @@ class HostRun {
   void fetch(T* host, const T* x, std::int64_t n) {
     copy(host, x, static_cast<std::size_t>(n) * sizeof(T));
   }
-  /// Memory full of rubbish, which nothing may depend on.
+  /// Allocates memory filled with garbage, so that uninitialized reads are detected.
   Result<std::shared_ptr<std::byte>> allocate(std::size_t bytes, const char*) {
     std::shared_ptr<std::byte> memory(
         static_cast<std::byte*>(std::aligned_alloc(256, (bytes + 256) / 256 * 256)), std::free);

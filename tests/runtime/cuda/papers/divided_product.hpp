@@ -1,4 +1,4 @@
-// Tile kernels that divide windows as a paper does, run on the host lane by lane: what all of them must pass.
+// Common tests of tile kernels that divide windows as in a paper, run on the host lane by lane.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -27,7 +27,7 @@ struct Case {
 struct DividedKernels {
   std::string format;
   std::vector<DeviceKernel> kernels;
-  formats::Csr (*long_window)(Random&);  ///< a matrix with a window that is cut
+  formats::Csr (*long_window)(Random&);  ///< a matrix with a split window
 
   TileHeader check_product(const DeviceKernel& kernel, const formats::Csr& a, const Case& c,
                            Random& random) const {

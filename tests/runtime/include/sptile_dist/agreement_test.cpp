@@ -41,7 +41,7 @@ std::set<std::string> told(const std::function<void()>& work) {
 
 TEST_CASE("all processes are told what one throws") {
   using All = std::set<std::string>;
-  CHECK(told([] { throw Exception(SPTILE_BAD_INPUT, "no part"); }) == All{"3 rank 1: no part"});
+  CHECK(told([] { throw Exception(SPTILE_STATUS_BAD_INPUT, "no part"); }) == All{"3 rank 1: no part"});
   CHECK(told([] { throw std::runtime_error("no memory"); }) == All{"5 rank 1: no memory"});
   CHECK(told([] { throw 7; }) == All{"70 rank 1: an exception that is not a std::exception was thrown"});
 }
@@ -52,12 +52,12 @@ TEST_CASE("a long message ends with a whole letter") {
   std::string text;
   while (text.size() < 2 * sizeof record.message) text += letters;
   for (std::size_t skip = 0; skip < 10; ++skip, text.insert(0, "x")) {
-    record.failed(SPTILE_IO, text);
+    record.failed(SPTILE_STATUS_IO, text);
     const std::string shown = record.message;
     CHECK(shown.size() > sizeof record.message - 5);
     CHECK(text.starts_with(shown));
     CHECK((static_cast<unsigned char>(text[shown.size()]) & 0xC0U) != 0x80U);
   }
-  record.failed(SPTILE_IO, "short");
+  record.failed(SPTILE_STATUS_IO, "short");
   CHECK(std::string(record.message) == "short");
 }

@@ -42,7 +42,7 @@ class Partition {
       const WholeMatrix whole(path(), Part(part(0)));
       return "";
     } catch (const Exception& e) {
-      REQUIRE(e.status() == SPTILE_BAD_INPUT);
+      REQUIRE(e.status() == SPTILE_STATUS_BAD_INPUT);
       std::string text = e.what();
       for (std::size_t at; (at = text.find(path())) != std::string::npos;)
         text.replace(at, path().size(), "DIR");

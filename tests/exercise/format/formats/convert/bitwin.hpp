@@ -1,4 +1,4 @@
-// CSR to bitwin, and back; see Converter.
+// Conversion of CSR to bitwin and back; see Converter.
 #pragma once
 
 #include "formats/convert/converters.hpp"

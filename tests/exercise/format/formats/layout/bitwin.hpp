@@ -1,4 +1,5 @@
-// bitwin, a toy: windows of 8 rows, tiles of 8x8, one 64-bit mask per tile, entries counted per window.
+// bitwin, a toy format: windows of 8 rows, tiles of 8x8, one 64-bit mask per tile, entries counted per
+// window.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@ namespace sptile::formats {
 
 extern const FormatLayout kBitwinLayout;
 
-/// Positions of the arrays in FormatView::arrays.
+/// Indices of the arrays in FormatView::arrays.
 enum class BitwinArray : int { row_window_offset, value_offset, bitmap, col_id, values };
 
 /// Typed access to the arrays. W windows, T tiles.
@@ -23,7 +24,7 @@ struct BitwinView {
   ArrayView values;                                 ///< nnz, in bit order; not present for a pattern
 };
 
-/// Gives typed access; valid after check_lengths.
+/// Returns typed access; valid after check_lengths.
 BitwinView as_bitwin(const FormatView& view);
 
 }  // namespace sptile::formats

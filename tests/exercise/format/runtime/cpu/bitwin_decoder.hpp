@@ -1,4 +1,4 @@
-// Windows of bitwin. Compiled once per instruction set.
+// Decoder of bitwin windows. Compiled once per instruction set.
 #pragma once
 
 #include "formats/layout/bitwin.hpp"

@@ -1,12 +1,12 @@
-// edge_add on the CPU: walks entries as SDDMM does, and adds where that multiplies. Compiled once per
-// instruction set.
+// edge_add on the CPU: iterates over entries as SDDMM does, but adds instead of multiplying. Compiled once
+// per instruction set.
 #pragma once
 
 #include "runtime/cpu/sddmm.hpp"
 
 namespace sptile::runtime::SPTILE_ISA {
 
-/// Sum of n numbers.
+/// Returns the sum of n numbers.
 template <class D>
 Accumulator<D> sum_of(const D* row, std::int64_t n) {
   Accumulator<D> sum = 0;
@@ -14,7 +14,7 @@ Accumulator<D> sum_of(const D* row, std::int64_t n) {
   return sum;
 }
 
-/// Writes the numbers of some entries of one row.
+/// Writes the results of some entries of one row.
 template <class D>
 void add_row(const Task& task, std::int64_t row, const Entries<Position>& entries) {
   using Acc = Accumulator<D>;
@@ -29,7 +29,7 @@ void add_row(const Task& task, std::int64_t row, const Entries<Position>& entrie
   }
 }
 
-/// The kernel of one format for dense type D.
+/// Kernel of one format for dense type D.
 template <class F, class D>
 void edge_add_chunk(const Task& task, const Chunk& chunk) noexcept {
   F::template walk_units<Positions, Position>(task, chunk, Sample{task, chunk, add_row<D>});

@@ -1,4 +1,4 @@
-// SpMM of csr as one would write it first, a toy: a warp for each row. For those who name it.
+// A toy kernel: simple SpMM of csr with one warp per row, run only by name.
 #pragma once
 
 #include <span>

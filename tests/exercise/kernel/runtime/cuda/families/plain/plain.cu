@@ -1,4 +1,4 @@
-#include "runtime/cuda/plain/plain.hpp"
+#include "runtime/cuda/families/plain/plain.hpp"
 
 #include "formats/layout/csr.hpp"
 #include "runtime/cuda/device/start_kernel.cuh"

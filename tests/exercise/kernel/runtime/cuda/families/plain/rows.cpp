@@ -1,5 +1,5 @@
 #include "runtime/cuda/built.hpp"
-#include "runtime/cuda/plain/plain.hpp"
+#include "runtime/cuda/families/plain/plain.hpp"
 #include "runtime/operation/spmm.hpp"
 
 namespace sptile::runtime::cuda {

@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-namespace sptile::tools::layers {
+namespace sptile::tools::timing {
 
 /// Enqueues work.
 using Launch = std::function<void(cudaStream_t)>;
@@ -20,9 +20,6 @@ cudaStream_t work_stream();
 /// Does a step once, without a graph, and waits for it.
 void run(const Step& step);
 
-/// Microseconds of one launch, roughly: to choose among a few.
-double quick_us(const Launch& launch);
-
 /// Median microseconds of a step that is enqueued from the host, one step following the other.
 double stream_us(const Step& step);
 
@@ -30,4 +27,4 @@ double stream_us(const Step& step);
 /// launch, to empty the L2 cache; 0: launches follow each other, and find there what the last one left.
 double graph_us(const Step& step, std::size_t flush_bytes);
 
-}  // namespace sptile::tools::layers
+}  // namespace sptile::tools::timing

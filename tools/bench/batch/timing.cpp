@@ -1,10 +1,10 @@
-#include "tools/bench/layers/timing.hpp"
+#include "tools/bench/batch/timing.hpp"
 
 #include <algorithm>
 
 #include "tools/bench/bench_device.hpp"
 
-namespace sptile::tools::layers {
+namespace sptile::tools::timing {
 namespace {
 
 /// A captured step.
@@ -76,14 +76,6 @@ void run(const Step& step) {
   expect(cudaStreamSynchronize(work_stream()));
 }
 
-double quick_us(const Launch& launch) {
-  expect(cudaDeviceSynchronize());
-  run({launch});
-  std::vector<double> us;
-  for (int i = 0; i < 5; ++i) us.push_back(elapsed_us([&] { launch(work_stream()); }));
-  return median(std::move(us));
-}
-
 double stream_us(const Step& step) {
   const auto enqueue = [&] {
     for (const Launch& launch : step) launch(work_stream());
@@ -96,4 +88,4 @@ double graph_us(const Step& step, std::size_t flush_bytes) {
   return repeated_us([&] { graph.launch(); }, flush_bytes);
 }
 
-}  // namespace sptile::tools::layers
+}  // namespace sptile::tools::timing

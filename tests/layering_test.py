@@ -61,15 +61,18 @@ DIRECTORIES = {
     "runtime/cuda/convert": "formats/core formats/layout runtime/core runtime/cuda runtime/cuda/device",
     "runtime/cuda/check": "formats/layout runtime/cuda runtime/cuda/convert",
     "runtime/cuda/families/csr": FAMILY,
+    "runtime/cuda/families/tall": FAMILY,
+    # Families do not include each other. Exceptions: csr kernels multiply the rows next to tiles, in the same launch or
+    # the next; rows of csr are divided for sddmm.direct, attention and updates as for SpMM.
     "runtime/cuda/families/tile": f"{FAMILY} runtime/cuda/families/csr",
-    "runtime/cuda/families/tall": f"{FAMILY} runtime/cuda/families/tile",
-    "runtime/cuda/families/sddmm": f"{FAMILY} runtime/cuda/families/csr runtime/cuda/families/tile",
-    "runtime/cuda/families/attention": f"{FAMILY} runtime/cuda/families/csr runtime/cuda/families/tile",
-    "runtime/cuda/families/update": f"{FAMILY} runtime/cuda/families/csr runtime/cuda/families/tile",
+    "runtime/cuda/families/sddmm": f"{FAMILY} runtime/cuda/families/csr",
+    "runtime/cuda/families/attention": f"{FAMILY} runtime/cuda/families/csr",
+    "runtime/cuda/families/update": f"{FAMILY} runtime/cuda/families/csr",
     "runtime/cuda/papers": "runtime/core runtime/operation runtime/cuda",
+    # Kernels of papers that are tile kernels with another schedule or another store.
     "runtime/cuda/papers/acc": f"{FAMILY} runtime/cuda/families/tile runtime/cuda/papers",
     "runtime/cuda/papers/bulk": f"{FAMILY} runtime/cuda/families/tile runtime/cuda/papers",
-    "runtime/cuda/papers/hygnn": f"{FAMILY} runtime/cuda/families/tile runtime/cuda/papers",
+    "runtime/cuda/papers/hygnn": f"{FAMILY} runtime/cuda/papers",
     "runtime/cuda/papers/libra_streams": f"{FAMILY} runtime/cuda/families/csr runtime/cuda/families/tile runtime/cuda/papers",
     "runtime/cuda/papers/rsh": f"{FAMILY} runtime/cuda/families/tile runtime/cuda/papers",
     "runtime/cuda/families": "runtime/core runtime/cuda runtime/cuda/families/* runtime/cuda/papers/*",

@@ -1,4 +1,4 @@
-// Launches of the SDDMM kernels. Each .cu that includes this makes the instances it lists.
+// Launches of the SDDMM kernels. Each .cu that includes this header instantiates its kernels.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace sptile::runtime::cuda {
 
 inline constexpr int kSddmmWarps = SddmmPolicy{}.warps_per_block;
 
-/// Entries in rows alone.
+/// Nonzeros in rows.
 template <class Entries, int kRegisters>
 __global__ void __launch_bounds__(kSddmmWarps* kWarp) __maxnreg__(kRegisters)
     sddmm_rows(const __grid_constant__ SddmmTask task) {
@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(kSddmmWarps* kWarp) __maxnreg__(kRegisters)
     SddmmEntries<Entries>(of_head(task.entries, head), of_head(task.dense, head), thread % kWarp).run(warp);
 }
 
-/// Seldom called, and so no part of the kernel, which has no registers to spare.
+/// Not inlined: called rarely, and the kernel has no spare registers.
 template <class Tiles>
 __device__ __noinline__ void run_tiles_again(const SddmmTask& task, int head, std::int64_t item, int lane) {
   if constexpr (Tiles::Math::kDoubtsNonfinite)
@@ -37,7 +37,7 @@ __device__ __noinline__ void run_tiles_again(const SddmmTask& task, int head, st
         .run_again(task.tiles.items[item]);
 }
 
-/// Entries in tiles, and behind them those in rows.
+/// Nonzeros in tiles, then nonzeros in rows.
 template <class Tiles, class Entries, int kRegisters>
 __global__ void __launch_bounds__(kSddmmWarps* kWarp) __maxnreg__(kRegisters)
     sddmm_hybrid(const __grid_constant__ SddmmTask task) {
@@ -67,8 +67,7 @@ int start_sddmm(const SddmmTask& task, const Launch& launch, void* stream) noexc
       static_cast<cudaStream_t>(stream), task);
 }
 
-/// Results of a part of the format, whose values are array `part` of its values and whose first entry is
-/// number `first` of all.
+/// Returns the results of a part of the format: array `part` of its values, nonzeros from `first` on.
 inline SddmmResults results_of(const Launch& launch, int part, std::int64_t first,
                                std::int64_t result_bytes) {
   const Operands& o = launch.operands;
@@ -82,7 +81,7 @@ inline SddmmResults results_of(const Launch& launch, int part, std::int64_t firs
           o.values_batch * static_cast<std::int64_t>(size_of(values.dtype))};
 }
 
-/// What the kernels of all formats are told.
+/// Returns the task of a launch, for every format and kernel.
 inline SddmmTask sddmm_task(const SddmmHeader& header, const Launch& launch, std::int64_t element_bytes,
                             std::int64_t result_bytes) {
   const formats::Blocks blocks = formats::blocks_of(launch.format);
@@ -121,7 +120,7 @@ inline SddmmTask sddmm_task(const SddmmHeader& header, const Launch& launch, std
   return task;
 }
 
-/// True when rows of X and Y can be read 16 bytes at a time.
+/// Returns whether rows of X and Y can be loaded in vectors of 16 bytes.
 inline bool whole_rows(const Launch& launch, std::int64_t element_bytes) {
   return whole_pieces(launch.operands.dense[kSddmmX], launch.n, element_bytes) &&
          whole_pieces(launch.operands.dense[kSddmmY], launch.n, element_bytes);
@@ -166,8 +165,8 @@ struct SddmmFamily {
   template <class Math>
   static constexpr SddmmPolicy kPolicy = kSddmmPolicy<Math, 8 * Source::kHalves>;
 
-  /// `Narrow` and `Wide` multiply tiles of few and of many features. Nonzeros in rows have kLanes lanes each
-  /// for few features; for many, 8 lanes with two pieces of a row each.
+  /// `Narrow` and `Wide` multiply tiles of few and of many features. A nonzero in a row has
+  /// narrow_lanes lanes for few features, and 8 lanes with two vectors each for many.
   template <class Narrow, class Wide, class Math, int kNarrowSteps, int kWideSteps>
   static constexpr auto launch_of = launch_sddmm<
       Math,

@@ -34,7 +34,7 @@ struct SddmmHeader {
 /// O(nnz) for its masks.
 Schedule schedule_sddmm(const ScheduleRequest& request);
 
-/// Nothing is stored beside the bytes: an item is where it is because of the matrix and the device.
+/// Stores no numbers in addition to the bytes: the sizes of all parts follow from matrix and device.
 extern const ScheduleStore kSddmmStore;
 
 }  // namespace sptile::runtime::cuda

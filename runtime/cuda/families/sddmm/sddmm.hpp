@@ -1,4 +1,4 @@
-// SDDMM: rows of csr on CUDA cores; tiles on tensor cores, with what stands in rows beside them.
+// SDDMM: rows of csr on CUDA cores; tiles on tensor cores, with nonzeros in rows in addition.
 #pragma once
 
 #include <span>

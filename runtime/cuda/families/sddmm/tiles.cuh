@@ -1,7 +1,7 @@
-// SDDMM of entries that stand in tiles, on tensor cores. A warp has some tiles of one window. It keeps the
-// rows of X of the window in registers, loads the rows of Y of 16 columns (two tiles) straight from memory
-// into fragments, and writes the results that the masks ask for where their entries are stored: their places
-// follow from the lane's bit of the mask and the bits below it (Libra, section 4.4.2), without shared memory.
+// SDDMM of nonzeros in tiles, on tensor cores. A warp has some tiles of one window. It keeps the rows of X of
+// the window in registers, loads the rows of Y of 16 columns (two tiles) from memory to fragments, and stores
+// the results of the nonzeros. The position of a result follows from the lane's bit of the mask and the bits
+// below it (Libra, section 4.4.2), without shared memory.
 #pragma once
 
 #include <cstdint>
@@ -83,7 +83,7 @@ struct SddmmShape {
   using Dense = typename Math::Dense;
   using Result = typename Math::Result;
   static constexpr int kHalves = Source::kHalves;
-  static constexpr int kSteps = kStepsT;  ///< pieces of a row that a lane holds: half of them on their way
+  static constexpr int kSteps = kStepsT;  ///< vectors of a row per lane; half of them in flight
   static constexpr bool kVector = kVectorT;
   static constexpr int kStep = 4 * Math::kElements;
   static constexpr int kFeatures = kSteps * kStep;  ///< of a pass

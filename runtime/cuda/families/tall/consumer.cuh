@@ -7,7 +7,7 @@
 
 namespace sptile::runtime::cuda {
 
-/// Multiplier is how tiles of the kernel K are multiplied: TallTiles, TallDenseTiles.
+/// Consumer warps of kernel K. Multiplier is TallTiles or TallDenseTiles.
 template <class K, class Multiplier>
 class TallConsumer {
  public:
@@ -33,7 +33,7 @@ class TallConsumer {
       multiplier_.multiply(result_.sums, stage, head, [&] {
         if (last) {
           row = shared_word(record + 16);
-          __threadfence_block();  // it must be there before the stage is given back
+          __threadfence_block();  // loaded before the stage is released
         }
         __syncwarp();
         if (lane_ == 0) barrier_arrive(shared_.empty(cursor.stage));

@@ -11,12 +11,12 @@
 
 namespace sptile::runtime::cuda {
 
-/// Warps of a block beside those that multiply.
+/// Warps per block that do not multiply.
 template <class K>
 inline constexpr int kTallHelpers = kTallProducers + (K::kDense ? kTallWriters : 0);
 
-/// One block: one item and one slice of the columns of B. Consumer warps come first, then the producers, then
-/// those that write dense tiles.
+/// A block has one item and one slice of the columns of B: consumer warps, then producers, then writers of
+/// dense tiles.
 template <class K>
 __device__ __forceinline__ void run_tall_block(const TallTask& task) {
   follow_previous_kernel();
@@ -85,7 +85,7 @@ int start_tall(const TallHeader& header, const Launch& launch, cudaStream_t stre
   const bool whole =
       whole_pieces(b, launch.n, kSize) && whole_values(launch.format) && b.ld * kSize >> 32 == 0;
   task.copy = whole ? TallCopy::pieces : TallCopy::elements;
-  // A piece of a C wider than B is two such.
+  // If C has wider elements than B, a lane stores two vectors.
   task.whole_pieces = launch.n % K::kElements == 0 && whole_pieces(c, launch.n, sizeof(typename K::Result));
   task.b = static_cast<const std::byte*>(b.data);
   task.ldb_bytes = b.ld * kSize;
@@ -112,8 +112,8 @@ int start_tall(const TallHeader& header, const Launch& launch, cudaStream_t stre
 
 using TallStart = int (*)(const TallHeader&, const Launch&, cudaStream_t);
 
-/// One row of the table: kernels of growing warps for one pair of types. kMostSegments of 128 bytes are the
-/// widest slice of a row of B.
+/// One row of the table: kernels for one pair of types, by ascending work per warp. A slice of a row of B has
+/// kLeastSegments to kMostSegments segments of 128 bytes.
 template <int kLeastSegments, int kMostSegments, class... K>
 struct TallInstance : StoredInstance<TallInstance<kLeastSegments, kMostSegments, K...>, TallHeader,
                                      kTallVersion, tall_numbers> {

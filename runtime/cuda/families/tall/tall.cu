@@ -18,7 +18,7 @@ using F16 =
     TallInstance<1, 2, TallKernel<V, MathHalf<D, 8>, 1, 1, 16, 1>, TallKernel<V, MathHalf<D, 8>, 1, 1, 8, 2>,
                  TallKernel<V, MathHalf<D, 8>, 1, 2, 8, 2>, TallKernel<V, MathHalf<D, 8>, 2, 2, 8, 1>>;
 
-// Pairs of types that are seldom met have the fewest kernels that serve windows of every height.
+// Rare pairs of types have the fewest kernels that support windows of every height.
 template <class V, class Math>
 using Rare32 = TallInstance<1, 2, TallKernel<V, Math, 1, 1, 16, 1>, TallKernel<V, Math, 1, 2, 16, 1>>;
 template <class V, class D, class R = D>

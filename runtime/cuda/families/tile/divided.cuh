@@ -1,5 +1,5 @@
-// A tile kernel whose windows are divided in another way than divide_windows does. Nothing here makes machine
-// code: launches are those of an instance that is there, or that the row brings along.
+// Tile kernels with another division of windows than divide_windows. They instantiate no kernels of their
+// own.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace sptile::runtime::cuda {
 
-/// One row of the table. `Tiles` is the instance, for operands of f32 in tf32, that multiplies; kVersion is
-/// that of what kDivide makes.
+/// One row of the table. `Tiles` is the instance that multiplies, for f32 operands in tf32; kVersion is the
+/// version of the schedules of kDivide.
 template <class Tiles, DivideWindows kDivide, std::uint32_t kVersion>
 struct DividedInstance
     : StoredInstance<DividedInstance<Tiles, kDivide, kVersion>, TileHeader, kVersion, tile_numbers> {
@@ -42,7 +42,7 @@ struct DividedInstance
   }
 };
 
-/// Launches the instance for f32 in tf32 of another kernel: its machine code is there once.
+/// Launches the instance of another kernel for f32 in tf32.
 template <std::span<const DeviceKernel> (*kInstances)()>
 int launch_tf32_of(const Launch& launch, void* stream) noexcept {
   for (const DeviceKernel& row : kInstances())

@@ -127,7 +127,7 @@ Lengths lengths_in_teams(const TileTuning& tuning) {
   return {std::int64_t{tuning.team_warps} * tuning.min_team_piece, tuning.max_team_piece};
 }
 
-/// True when most of the work is in windows of more than so many tiles.
+/// Returns whether most of the work is in windows of more than `tiles` tiles.
 bool mostly_longer(const TileWindows& windows, std::int64_t length) {
   std::int64_t tiles = 0;
   for (std::size_t w = 0; w + 1 < windows.tile_offset.size(); ++w)

@@ -32,18 +32,18 @@ struct alignas(16) TileItem {
 };
 static_assert(sizeof(TileItem) == 32);
 
-/// A window in pieces: slots [first_slot, first_slot + count) hold its partial sums, in order. Whoever brings
-/// the last of kSumGroup neighbouring pieces adds them, and the sums of such groups are pieces again; each
-/// group has a counter. With teams a piece here is what a team of warps adds up in its block.
+/// A window in pieces: slots [first_slot, first_slot + count) hold its partial sums, in order. The warp
+/// that stores the last of kSumGroup adjacent pieces adds them, and the sums of such groups are pieces again;
+/// each group has a counter. With teams a piece here is what a team of warps adds up in its block.
 struct SplitWindow {
   std::int32_t first_slot, count, first_counter;
 };
 inline constexpr int kSumGroup = 32;
-/// Groups of so many pieces.
+/// Returns the number of groups of `pieces` pieces.
 SPTILE_HOST_DEVICE constexpr std::int32_t sum_groups(std::int32_t pieces) {
   return (pieces + kSumGroup - 1) / kSumGroup;
 }
-/// Counters of a window in so many pieces: one for each group, of all levels.
+/// Returns the number of counters of a window in `pieces` pieces: one per group of each level.
 constexpr std::int32_t sum_counters(std::int32_t pieces) {
   std::int32_t counters = 0;
   for (; pieces > 1; pieces = sum_groups(pieces)) counters += sum_groups(pieces);
@@ -116,7 +116,7 @@ struct DivisionTotals {
   std::int32_t slots = 0, counters = 0;
 };
 
-/// Proves that items and splits are a division of the windows, whoever made it: the pieces of each split
+/// Proves that items and splits are a division of the windows: the pieces of each split
 /// window follow each other, `team` to a slot, and so do split windows; runs of whole windows come in any
 /// order. Teams have the first items; without them, pieces may stand anywhere between the runs.
 DivisionTotals check_division(ScheduleReader& reader, const TileWindows& windows,

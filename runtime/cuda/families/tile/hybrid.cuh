@@ -1,6 +1,5 @@
-// Kernels of formats with tiles and rows: those of a tile family for the TC part, and behind them the csr
-// kernel for the residual part, which adds to the rows that the tiles have written. Each row of C is written
-// once, or once and added to once.
+// Kernels of formats with tiles and rows: a tile kernel for the TC part, then the csr kernel for the residual
+// part, which adds to the rows that the tiles have stored.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +10,7 @@
 
 namespace sptile::runtime::cuda {
 
-/// The residual rows of a launch.
+/// Returns the residual rows of a launch.
 inline CsrArrays residual_arrays(const ResidualHeader& header, const Launch& launch) {
   return {.row_ptr = launch.part<std::int64_t>(header.entries_at),
           .columns = formats::blocks_of(launch.format).rows.columns.data(),
@@ -40,7 +39,7 @@ struct HybridInstance : StoredInstance<HybridInstance<Tiles, kValues, kDense, kR
     return std::max(Tiles::least_n(header.as<HybridHeader>().tiles, n), csr_least_n(n, csr_vector(kDense)));
   }
 
-  /// The rows begin while the tiles end, if there are both.
+  /// Starts both kernels. If there are both, the csr kernel starts before the tile kernel has ended.
   static int launch(const Launch& launch, void* stream) noexcept {
     const auto& header = launch.header->as<HybridHeader>();
     CsrArrays rows = residual_arrays(header.rows, launch);

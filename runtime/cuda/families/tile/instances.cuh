@@ -10,8 +10,8 @@
 
 namespace sptile::runtime::cuda {
 
-/// One row of the table: a kernel for operands of any alignment, then kernels that move whole pieces, by
-/// features of a warp.
+/// One row of the table: a kernel for operands of any alignment, then kernels for aligned operands, by
+/// ascending features per warp.
 template <class Scalar, class... Vector>
 struct TileInstance
     : StoredInstance<TileInstance<Scalar, Vector...>, TileHeader, kTileVersion, tile_numbers> {
@@ -19,23 +19,23 @@ struct TileInstance
       {Vector::kFeatures, Vector::kElements, Vector::kWarpsPerSm, Vector::kMinTiles}...};
   static constexpr std::int64_t kSize = sizeof(typename Scalar::Dense);
 
-  /// Blocks of a variant that fit on a multiprocessor.
+  /// Returns the blocks of a variant that fit on a multiprocessor.
   static int blocks_per_sm(int variant, int threads) {
     static constexpr int (*kAsk[])(int) = {cuda::blocks_per_sm<tile_product<Vector>>...};
     return kAsk[variant](threads);
   }
 
-  /// `beside` as in TileRequest.
-  static TileRequest tiles_of(const ScheduleRequest& request, std::int64_t beside = 0) {
-    return {request.format, request.n, kSize, {kVariants, sizeof...(Vector)}, request.device, beside};
+  /// `other_cost` as in TileRequest.
+  static TileRequest tiles_of(const ScheduleRequest& request, std::int64_t other_cost = 0) {
+    return {request.format, request.n, kSize, {kVariants, sizeof...(Vector)}, request.device, other_cost};
   }
-  static TileHeader append(Schedule& schedule, const ScheduleRequest& request, std::int64_t beside = 0) {
-    return append_tiles(schedule, tiles_of(request, beside));
+  static TileHeader append(Schedule& schedule, const ScheduleRequest& request, std::int64_t other_cost = 0) {
+    return append_tiles(schedule, tiles_of(request, other_cost));
   }
-  /// Reads back what `append` appended.
+  /// Reads what `append` appended.
   static TileHeader read(ScheduleReader& reader, Schedule& schedule, const ScheduleRequest& request,
-                         std::int64_t beside = 0) {
-    return read_tiles(reader, schedule, tiles_of(request, beside));
+                         std::int64_t other_cost = 0) {
+    return read_tiles(reader, schedule, tiles_of(request, other_cost));
   }
 
   /// `overlapped`: see TileTask.
@@ -74,7 +74,7 @@ struct DirectFamily {
   template <class V, bool kSplit>
   using F32 =
       TileInstance<Single<V, MathF32<kSplit>>, Whole<V, MathF32<kSplit>, 1>, Whole<V, MathF32<kSplit>, 2>>;
-  /// Results in f32: as few kernels as serve all operands.
+  /// Results in f32: the fewest kernels that support all operands.
   template <class V, class D>
   using F16ToF32 = TileInstance<Single<V, MathHalf<D, 4, float>>, Whole<V, MathHalf<D, 8, float>, 1>>;
   template <class V, class D>
@@ -84,8 +84,8 @@ struct DirectFamily {
   using F64 = TileInstance<Single<V, MathF64>, Whole<V, MathF64, 1>, Whole<V, MathF64, 2>>;
 };
 
-/// As DirectFamily, for a layout whose kernels are seldom the fastest: all widths where the values have the
-/// type of the operands, else one kernel for operands of any alignment and one for whole pieces.
+/// DirectFamily for a layout whose kernels are rarely the fastest: all widths if values and operands have one
+/// type, else one kernel for operands of any alignment and one for aligned operands.
 template <class Source>
 struct RareFamily {
   using Direct = DirectFamily<Source>;

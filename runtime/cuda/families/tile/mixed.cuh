@@ -1,10 +1,10 @@
-// Kernels of formats whose rows of C belong either to tiles or to rows of entries: both in one launch. A
-// block has one kind of work; the blocks of both kinds come evenly mixed, so that both are under way all the
-// time and end together, whatever each costs. Each row of C is written once.
+// Kernels of formats whose rows are either in tile windows or in row windows, in one launch. A block has one
+// kind of work. Blocks of both kinds are interleaved evenly, so that both kinds run all the time and end
+// together. Each row of C is stored once.
 //
-// Registers and shared memory are those of the tiles, so that fewer groups of lanes fit on a multiprocessor
-// than of the csr kernel; in return each has twice as many rows of B on their way. A matrix with one kind of
-// work is multiplied by the kernel that knows no other.
+// Registers and shared memory are those of tile kernels: fewer groups of lanes fit on a multiprocessor than
+// with the csr kernel, and each has twice the number of rows of B in flight. Matrices with one kind of work
+// use the kernel for it.
 #pragma once
 
 #include <algorithm>
@@ -15,19 +15,18 @@
 
 namespace sptile::runtime::cuda {
 
-/// How the blocks of a launch are shared out: block b of all has rows where the share of the rows passes a
-/// whole number.
+/// Assignment of blocks to both kinds of work: block b has rows if rows_before(b + 1) exceeds rows_before(b).
 struct MixedGrid {
   std::uint32_t blocks, row_blocks;
   std::uint32_t row_blocks_of_slice;
 
-  /// Blocks with rows among the first `count`.
+  /// Returns the number of blocks with rows among the first `count`.
   SPTILE_HOST_DEVICE std::uint32_t rows_before(std::uint32_t count) const {
     return static_cast<std::uint32_t>(std::uint64_t{count} * row_blocks / blocks);
   }
 };
 
-/// Rows of entries beside tiles of kernel K: lanes enough for the columns of one of its warps.
+/// Rows next to tiles of kernel K: the lanes of a group cover the columns of a warp of K.
 template <class K>
 struct MixedRows {
   using Dense = CudaNumber<typename K::Dense>;
@@ -36,9 +35,9 @@ struct MixedRows {
 
   static constexpr int kVector = 16 / static_cast<int>(sizeof(Dense));
   static constexpr int kLanes = std::clamp(K::kFeatures / kVector, 8, 32);
-  static constexpr int kGroups = kWarp / kLanes;  ///< of a warp
+  static constexpr int kGroups = kWarp / kLanes;  ///< per warp
   struct Tuning {
-    /// Numbers of bf16 that are widened take registers of their own.
+    /// Widened bf16 elements take additional registers.
     static constexpr int kUnroll =
         std::is_same_v<typename K::Dense, BFloat16> && K::kRegisters <= 128 ? 4 : 8;
     static constexpr bool kCompact = true;
@@ -48,7 +47,7 @@ struct MixedRows {
   struct Shared {
     typename Group::Shared group[kGroups];
   };
-  static constexpr int kSharedBytes = (sizeof(Shared) + 127) / 128 * 128;  ///< of a warp
+  static constexpr int kSharedBytes = (sizeof(Shared) + 127) / 128 * 128;  ///< per warp
 
   static __device__ __forceinline__ void multiply(const Arguments& arguments, const MixedGrid& grid,
                                                   std::uint32_t block, const TileThread& thread,
@@ -76,7 +75,7 @@ __global__ void __launch_bounds__(kMaxTileThreads) __maxnreg__(K::kRegisters)
     MixedRows<K>::multiply(rows, grid, before, thread, task.shared_bytes);
 }
 
-/// Starts both kinds of work of one instance; there are both.
+/// Starts both kinds of work of one variant.
 template <class K>
 int start_mixed(TileTask task, const HybridHeader& header, const Launch& launch, cudaStream_t stream) {
   using Rows = MixedRows<K>;
@@ -97,7 +96,7 @@ int start_mixed(TileTask task, const HybridHeader& header, const Launch& launch,
                                         *launch.device, stream, task, rows, grid);
 }
 
-/// What an instance of the tiles has for both kinds of work: kernels that move whole pieces.
+/// Mixed kernels of an instance of tile kernels, for aligned operands.
 template <class Tiles>
 struct Mixed;
 
@@ -116,8 +115,8 @@ struct Mixed<TileInstance<Scalar, Vector...>> {
   }
 };
 
-/// One row of the table; `Tiles` is the instance for the tiles. Where there is one kind of work, and where
-/// operands are not aligned, what is there for each kind is started.
+/// One row of the table; `Tiles` is the instance for the tiles. Matrices with one kind of work and unaligned
+/// operands use separate kernels.
 template <class Tiles, DType kValues, DType kDense, DType kResult = kDense>
 struct MixedInstance : StoredInstance<MixedInstance<Tiles, kValues, kDense, kResult>, HybridHeader,
                                       kMixedVersion, hybrid_numbers> {
@@ -154,7 +153,7 @@ struct MixedInstance : StoredInstance<MixedInstance<Tiles, kValues, kDense, kRes
   static bool has_both(const HybridHeader& header) {
     return header.tiles.item_count > 0 && header.rows.csr.items() > 0;
   }
-  /// Of a group beside these tiles; without tiles as many as n columns want.
+  /// Returns the lanes of a group next to these tiles; 0, the default for n columns, without tiles.
   static int lanes_of(const TileHeader& tiles) {
     return tiles.item_count == 0 ? 0 : Mixed<Tiles>::kLanes[tiles.variant];
   }

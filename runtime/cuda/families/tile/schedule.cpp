@@ -52,7 +52,7 @@ struct Framing {
 Framing frame(const TileRequest& request, const TileWindows& windows) {
   Framing framing;
   framing.variant = choose_variant(request.variants, request.n,
-                                   cost_of(windows, framing.tuning) + request.beside, request.device);
+                                   cost_of(windows, framing.tuning) + request.other_cost, request.device);
   const TileVariant& variant = request.variants[static_cast<std::size_t>(framing.variant)];
   framing.features = variant.features;
   framing.slices = (request.n + variant.features - 1) / variant.features;

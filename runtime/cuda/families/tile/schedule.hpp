@@ -59,8 +59,7 @@ struct TileRequest {
   std::size_t element_bytes;
   std::span<const TileVariant> variants;
   const DeviceInfo& device;
-  std::int64_t beside =
-      0;  ///< cost of what else the same launch has to do, in tiles: its warps find more work
+  std::int64_t other_cost = 0;  ///< cost of other work of the same launch, in tiles
   DivideWindows divide = divide_windows;
 };
 

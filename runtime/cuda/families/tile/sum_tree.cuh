@@ -1,5 +1,5 @@
-// How warps add up the sums of a window in pieces, without a second kernel and in an order that does not
-// depend on timing.
+// Reduction of the partial sums of a split window, in one kernel and in an order that does not depend on
+// timing.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace sptile::runtime::cuda {
 
-/// Stores the sums of a piece in its slot; the warp that comes last adds those of its group, and so on. Which
-/// warp that is varies, the order of the additions does not. True for the one warp that then has the sums of
-/// the whole window. `arrived` is the first counter of the window, `stride` the way to the next. Sums has
-/// clear(), store_partial(slot) and add_partial(slot); kTogether of the latter are under way at a time.
+/// Stores the sums of a segment to its slot. The last warp of a group of segments adds the group's partial
+/// sums in order, and so on up the tree. Returns true to the warp that then has the sums of the window.
+/// `arrived` is the first counter of the window, `stride` the distance to the next. Sums has clear(),
+/// store_partial(slot) and add_partial(slot); kTogether of the latter are in flight.
 template <int kTogether, class Sums>
 __device__ __forceinline__ bool add_pieces(Sums& sums, const SplitWindow& split, std::int32_t slot,
                                            unsigned* arrived, std::int64_t stride, int lane) {

@@ -1,6 +1,5 @@
-// Where the windows of an item end, and where their rows are in C. The lanes of the warp hold both, and hand
-// them round by shuffles: a load in the loop over the tiles would have the warp wait for the B rows on their
-// way.
+// Ends of the windows of an item, and their rows of C. The lanes of the warp hold both and exchange them by
+// shuffles: a load in the loop over tiles would wait for the rows of B in flight.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +8,7 @@
 
 namespace sptile::runtime::cuda {
 
-/// Walks the windows of an item, of which there are at most 32. All lanes take the same steps.
+/// Iterates over the windows of an item, at most 32. All lanes of the warp call its functions.
 template <int kHalves>
 class WindowCursor {
  public:
@@ -27,10 +26,10 @@ class WindowCursor {
     next_rows_ = read_rows(kGroup);
     end_ = __shfl_sync(~0u, ends_, 0);
   }
-  /// End of the current window's tiles.
+  /// Returns the end of the tiles of the current window.
   __device__ __forceinline__ std::int32_t end() const { return end_; }
   __device__ __forceinline__ bool done() const { return at_ >= count_; }
-  /// Row of C of row `r` of the current window; -1: there is none. A warp-wide exchange.
+  /// Returns the row of C of row `r` of the current window; -1 if there is none. A shuffle.
   __device__ __forceinline__ std::int32_t row(int r) const {
     return __shfl_sync(~0u, rows_, (at_ & (kGroup - 1)) * kHeight + r);
   }
@@ -43,7 +42,7 @@ class WindowCursor {
   }
 
  private:
-  /// Reads where the rows of kGroup windows go, one row a lane.
+  /// Loads the rows of C of kGroup windows, one per lane.
   __device__ __forceinline__ std::int32_t read_rows(std::int32_t window) const {
     const std::int32_t mine = min(window + lane_ / kHeight, count_ - 1);
     const std::uint32_t row =

@@ -1,5 +1,5 @@
-// A window on tensor cores (HyGNN, section 6.3): all warps of the block bring the rows of B of a tile to
-// shared memory, then each multiplies the tile by 16 features of them.
+// A window on tensor cores (HyGNN, section 6.3): all warps of the block copy the rows of B of a tile to
+// shared memory, then each multiplies the tile by 16 of their features.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace sptile::runtime::cuda {
 
-/// `kConflictFree`: a warp fetches 4 features of 8 rows, which go to 32 banks. Else 16 features of 2 rows,
-/// four of which go to each bank.
+/// kConflictFree: a warp loads 4 features of 8 rows, which are in 32 banks. Otherwise it loads 16 features of
+/// 2 rows, four of which share a bank.
 template <class V, bool kConflictFree>
 class HygnnTensor {
  public:

@@ -5,7 +5,6 @@
 
 #include <vector_types.h>
 
-#include <cstddef>
 #include <cstdint>
 
 #include "formats/core/half.hpp"
@@ -86,19 +85,6 @@ __device__ __forceinline__ std::int32_t load_once(const std::int32_t* p) {
 template <class T>
 __device__ __forceinline__ T load_once(const T* p) {
   return __ldcs(p);
-}
-
-/// Returns the address of the dynamic shared memory of the block, a multiple of 128.
-__device__ __forceinline__ std::uint32_t dynamic_shared() {
-  extern __shared__ __align__(128) std::byte dynamic_shared_memory[];
-  return static_cast<std::uint32_t>(__cvta_generic_to_shared(dynamic_shared_memory));
-}
-
-/// Returns a pointer to the dynamic shared memory of the block, `offset` bytes from its start.
-template <class T>
-__device__ __forceinline__ T* dynamic_shared_at(std::uint32_t offset) {
-  extern __shared__ __align__(128) std::byte dynamic_shared_memory[];
-  return reinterpret_cast<T*>(dynamic_shared_memory + offset);
 }
 
 // mbarrier objects: 8 bytes of shared memory, multiples of 8.
@@ -326,9 +312,6 @@ template <class T>
 T load_once(const T* p) {
   return *p;
 }
-std::uint32_t dynamic_shared();
-template <class T>
-T* dynamic_shared_at(std::uint32_t offset);
 void barrier_init(std::uint32_t barrier, unsigned arrivals);
 void barrier_arrive(std::uint32_t barrier);
 void barrier_arrive_copied(std::uint32_t barrier);

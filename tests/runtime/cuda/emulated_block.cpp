@@ -104,7 +104,6 @@ namespace sptile::runtime::cuda {
 using test::emulated_block;
 
 std::uint32_t dynamic_shared() { return test::EmulatedBlock::kBegin; }
-std::byte* shared_memory() { return emulated_block.memory.data(); }
 unsigned count_up(unsigned* count) {
   test::memory_order.count(count);
   return (*count)++;

@@ -4,7 +4,9 @@
 
 #include <map>
 
-#include "tests/runtime/cuda/emulated_device.hpp"
+#include "tests/runtime/cuda/emulated_device.hpp"  // intrinsics that the headers below call
+
+#include "runtime/cuda/collective/block.cuh"
 
 namespace sptile::test {
 
@@ -59,8 +61,6 @@ inline EmulatedBlock emulated_block;
 
 }  // namespace sptile::test
 
-void __syncwarp();
-void __syncthreads();
 inline void __threadfence() { sptile::test::memory_order.fence(); }
 inline void __threadfence_block() {}
 inline unsigned atomicAdd(unsigned* to, unsigned x) { return std::exchange(*to, *to + x); }

@@ -160,6 +160,8 @@ template <class T>
 T __shfl_xor_sync(unsigned mask, T x, int lanes) {
   return __shfl_sync(mask, x, sptile::test::EmulatedWarp::current().lane() ^ lanes);
 }
+void __syncwarp();
+void __syncthreads();
 int __reduce_max_sync(unsigned mask, int x);
 inline bool __any_sync(unsigned, bool x) { return __reduce_max_sync(~0u, x ? 1 : 0) == 1; }
 unsigned __ballot_sync(unsigned mask, bool x);

@@ -76,7 +76,7 @@ class AttentionBackward : public AttentionGroup<S, AttentionBackward<S, kSide>> 
 #pragma unroll
     for (int u = 0; u < kCount; ++u) numbers[u] = numbers_of<kOneRow>(these, u);
     dp.template add<false>(values);
-    add_across<S::kLanes>(dp.both, lane_);
+    reduce_each<S::kLanes>(dp.both, lane_);
     DeviceScore<Acc> parts[kCount];
     Acc scores[kCount];
     this->score(products, pairs, these, j, kSide.own, kSide.other, parts, scores);

@@ -39,7 +39,6 @@ class AttentionGroup {
   static constexpr int kBatch = kOneRow ? S::kUnroll : S::kUnroll / 2;
   static constexpr int kChunk = S::kLanes < 8 ? 8 : S::kLanes < 32 ? 16 : 32;  ///< entries read at a time
   static constexpr int kPerLane = kChunk / S::kLanes;
-  static constexpr unsigned kAll = ~0u;
 
   struct Shared {
     std::int32_t column[kChunk];
@@ -63,7 +62,7 @@ class AttentionGroup {
     __syncwarp();
     self().reset();
     accumulate(work);
-    if (__any_sync(kAll, work.piece)) finish_split(work);
+    if (__any_sync(kFullMask, work.piece)) finish_split(work);
   }
 
  protected:
@@ -203,10 +202,10 @@ class AttentionGroup {
     constexpr int kCount = kBatch<kOneRow>;
     if (task_.score == Score::cosine) {
       sums.template add<true>(pairs);
-      add_across_twice(sums.both, sums.squares);
+      reduce_both(sums.both, sums.squares);
     } else if (task_.score == Score::dot) {
       sums.template add<false>(pairs);
-      add_across<S::kLanes>(sums.both, lane_);
+      reduce_each<S::kLanes>(sums.both, lane_);
     } else {
 #pragma unroll
       for (int u = 0; u < kCount; ++u)
@@ -224,14 +223,14 @@ class AttentionGroup {
 
   /// Adds both across the group, in fewer steps than one after the other.
   template <int kCount>
-  __device__ __forceinline__ void add_across_twice(Acc (&x)[kCount], Acc (&y)[kCount]) const {
+  __device__ __forceinline__ void reduce_both(Acc (&x)[kCount], Acc (&y)[kCount]) const {
     Acc both[2 * kCount];
 #pragma unroll
     for (int u = 0; u < kCount; ++u) {
       both[u] = x[u];
       both[kCount + u] = y[u];
     }
-    add_across<S::kLanes>(both, lane_);
+    reduce_each<S::kLanes>(both, lane_);
 #pragma unroll
     for (int u = 0; u < kCount; ++u) {
       x[u] = both[u];
@@ -256,12 +255,12 @@ class AttentionGroup {
       load(b, y, row, slice, columns, there);
       sum[0] += dot<Math>(a, b);
     }
-    add_across<S::kLanes>(sum, lane_);
+    reduce_each<S::kLanes>(sum, lane_);
     return sum[0];
   }
 
   /// Rows of the warp's longest run.
-  __device__ static int most_rows(const CsrWork& work) { return __reduce_max_sync(kAll, work.rows); }
+  __device__ static int most_rows(const CsrWork& work) { return __reduce_max_sync(kFullMask, work.rows); }
 
   /// Called when the entries before `k` are in: hands in the row that ends there and empty ones behind it.
   __device__ void end_rows(const CsrWork& work, int k) {
@@ -329,7 +328,8 @@ class AttentionGroup {
 
   __device__ __forceinline__ void add_batch(const CsrWork& work, int done, int j) {
     if constexpr (S::kOneRowToo)
-      if (__all_sync(kAll, end_ > done + kBatch<true>)) return self().template batch<true>(work, done, j);
+      if (__all_sync(kFullMask, end_ > done + kBatch<true>))
+        return self().template batch<true>(work, done, j);
 #pragma unroll 1
     for (int u = 0; u < S::kUnroll; u += kBatch<false>) self().template batch<false>(work, done + u, j + u);
   }
@@ -339,7 +339,7 @@ class AttentionGroup {
     fetch(work, 0, next);
     end_ = shared_.ends[0].end;
     end_rows(work, 0);
-    const int most = S::kLanes == 32 ? work.entries : __reduce_max_sync(kAll, work.entries);
+    const int most = S::kLanes == 32 ? work.entries : __reduce_max_sync(kFullMask, work.entries);
     for (int base = 0; base < most; base += kChunk) {
       stage(next);
       fetch(work, base + kChunk, next);

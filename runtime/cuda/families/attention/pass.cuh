@@ -49,7 +49,6 @@ class AttentionPass {
   static constexpr bool kScored = S::kRows != PassRows::additive;  ///< by products of rows
   static constexpr int kStage = kLanes < 32 ? 16 : 32;             ///< entries that are read at a time
   static constexpr int kPerLane = kStage / kLanes;
-  static constexpr unsigned kAll = ~0u;
 
  public:
   struct Shared {
@@ -81,7 +80,7 @@ class AttentionPass {
     x_ = shared_.x[0][kScored ? lane_ : 0];
     Staged next[kPerLane] = {};
     fetch(work, 0, next);
-    const int most = kLanes == 32 ? work.entries : __reduce_max_sync(kAll, work.entries);
+    const int most = kLanes == 32 ? work.entries : __reduce_max_sync(kFullMask, work.entries);
     for (int base = 0; base < most; base += kStage) {
       stage(work, base, next);
       fetch(work, base + kStage, next);
@@ -92,7 +91,7 @@ class AttentionPass {
       leave();
     else
       end_rows(work.rows);
-    if (__any_sync(kAll, work.piece)) finish_split(work);
+    if (__any_sync(kFullMask, work.piece)) finish_split(work);
   }
 
  private:
@@ -126,7 +125,7 @@ class AttentionPass {
 
   /// Keeps the rows of X of the run, and their squares; of additive scores their numbers.
   __device__ void keep_rows(const CsrWork& work) {
-    const int most = __reduce_max_sync(kAll, work.rows);
+    const int most = __reduce_max_sync(kFullMask, work.rows);
     for (int r = 0; r < most; ++r) {
       const bool there = r < work.rows;
       const std::byte* const x =
@@ -137,9 +136,7 @@ class AttentionPass {
         if (there) load_chunk<true>(chunk, reinterpret_cast<const Dense*>(x + lane_ * 16), n_left_);
         if (there) shared_.x[r][lane_] = chunk;
         if (task_.score == Score::cosine) {
-          square = dot<Math>(chunk, chunk);
-#pragma unroll
-          for (int away = kLanes / 2; away > 0; away /= 2) square += __shfl_xor_sync(kAll, square, away);
+          square = reduce_lanes<kLanes>(dot<Math>(chunk, chunk));
         }
       } else if (there) {
         square = number_at<Dense>(x, 0);
@@ -217,7 +214,7 @@ class AttentionPass {
     const Rows rows = load(left, j);
     // A row in hand, and all entries are of it?
     const bool one_row = left <= 0 || shared_.row[j + min(left, kTaken) - 1] == row_;
-    if (__all_sync(kAll, one_row))
+    if (__all_sync(kFullMask, one_row))
       take_row(rows, left, j);
     else
       take_rows(rows, left, j);
@@ -227,10 +224,7 @@ class AttentionPass {
   __device__ __forceinline__ void take_row(const Rows& rows, int left, int j) {
     const float score = scored(
         rows, left, j, [&](int) { return x_; }, row_);
-    float most = score;
-#pragma unroll
-    for (int away = kTaken / 2; away > 0; away /= 2) most = fmaxf(most, __shfl_xor_sync(kAll, most, away));
-    raise(most);
+    raise(reduce_lanes<kTaken>(score, MaximumNumber()));
     add(rows, exp2f(score - shift_of(maximum_)), left);
   }
   __device__ __forceinline__ void raise(float most) {
@@ -246,7 +240,7 @@ class AttentionPass {
   __device__ __forceinline__ void add(const Rows& rows, float weight, int left) {
 #pragma unroll
     for (int u = 0; u < kTaken; ++u) {
-      const float one = __shfl_sync(kAll, weight, u, kLanes);
+      const float one = __shfl_sync(kFullMask, weight, u, kLanes);
       if (u < left) add_entry(rows.v[u], one);
     }
   }
@@ -264,18 +258,19 @@ class AttentionPass {
     float most = row == row_ ? maximum_ : masked<float>();
 #pragma unroll
     for (int u = 0; u < kTaken; ++u) {
-      const float other = __shfl_sync(kAll, score, u, kLanes);
+      const float other = __shfl_sync(kFullMask, score, u, kLanes);
       if (shared_.row[j + u] == row) most = fmaxf(most, other);
     }
     const float weight = exp2f(score - shift_of(most));
-    const float first = __shfl_sync(kAll, most, 0, kLanes);
+    const float first = __shfl_sync(kFullMask, most, 0, kLanes);
     if (left > 0 && shared_.row[j] == row_) {
       scale_by(exp2f(maximum_ - shift_of(first)));
       maximum_ = first;
     }
 #pragma unroll
     for (int u = 0; u < kTaken; ++u) {
-      const float one = __shfl_sync(kAll, weight, u, kLanes), largest = __shfl_sync(kAll, most, u, kLanes);
+      const float one = __shfl_sync(kFullMask, weight, u, kLanes),
+                  largest = __shfl_sync(kFullMask, most, u, kLanes);
       if (u >= left) continue;
       if (shared_.row[j + u] != row_) {
         end_rows(shared_.row[j + u]);
@@ -314,19 +309,10 @@ class AttentionPass {
     return 1 / fmaxf(sqrtf(square), static_cast<float>(kLeastLength));
   }
 
-  /// Adds eight numbers of each lane across the group; the lane gets that of its entry.
+  /// Adds eight numbers of each lane over the group and returns the sum of the lane's nonzero.
   __device__ __forceinline__ float sum_of_entry(float (&x)[kTaken]) const {
-#pragma unroll
-    for (int half = kTaken / 2; half > 0; half /= 2)
-#pragma unroll
-      for (int i = 0; i < half; ++i) {
-        const bool upper = (lane_ & half) != 0;
-        const float mine = upper ? x[i + half] : x[i], given = upper ? x[i] : x[i + half];
-        x[i] = mine + __shfl_xor_sync(kAll, given, half);
-      }
-#pragma unroll
-    for (int away = kTaken; away < kLanes; away *= 2) x[0] += __shfl_xor_sync(kAll, x[0], away);
-    return x[0];
+    reduce_transposed<Butterfly::kFarFirst>(x, lane_);
+    return reduce_lanes<kLanes / kTaken, Butterfly::kNearFirst, kTaken>(x[0]);
   }
 
   /// Writes the row in hand and those without entries behind it, up to `next`, which is in hand then.

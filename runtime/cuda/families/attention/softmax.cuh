@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "runtime/cuda/collective/block.cuh"
 #include "runtime/cuda/device/start_kernel.cuh"
 #include "runtime/cuda/families/attention/schedule.hpp"
 #include "runtime/cuda/families/attention/task.cuh"
@@ -20,49 +21,27 @@ struct SoftmaxTask {
   double alpha;
 };
 
-/// How numbers of a team are combined: in the same order for every lane.
-struct Largest {
-  template <class Acc>
-  __device__ __forceinline__ Acc operator()(Acc x, Acc y) const {
-    return x > y ? x : y;
-  }
-};
-struct Total {
-  template <class Acc>
-  __device__ __forceinline__ Acc operator()(Acc x, Acc y) const {
-    return x + y;
-  }
-};
-
 template <int kLanes>
 struct LaneTeam {
   static constexpr int kSize = kLanes;
   int lane;
 
   template <class Acc, class Combine>
-  __device__ __forceinline__ Acc all(Acc x, Combine combine) const {
-#pragma unroll
-    for (int away = 1; away < kLanes; away *= 2) x = combine(x, __shfl_xor_sync(~0u, x, away));
-    return x;
+  __device__ __forceinline__ Acc reduce(Acc x, Combine combine) const {
+    return reduce_lanes<kLanes, Butterfly::kNearFirst>(x, combine);
   }
 };
 
 template <class Acc>
 struct BlockTeam {
   static constexpr int kSize = kSoftmaxThreads;
-  static constexpr int kWarps = kSoftmaxThreads / kWarp;
+  static constexpr int kWarps = kSoftmaxThreads / kWarpSize;
   int lane;
-  Acc* shared;  ///< one for each warp
+  Acc* shared;  ///< one element per warp
 
   template <class Combine>
-  __device__ __forceinline__ Acc all(Acc x, Combine combine) const {
-    x = LaneTeam<kWarp>{lane % kWarp}.all(x, combine);
-    if (lane % kWarp == 0) shared[lane / kWarp] = x;
-    __syncthreads();
-    x = shared[0];
-    for (int w = 1; w < kWarps; ++w) x = combine(x, shared[w]);
-    __syncthreads();
-    return x;
+  __device__ __forceinline__ Acc reduce(Acc x, Combine combine) const {
+    return reduce_block<kWarps, Butterfly::kNearFirst>(x, shared, combine);
   }
 };
 
@@ -110,15 +89,15 @@ struct SoftmaxForward {
     for_each_entry(team, row.count, [&](std::int64_t k, int h) {
       const Acc s = score(k);
       if (h >= 0) held[h] = s;
-      maximum = Largest{}(s, maximum);
+      maximum = Maximum{}(s, maximum);
     });
-    const Acc shift = shift_of(team.all(maximum, Largest{}));
+    const Acc shift = shift_of(team.reduce(maximum, Maximum{}));
     for_each_entry(team, row.count, [&](std::int64_t k, int h) {
       const Acc weight = exponential((h >= 0 ? held[h] : score(k)) - shift);
       if (h >= 0) held[h] = weight;
       sum += weight;
     });
-    const Acc inverse = inverse_of(team.all(sum, Total{}));
+    const Acc inverse = inverse_of(team.reduce(sum, Plus{}));
     for_each_entry(team, row.count, [&](std::int64_t k, int h) {
       row.write(k, inverse * (h >= 0 ? held[h] : exponential(score(k) - shift)));
     });
@@ -138,7 +117,7 @@ struct SoftmaxBackward {
       }
       mean += x * y;
     });
-    mean = team.all(mean, Total{});
+    mean = team.reduce(mean, Plus{});
     const Acc alpha = static_cast<Acc>(row.task.alpha);
     for_each_entry(team, row.count, [&](std::int64_t k, int h) {
       const Acc x = h >= 0 ? p[h] : row.read(kSoftmaxGradientP, k);

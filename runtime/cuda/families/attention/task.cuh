@@ -9,6 +9,7 @@
 #include "runtime/core/score.hpp"
 #include "runtime/cuda/collective/lanes.hpp"
 #include "runtime/cuda/collective/vector.cuh"
+#include "runtime/cuda/collective/warp.cuh"
 #include "runtime/cuda/families/csr/schedule.hpp"
 
 namespace sptile::runtime::cuda {
@@ -102,50 +103,6 @@ __device__ __forceinline__ DeviceScore<Acc> score_of(Score kind, Acc both, Acc o
   };
   const Acc mine = length(own), scale = Acc{1} / (mine * length(other)), cosine = both * scale;
   return {cosine, scale, mine > kLeast ? -cosine / (mine * mine) : Acc{0}};
-}
-
-/// Adds kCount numbers of each lane, at most as many as there are lanes, across the lanes of a group: every
-/// lane gets every sum. While there is more than one number left, lanes keep half of them and give the other
-/// half away.
-template <int kLanes, int kCount, class Acc>
-__device__ __forceinline__ void add_few_across(Acc (&x)[kCount], int lane) {
-  static_assert(kCount <= kLanes);
-  Acc kept[kCount];
-#pragma unroll
-  for (int i = 0; i < kCount; ++i) kept[i] = x[i];
-#pragma unroll
-  for (int half = kCount / 2, away = 1; half > 0; half /= 2, away *= 2)
-#pragma unroll
-    for (int i = 0; i < half; ++i) {
-      const bool upper = (lane & away) != 0;
-      const Acc keep = upper ? kept[i + half] : kept[i], give = upper ? kept[i] : kept[i + half];
-      kept[i] = keep + __shfl_xor_sync(~0u, give, away);
-    }
-#pragma unroll
-  for (int away = kCount; away < kLanes; away *= 2) kept[0] += __shfl_xor_sync(~0u, kept[0], away);
-#pragma unroll
-  for (int i = 0; i < kCount; ++i) {
-    int from = 0;  // the lane whose number is i: a bit for each half
-#pragma unroll
-    for (int half = kCount / 2, away = 1; half > 0; half /= 2, away *= 2)
-      if ((i & half) != 0) from += away;
-    x[i] = __shfl_sync(~0u, kept[0], from, kLanes);
-  }
-}
-
-/// The same of any power of two of numbers.
-template <int kLanes, int kCount, class Acc>
-__device__ __forceinline__ void add_across(Acc (&x)[kCount], int lane) {
-  constexpr int kTogether = kCount < kLanes ? kCount : kLanes;
-#pragma unroll
-  for (int first = 0; first < kCount; first += kTogether) {
-    Acc some[kTogether];
-#pragma unroll
-    for (int i = 0; i < kTogether; ++i) some[i] = x[first + i];
-    add_few_across<kLanes>(some, lane);
-#pragma unroll
-    for (int i = 0; i < kTogether; ++i) x[first + i] = some[i];
-  }
 }
 
 template <class Math>

@@ -63,8 +63,8 @@ bool whole_chunks(const Launch& launch) {
 template <class Math, int kPieces, bool kVector, bool kAdditive>
 int start(const Launch& launch, const TileAttentionHeader& header, cudaStream_t stream) {
   using Shape = TileAttentionShape<Math, kPieces, kVector, kAdditive>;
-  constexpr unsigned kWarps = kTileAttentionThreads / kWarp;
-  const auto blocks = static_cast<unsigned>((header.item_count + kWarps - 1) / kWarps);
+  constexpr unsigned kWarpSizes = kTileAttentionThreads / kWarpSize;
+  const auto blocks = static_cast<unsigned>((header.item_count + kWarpSizes - 1) / kWarpSizes);
   if (blocks == 0) return cudaSuccess;
   return start_kernel<tile_attention<Shape>>(
       {.blocks = dim3(blocks, static_cast<unsigned>(launch.sizes.heads)), .threads = kTileAttentionThreads},

@@ -17,6 +17,7 @@
 
 #include "runtime/core/attention_operands.hpp"
 #include "runtime/cuda/collective/lanes.hpp"
+#include "runtime/cuda/collective/warp.cuh"
 #include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/device/split.cuh"
 #include "runtime/cuda/device/start_kernel.cuh"
@@ -71,14 +72,10 @@ struct TileAttentionShape {
   static constexpr bool kAdditive = kAdditiveT;                    ///< Score::additive: X and Y are numbers
 };
 
-/// Largest and sum of the four lanes that share rows.
-__device__ __forceinline__ float quad_max(float x) {
-  x = fmaxf(x, __shfl_xor_sync(~0u, x, 1));
-  return fmaxf(x, __shfl_xor_sync(~0u, x, 2));
-}
-__device__ __forceinline__ float quad_sum(float x) {
-  x += __shfl_xor_sync(~0u, x, 1);
-  return x + __shfl_xor_sync(~0u, x, 2);
+/// Reduces over the four lanes that share rows.
+template <class Combine = Plus>
+__device__ __forceinline__ float reduce_quad(float x, Combine combine = {}) {
+  return reduce_lanes<4, Butterfly::kNearFirst>(x, combine);
 }
 
 /// How numbers are left behind: for the warps of the block, and for others, past the first cache.
@@ -101,7 +98,6 @@ class TileAttention {
   static constexpr int kTogether = 2;  ///< tiles between two looks at the maximum
   /// Of rows of X and Y, which 4 lanes share.
   static constexpr int kScoreChunks = S::kAdditive ? 0 : 2 * S::kPieces;
-  static constexpr unsigned kAll = ~0u;
 
  public:
   __device__ __forceinline__ TileAttention(const Task& task, const AttentionItem& item, int head, int lane)
@@ -129,8 +125,8 @@ class TileAttention {
       weigh(s);
       add_rows(s, weighted);
     }
-    sum_[0] = quad_sum(sum_[0]);
-    sum_[1] = quad_sum(sum_[1]);
+    sum_[0] = reduce_quad(sum_[0]);
+    sum_[1] = reduce_quad(sum_[1]);
     if (item_.slot < 0)
       store();
     else
@@ -200,7 +196,7 @@ class TileAttention {
 
   /// 1 / the length of a row whose squares the four lanes have added up.
   __device__ __forceinline__ static float inverse_length(float square) {
-    return 1 / fmaxf(sqrtf(quad_sum(square)), 1e-12F);
+    return 1 / fmaxf(sqrtf(reduce_quad(square)), 1e-12F);
   }
 
   __device__ __forceinline__ Tiles read_tiles(std::int32_t tile) const {
@@ -215,7 +211,7 @@ class TileAttention {
 
   /// Column number `place` of tile t.
   __device__ __forceinline__ static std::int32_t column(const Tiles& tiles, int t, int place) {
-    return __shfl_sync(kAll, tiles.id, 8 * t + place);
+    return __shfl_sync(kFullMask, tiles.id, 8 * t + place);
   }
   __device__ __forceinline__ static bool is_there(const Tiles& tiles, int t) {
     return (tiles.word[t].x | tiles.word[t].y | tiles.word[t].z | tiles.word[t].w) != 0;
@@ -285,8 +281,8 @@ class TileAttention {
     float low = task_.scale, high = task_.scale;
     if (task_.score == Score::cosine) {
       const float length = inverse_length(square);  // of the row that the lane has read
-      low *= __shfl_sync(kAll, length, 8 * member_);
-      high *= __shfl_sync(kAll, length, 8 * member_ + 4);
+      low *= __shfl_sync(kFullMask, length, 8 * member_);
+      high *= __shfl_sync(kFullMask, length, 8 * member_ + 4);
     }
     s[0] *= low * factor_[0];
     s[1] *= high * factor_[0];
@@ -318,7 +314,7 @@ class TileAttention {
       float most = most_[half];
 #pragma unroll
       for (int t = 0; t < kTogether; ++t) most = fmaxf(most, fmaxf(s[t][2 * half], s[t][2 * half + 1]));
-      most = quad_max(most);
+      most = reduce_quad(most, MaximumNumber());
       const float shift = most == -INFINITY ? 0 : most;
       factor[half] = most_[half] == -INFINITY ? 1 : exp2f(most_[half] - most);
       most_[half] = most;
@@ -332,7 +328,7 @@ class TileAttention {
           sum_[half] += one;
         }
     }
-    if (__any_sync(kAll, factor[0] != 1 || factor[1] != 1)) scale_rows(factor);
+    if (__any_sync(kFullMask, factor[0] != 1 || factor[1] != 1)) scale_rows(factor);
   }
 
   __device__ __forceinline__ void scale_rows(const float (&factor)[2]) {
@@ -386,7 +382,7 @@ class TileAttention {
   }
   __device__ __forceinline__ float* partial(std::int32_t slot) const {
     const std::int64_t heads = gridDim.y;
-    return task_.partials + (slot * heads + head_) * (kNumbers * kWarp) + lane_;
+    return task_.partials + (slot * heads + head_) * (kNumbers * kWarpSize) + lane_;
   }
 
   /// Leaves what the warp has made, each number of all lanes side by side.
@@ -394,21 +390,21 @@ class TileAttention {
   __device__ __forceinline__ void leave(float* to) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      Place::put(to + (2 * half) * kWarp, most_[half]);
-      Place::put(to + (2 * half + 1) * kWarp, sum_[half]);
+      Place::put(to + (2 * half) * kWarpSize, most_[half]);
+      Place::put(to + (2 * half + 1) * kWarpSize, sum_[half]);
     }
 #pragma unroll
-    for (int i = 0; i < kSums; ++i) Place::put(to + (4 + i) * kWarp, sum_at(i));
+    for (int i = 0; i < kSums; ++i) Place::put(to + (4 + i) * kWarpSize, sum_at(i));
   }
 
   /// Merges the pieces of the team in the first warp, and the teams of the window in the last one to arrive.
   __device__ __forceinline__ void merge() {
-    __shared__ float pieces[kAttentionTeam][kNumbers][kWarp];
-    const int warp = static_cast<int>(threadIdx.x) / kWarp;
+    __shared__ float pieces[kAttentionTeam][kNumbers][kWarpSize];
+    const int warp = static_cast<int>(threadIdx.x) / kWarpSize;
     leave<InBlock>(&pieces[warp][0][lane_]);
     __syncthreads();
     if (warp != 0) return;
-    merge_all<InBlock>(&pieces[0][0][lane_], kAttentionTeam, kNumbers * kWarp);
+    merge_all<InBlock>(&pieces[0][0][lane_], kAttentionTeam, kNumbers * kWarpSize);
     const SplitAttention split = task_.splits[item_.split];
     if (split.teams > 1 && !is_last(split)) return;
     store();
@@ -419,7 +415,8 @@ class TileAttention {
     leave<InMemory>(partial(item_.slot));
     unsigned* const arrived = task_.arrived + item_.split * static_cast<std::int64_t>(gridDim.y) + head_;
     if (!warp_arrives_last(arrived, split.teams, lane_)) return false;
-    merge_all<InMemory>(partial(split.first_slot), split.teams, std::int64_t{kNumbers * kWarp} * gridDim.y);
+    merge_all<InMemory>(partial(split.first_slot), split.teams,
+                        std::int64_t{kNumbers * kWarpSize} * gridDim.y);
     return true;
   }
 
@@ -440,8 +437,8 @@ class TileAttention {
     float old[2], added[2];
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const float most = Place::get(from + (2 * half) * kWarp),
-                  sum = Place::get(from + (2 * half + 1) * kWarp);
+      const float most = Place::get(from + (2 * half) * kWarpSize),
+                  sum = Place::get(from + (2 * half + 1) * kWarpSize);
       const float both = fmaxf(most, most_[half]), shift = both == -INFINITY ? 0 : both;
       old[half] = exp2f(most_[half] - shift);
       added[half] = exp2f(most - shift);
@@ -451,7 +448,7 @@ class TileAttention {
 #pragma unroll
     for (int i = 0; i < kSums; ++i) {
       float& one = sum_at(i);
-      one = one * old[i % 4 / 2] + Place::get(from + (4 + i) * kWarp) * added[i % 4 / 2];
+      one = one * old[i % 4 / 2] + Place::get(from + (4 + i) * kWarpSize) * added[i % 4 / 2];
     }
   }
 
@@ -468,7 +465,7 @@ class TileAttention {
   float rows_[S::kPieces][kElements][4] = {};  ///< weighted rows of V, as the second product has them
 };
 
-inline constexpr int kTileAttentionThreads = kWarp * kAttentionTeam;
+inline constexpr int kTileAttentionThreads = kWarpSize * kAttentionTeam;
 
 /// Neighbouring warps have neighbouring windows; heads are the slow dimension of the grid, so that rows of
 /// one head stay in the cache.
@@ -476,11 +473,11 @@ template <class S>
 __global__ void __launch_bounds__(kTileAttentionThreads, S::kPieces == 1 ? 4 : 3)
     tile_attention(const __grid_constant__ typename S::Task task) {
   follow_previous_kernel();
-  const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / kWarp, 0);
-  const int item = static_cast<int>(blockIdx.x) * (kTileAttentionThreads / kWarp) + warp;
+  const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / kWarpSize, 0);
+  const int item = static_cast<int>(blockIdx.x) * (kTileAttentionThreads / kWarpSize) + warp;
   if (item >= task.item_count) return;
   TileAttention<S>(task, task.items[item], static_cast<int>(blockIdx.y),
-                   static_cast<int>(threadIdx.x) % kWarp)
+                   static_cast<int>(threadIdx.x) % kWarpSize)
       .run();
 }
 

@@ -10,6 +10,7 @@
 
 #include "runtime/core/operands.hpp"
 #include "runtime/cuda/collective/number.cuh"
+#include "runtime/cuda/collective/warp.cuh"
 #include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/device/slices.cuh"
 #include "runtime/cuda/device/split.cuh"
@@ -238,7 +239,6 @@ class CsrGroup {
   static constexpr int kChunk = kLanes < 32 ? 16 : 32;  ///< entries read at a time, two a lane at most
   static constexpr int kPerLane = kChunk / kLanes;
   static constexpr int kUnroll = Tuning::kUnroll;
-  static constexpr unsigned kWarp = ~0u;
 
   struct Shared {
     StagedEntry<Acc> entries[kChunk];
@@ -261,7 +261,7 @@ class CsrGroup {
     const CsrWork work = begin();
     accumulate(work);
     if constexpr (Arguments::Store::kPieces)
-      if (__any_sync(kWarp, work.piece)) finish_split(work);
+      if (__any_sync(kFullMask, work.piece)) finish_split(work);
   }
 
  private:
@@ -360,7 +360,7 @@ class CsrGroup {
     };
     end_rows(0);
 
-    const int most = kLanes == 32 ? work.entries : __reduce_max_sync(kWarp, work.entries);
+    const int most = kLanes == 32 ? work.entries : __reduce_max_sync(kFullMask, work.entries);
     for (int base = 0; base < most; base += kChunk) {
       stage(next);
       fetch(work, base + kChunk, next);
@@ -387,7 +387,7 @@ class CsrGroup {
             end_rows(done + to);
             from = to;
           }
-        } else if (__all_sync(kWarp, end > done + kUnroll)) {
+        } else if (__all_sync(kFullMask, end > done + kUnroll)) {
 #pragma unroll
           for (int u = 0; u < kUnroll; ++u) add(sum, value[u], b[u]);
         } else {

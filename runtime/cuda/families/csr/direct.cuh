@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "runtime/cuda/collective/warp.cuh"
 #include "runtime/cuda/device/split.cuh"
 #include "runtime/cuda/families/csr/body.cuh"
 #include "runtime/cuda/families/csr/direct.hpp"
@@ -147,7 +148,7 @@ class DirectTeam {
   /// Sums of all teams among so many threads, in each of them.
   __device__ static void add_teams(int threads, Sum& sum) {
     for (int apart = threads / 2; apart >= kLanes; apart /= 2)
-      each([&](int r, int e) { sum[r][e] += __shfl_xor_sync(~0u, sum[r][e], apart); });
+      each([&](int r, int e) { sum[r][e] += __shfl_xor_sync(kFullMask, sum[r][e], apart); });
   }
 
   __device__ Acc* partial(std::int64_t piece) const {

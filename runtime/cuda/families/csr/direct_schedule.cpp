@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/cuda/collective/lanes.hpp"
 #include "runtime/cuda/families/csr/direct.hpp"
 #include "runtime/cuda/stored_schedule.hpp"
 
@@ -17,7 +18,6 @@ constexpr std::int64_t kFewest = 4;  ///< entries that a team takes one after th
 constexpr std::int64_t kMostPerLane =
     8;  ///< and most: narrow teams read them in longer steps than a cache line
 constexpr std::int64_t kPieceStep = 8;
-constexpr int kWarp = 32;
 constexpr std::uint64_t kMostLanes = 16;
 constexpr int kMostNarrow = 2;            ///< lanes of teams that may have more rows of B on the way
 constexpr std::int64_t kMostSingle = 32;  ///< columns that lanes hold one by one where vectors do not fit
@@ -40,7 +40,7 @@ struct Division : CsrPieces {
 /// for the sums of its warps.
 Division divide(std::span<const std::int64_t> row_ptr, const DirectHeader& header, std::int64_t turn) {
   const int lanes = header.shape.lanes;
-  const std::int64_t teams = kWarp / lanes;  // of a warp
+  const std::int64_t teams = kWarpSize / lanes;  // of a warp
   const std::int64_t of_warp = turn * teams * (header.at_once == kDirectMany ? 2 : 1);
   Division division;
   for (std::size_t r = 0; r + 1 < row_ptr.size(); ++r) {

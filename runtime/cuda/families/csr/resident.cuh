@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "runtime/cuda/collective/block.cuh"
 #include "runtime/cuda/collective/number.cuh"
 #include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/device/slices.cuh"
@@ -46,7 +47,6 @@ class ResidentTeam {
   static constexpr int kSums = kColumns / kGroups;  ///< of a lane, when groups have been added up
   /// Rows of B that a group has on the way: where there are 32 entries, and at the end of a row.
   static constexpr int kMany = 4 / kLines, kFew = 2;
-  static constexpr unsigned kWarp = ~0u;
 
   struct Raw {
     alignas(16) T x[kColumns];
@@ -173,7 +173,8 @@ class ResidentTeam {
     Acc values[kCount];
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
-      const auto row = static_cast<std::uint32_t>(__shfl_sync(kWarp, place, first + i * kGroups + group_));
+      const auto row =
+          static_cast<std::uint32_t>(__shfl_sync(kFullMask, place, first + i * kGroups + group_));
 #pragma unroll
       for (int l = 0; l < kLines; ++l) {
         const uint4 bits = shared_piece(rows_of_b_ + row + static_cast<std::uint32_t>(l * kResidentLine));
@@ -181,28 +182,23 @@ class ResidentTeam {
       }
     }
 #pragma unroll
-    for (int i = 0; i < kCount; ++i) values[i] = __shfl_sync(kWarp, value, first + i * kGroups + group_);
+    for (int i = 0; i < kCount; ++i) values[i] = __shfl_sync(kFullMask, value, first + i * kGroups + group_);
 #pragma unroll
     for (int i = 0; i < kCount; ++i)
 #pragma unroll
       for (int e = 0; e < kColumns; ++e) sum[e] += values[i] * widen(b[i].x[e]);
   }
 
-  /// Adds up what the groups have. Each keeps a quarter of the columns.
+  /// Adds the sums of the four groups. Each group keeps a quarter of the columns.
   __device__ Sums add_groups(const Acc (&sum)[kColumns]) const {
     const bool upper = group_ & 2, odd = group_ & 1;
     Acc half[kColumns / 2];
 #pragma unroll
-    for (int e = 0; e < kColumns / 2; ++e) {
-      const Acc low = sum[e], high = sum[e + kColumns / 2];
-      half[e] = (upper ? high : low) + __shfl_xor_sync(kWarp, upper ? low : high, 2 * kLanes);
-    }
+    for (int e = 0; e < kColumns / 2; ++e)
+      half[e] = exchange_add(sum[e], sum[e + kColumns / 2], upper, 2 * kLanes);
     Sums sums;
 #pragma unroll
-    for (int e = 0; e < kSums; ++e) {
-      const Acc low = half[e], high = half[e + kSums];
-      sums.x[e] = (odd ? high : low) + __shfl_xor_sync(kWarp, odd ? low : high, kLanes);
-    }
+    for (int e = 0; e < kSums; ++e) sums.x[e] = exchange_add(half[e], half[e + kSums], odd, kLanes);
     return sums;
   }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "runtime/cuda/collective/block.cuh"
 #include "runtime/cuda/collective/number.cuh"
 #include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/device/split.cuh"
@@ -104,14 +105,14 @@ class StreamTeam {
 #pragma unroll
       for (int u = 0; u < kAtOnce; ++u) sum += product[u];
     }
-    sum = add_block(sum);
+    sum = reduce_block<kWarps>(sum, shared_.sums);
     if (split.pieces > 1) {
       if (!is_last(piece, split, index, sum)) return;
       sum = T(0);
 #pragma unroll 1
       for (std::int32_t p = thread_; p < split.pieces; p += kThreads)
         sum += __ldcg(a_.partials + split.first_piece + p);
-      sum = add_block(sum);
+      sum = reduce_block<kWarps>(sum, shared_.sums);
     }
     if (thread_ == 0) store(split.row, sum);
   }
@@ -131,7 +132,7 @@ class StreamTeam {
 #pragma unroll 1
       for (int r = lane; r < block.rows; r += 32)
         if (__ldg(ends + r) <= begin) row = r + 1;
-      row = __reduce_max_sync(~0u, row);
+      row = __reduce_max_sync(kFullMask, row);
     }
     int start = row > 0 ? __ldg(ends + row - 1) : head;
     const bool cut = begin < stop && begin > start;
@@ -151,7 +152,7 @@ class StreamTeam {
             sum += product[u];
             product[u] = T(0);
           }
-        sum = add_warp(sum);
+        sum = reduce_lanes<kWarpSize>(sum);
         if (row == first && cut)
           before = sum;
         else if (lane == 0)
@@ -163,7 +164,7 @@ class StreamTeam {
 #pragma unroll
       for (int u = 0; u < kAtOnce; ++u) sum += product[u];
     }
-    sum = add_warp(sum);
+    sum = reduce_lanes<kWarpSize>(sum);
     const bool whole = row == first && cut;  // the part has no end of a row
     if (lane == 0) {
       shared_.sums[warp] = whole ? sum : before;
@@ -214,10 +215,10 @@ class StreamTeam {
       const int begin = there ? shared_.ends[row] : 0, end = there ? shared_.ends[row + 1] : 0;
       const bool together = log < 5 && end - begin > kMostTurns << log;
       T sum = together ? T(0) : add_places(begin + in_row, end, 1 << log);
-      for (int apart = 1 << log >> 1; apart > 0; apart /= 2) sum += __shfl_xor_sync(~0u, sum, apart);
+      for (int apart = 1 << log >> 1; apart > 0; apart /= 2) sum += __shfl_xor_sync(kFullMask, sum, apart);
       const bool longest = together && end - begin > kMostOfEight;
-      add_listed<8>(__ballot_sync(~0u, together && !longest && in_row == 0), begin, end, sum);
-      add_listed<32>(__ballot_sync(~0u, longest && in_row == 0), begin, end, sum);
+      add_listed<8>(__ballot_sync(kFullMask, together && !longest && in_row == 0), begin, end, sum);
+      add_listed<32>(__ballot_sync(kFullMask, longest && in_row == 0), begin, end, sum);
       if (there && in_row == 0) store(block.row + row, sum);
     }
   }
@@ -235,13 +236,13 @@ class StreamTeam {
         left &= left - 1;
         if (lane / kLanes == i) mine = from[i];
       }
-      const int first = __shfl_sync(~0u, begin, max(mine, 0)), last = __shfl_sync(~0u, end, max(mine, 0));
-      T whole = add_places(first + lane % kLanes, mine < 0 ? first : last, kLanes);
-#pragma unroll
-      for (int apart = kLanes / 2; apart > 0; apart /= 2) whole += __shfl_xor_sync(~0u, whole, apart);
+      const int first = __shfl_sync(kFullMask, begin, max(mine, 0)),
+                last = __shfl_sync(kFullMask, end, max(mine, 0));
+      const T whole =
+          reduce_lanes<kLanes>(add_places(first + lane % kLanes, mine < 0 ? first : last, kLanes));
 #pragma unroll
       for (int i = 0; i < kAtATime; ++i) {
-        const T found = __shfl_sync(~0u, whole, i * kLanes);
+        const T found = __shfl_sync(kFullMask, whole, i * kLanes);
         if (lane == from[i]) sum = found;
       }
     }
@@ -250,24 +251,6 @@ class StreamTeam {
   __device__ T add_places(int begin, int end, int step) const {
     T sum = T(0);
     for (int k = begin; k < end; k += step) sum += shared_.products[place(k)];
-    return sum;
-  }
-
-  __device__ static T add_warp(T sum) {
-#pragma unroll
-    for (int apart = 16; apart > 0; apart /= 2) sum += __shfl_xor_sync(~0u, sum, apart);
-    return sum;
-  }
-
-  /// The sum of all threads, in each of them.
-  __device__ T add_block(T sum) const {
-    sum = add_warp(sum);
-    __syncthreads();  // sums of an earlier call have been read
-    if (thread_ % 32 == 0) shared_.sums[thread_ / 32] = sum;
-    __syncthreads();
-    sum = shared_.sums[0];
-#pragma unroll
-    for (int w = 1; w < kWarps; ++w) sum += shared_.sums[w];
     return sum;
   }
 

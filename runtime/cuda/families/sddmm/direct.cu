@@ -6,6 +6,7 @@
 
 #include "formats/layout/csr.hpp"
 #include "runtime/cuda/collective/vector.cuh"
+#include "runtime/cuda/collective/warp.cuh"
 #include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/families/csr/direct.hpp"
 #include "runtime/cuda/families/csr/direct_row.cuh"
@@ -113,23 +114,14 @@ class DirectSampler {
     }
   }
 
-  /// Two lanes trade halves of their sums until each has one, which then all that have the same add up.
+  /// Reduces the sums of the team and writes them: the first lanes write one or more results each.
   __device__ void write(std::int64_t begin, int k, int entries, int teams, int lane,
                         float (&dot)[kEntries]) const {
     constexpr int kOwned = kLanes < kEntries ? kEntries / kLanes : 1;  ///< sums that a lane ends with
-    int apart = 1, first = 0;                                          // of the lane's sums
-#pragma unroll
-    for (int half = kEntries / 2; half >= kOwned; half /= 2, apart *= 2) {
-      const bool upper = (lane & apart) != 0;
-#pragma unroll
-      for (int u = 0; u < half; ++u) {
-        const float other = __shfl_xor_sync(~0u, upper ? dot[u] : dot[u + half], apart);
-        dot[u] = (upper ? dot[u + half] : dot[u]) + other;
-      }
-      if (upper) first += half;
-    }
-#pragma unroll
-    for (; apart < kLanes; apart *= 2) dot[0] += __shfl_xor_sync(~0u, dot[0], apart);
+    constexpr int kSharing = kEntries / kOwned;                        ///< lanes that share the sums
+    reduce_transposed<Butterfly::kNearFirst, kOwned>(dot, lane);
+    dot[0] = reduce_lanes<kLanes / kSharing, Butterfly::kNearFirst, kSharing>(dot[0]);
+    const int first = transposed_first<kEntries, kOwned>(lane);
     if (lane >= kEntries) return;
 #pragma unroll
     for (int u = 0; u < kOwned; ++u) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "runtime/cuda/collective/lanes.hpp"
+#include "runtime/cuda/collective/warp.cuh"
 #include "runtime/cuda/families/sddmm/task.cuh"
 
 namespace sptile::runtime::cuda {
@@ -168,17 +169,9 @@ class SddmmEntries {
     }
   }
 
-  /// Adds across the lanes of the group: lane i gets the sum of entry i. Halves change hands: a lane keeps
-  /// the half of the entries that it is in, and adds what its partner has of them.
+  /// Adds over the lanes of the group. Lane i returns the sum of nonzero i.
   __device__ __forceinline__ Acc gather(Acc (&sum)[S::kLanes]) const {
-#pragma unroll
-    for (int half = S::kLanes / 2; half > 0; half /= 2)
-#pragma unroll
-      for (int i = 0; i < half; ++i) {
-        const bool upper = (lane_ & half) != 0;
-        const Acc keep = upper ? sum[i + half] : sum[i], give = upper ? sum[i] : sum[i + half];
-        sum[i] = keep + __shfl_xor_sync(~0u, give, half);
-      }
+    reduce_transposed<Butterfly::kFarFirst>(sum, lane_);
     return sum[0];
   }
 

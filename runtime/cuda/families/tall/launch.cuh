@@ -1,6 +1,7 @@
 // The kernel of tall windows and its launch.
 #pragma once
 
+#include "runtime/cuda/collective/block.cuh"
 #include "runtime/cuda/device/start_kernel.cuh"
 #include "runtime/cuda/device/whole_pieces.hpp"
 #include "runtime/cuda/families/tall/consumer.cuh"

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "runtime/cuda/collective/block.cuh"
 #include "runtime/cuda/device/start_kernel.cuh"
 #include "runtime/cuda/families/tile/direct.cuh"
 #include "runtime/cuda/families/tile/short_rows.cuh"

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "runtime/cuda/collective/block.cuh"
 #include "runtime/cuda/families/csr/launch.cuh"
 #include "runtime/cuda/families/tile/hybrid.cuh"
 

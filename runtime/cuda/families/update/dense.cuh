@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(kDenseThreads, kBlocks) dense_update(const __g
   follow_previous_kernel();
   const int width = slice_columns(task.n), steps = width / Math::kStep, stride = tile_stride(width);
   const int part = steps * kGroups * 128;  // weights of a slice and some columns
-  auto* const weights = reinterpret_cast<Weights*>(shared_memory());
+  auto* const weights = dynamic_shared_at<Weights>(0);
   auto* const rows = reinterpret_cast<Sum*>(weights + part * (task.resident ? task.columns : 1));
   if (task.resident)
     for (int c = 0; c < task.columns; ++c)

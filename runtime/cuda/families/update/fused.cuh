@@ -59,7 +59,6 @@ class FusedWarp {
   static_assert(sizeof(Stage) <= kWarpStageBytes);
   static constexpr int kVector = Columns::kVector, kGroups = Stage::kGroups, kChunk = Stage::kChunk;
   static constexpr int kPerLane = kChunk / kLanes, kUnroll = 4;
-  static constexpr unsigned kWarp = ~0u;
 
   __device__ FusedWarp(const Task& task, Stage& stage, Sum* window, const typename Math::Weights* weights)
       : a_(task),
@@ -193,7 +192,7 @@ class FusedWarp {
       }
     };
     end_rows(0);
-    const int most = kLanes == 32 ? share_.entries : __reduce_max_sync(kWarp, share_.entries);
+    const int most = kLanes == 32 ? share_.entries : __reduce_max_sync(kFullMask, share_.entries);
     for (int base = 0; base < most; base += kChunk) {
       stage(next);
       fetch(base + kChunk, next);
@@ -209,7 +208,7 @@ class FusedWarp {
           if (j + u < here) rows[u] = columns.load(b + entry.column * a_.ldb);
         }
         const int before = base + j;
-        const bool ends = !__all_sync(kWarp, end > before + kUnroll);
+        const bool ends = !__all_sync(kFullMask, end > before + kUnroll);
 #pragma unroll
         for (int u = 0; u < kUnroll; ++u) {
 #pragma unroll
@@ -238,9 +237,8 @@ class FusedWarp {
         for (int e = 0; e < kVector; ++e) sum[e] += __ldcg(from + e);
       }
 #pragma unroll
-      for (int lanes = kLanes; lanes < 32; lanes *= 2)
-#pragma unroll
-        for (int e = 0; e < kVector; ++e) sum[e] += __shfl_xor_sync(kWarp, sum[e], lanes);
+      for (int e = 0; e < kVector; ++e)
+        sum[e] = reduce_lanes<kWarpSize / kLanes, Butterfly::kNearFirst, kLanes>(sum[e]);
       if (group_ == 0) keep(Columns(lane_, slice, a_.n), 0, sum);
     }
     __syncwarp();
@@ -275,7 +273,7 @@ __global__ void __launch_bounds__(kThreads, 2) fused_update(const __grid_constan
   using Warp = FusedWarp<Task, kLanes, kAligned>;
   using Math = typename Task::Math;
   follow_previous_kernel();
-  auto* const weights = reinterpret_cast<typename Math::Weights*>(shared_memory());
+  auto* const weights = dynamic_shared_at<typename Math::Weights>(0);
   stage_weights<typename Task::Dense, Math>(weights, task.weights, 0, task.steps, 0, task.groups);
   const int warps = static_cast<int>(blockDim.x) / 32, warp = static_cast<int>(threadIdx.x) / 32;
   auto* const windows = reinterpret_cast<typename Math::Sum*>(weights + task.steps * task.groups * 128);
@@ -290,7 +288,7 @@ __global__ void __launch_bounds__(kThreads, 2) fused_update(const __grid_constan
     unsigned next = 0;
     if (threadIdx.x % 32 == 0) next = atomicAdd(task.taken, 1u);
     worker.run(item);
-    item = static_cast<int>(__shfl_sync(~0u, next, 0) + gridDim.x * static_cast<unsigned>(warps));
+    item = static_cast<int>(__shfl_sync(kFullMask, next, 0) + gridDim.x * static_cast<unsigned>(warps));
   }
   __syncthreads();
   if (threadIdx.x == 0 && thread_arrives_last(task.done, static_cast<std::int32_t>(gridDim.x)))

@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(kGradientThreads, kBlocks)
   using Math = typename Task::Math;
   using Sum = typename Task::Sum;
   follow_previous_kernel();
-  auto& shared = *reinterpret_cast<GradientShared<Sum>*>(shared_memory());
+  auto& shared = *dynamic_shared_at<GradientShared<Sum>>(0);
   const auto tile = static_cast<int>(blockIdx.x % static_cast<unsigned>(task.tiles));
   const auto part = static_cast<std::int64_t>(blockIdx.x / static_cast<unsigned>(task.tiles));
   const std::int64_t i = std::int64_t{tile % task.row_tiles} * kGradientTile,
@@ -141,7 +141,7 @@ __global__ void __launch_bounds__(kGradientThreads) add_parts(const __grid_const
   using Sum = typename Task::Sum;
   constexpr int kWarps = kGradientThreads / 32, kNumbers = kGradientTile * kGradientTile;
   follow_previous_kernel();
-  auto* const shared = reinterpret_cast<Sum*>(shared_memory());
+  auto* const shared = dynamic_shared_at<Sum>(0);
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   const std::int64_t number = std::int64_t{blockIdx.x} * 32 + lane, tile = number / kNumbers;
   const bool is_bias = tile >= task.tiles;

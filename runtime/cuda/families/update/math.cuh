@@ -13,22 +13,13 @@
 #include <type_traits>
 
 #include "formats/core/dtype.hpp"
+#include "runtime/cuda/collective/block.cuh"
 #include "runtime/cuda/collective/vector.cuh"
 #include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/device/start_kernel.cuh"
 #include "runtime/cuda/families/update/schedule.hpp"
 
 namespace sptile::runtime::cuda {
-
-#ifdef __CUDACC__
-/// The block's dynamic shared memory.
-__device__ __forceinline__ std::byte* shared_memory() {
-  extern __shared__ __align__(128) std::byte update_shared_memory[];
-  return update_shared_memory;
-}
-#else
-std::byte* shared_memory();
-#endif
 
 /// Reads element i of an array; none: 1.
 template <class Sum>
@@ -191,7 +182,7 @@ __device__ __forceinline__ bool has_nonfinite(const UpdateSums<Math>& sums, cons
   for (int j = 0; j < 4; ++j)
 #pragma unroll
     for (int i = 0; i < 4; ++i) doubt[i / 2] += sums[j][i] * typename Math::Sum(0);
-  return __any_sync(~0u, (rows[0] >= 0 && doubt[0] != 0) || (rows[1] >= 0 && doubt[1] != 0));
+  return __any_sync(kFullMask, (rows[0] >= 0 && doubt[0] != 0) || (rows[1] >= 0 && doubt[1] != 0));
 }
 
 /// The product of 16 rows of sums and the weights of one group of columns. The guard of IEEE arithmetic made

@@ -111,7 +111,7 @@ template <class Task>
 __global__ void __launch_bounds__(kTallThreads, 4) tall_update(const __grid_constant__ Task task) {
   using Math = typename Task::Math;
   follow_previous_kernel();
-  auto* const weights = reinterpret_cast<typename Math::Weights*>(shared_memory());
+  auto* const weights = dynamic_shared_at<typename Math::Weights>(0);
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const std::int64_t warps = kTallThreads / 32;
   const std::int64_t tiles = (task.rows + kWindowRows - 1) / kWindowRows, all = warps * gridDim.x;

@@ -1,6 +1,7 @@
 // The bulk kernel and its launch.
 #pragma once
 
+#include "runtime/cuda/collective/block.cuh"
 #include "runtime/cuda/families/tile/launch.cuh"
 #include "runtime/cuda/papers/bulk/consumer.cuh"
 #include "runtime/cuda/papers/bulk/decoder.cuh"

@@ -6,6 +6,7 @@
 
 #include "runtime/cuda/collective/lanes.hpp"
 #include "runtime/cuda/collective/mma.cuh"
+#include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/papers/hygnn/task.cuh"
 
 namespace sptile::runtime::cuda {

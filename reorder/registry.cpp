@@ -73,11 +73,11 @@ Status check_settings(const Reorderer& method, std::span<const Setting> settings
       return fail(Errc::usage, std::string(method.name) + " has no parameter " + std::string(given.name) +
                                    (known.empty() ? "; it has none" : "; it has: " + known));
     }
-    const bool fits = given.value >= parameter->least && given.value <= parameter->most;
+    const bool fits = given.value >= parameter->min && given.value <= parameter->max;
     if (!fits || (parameter->whole && given.value != std::floor(given.value)))
       return fail(Errc::usage, std::string(method.name) + ": " + std::string(given.name) + " requires " +
                                    (parameter->whole ? "an integer" : "a number") + " from " +
-                                   number(parameter->least) + " to " + number(parameter->most));
+                                   number(parameter->min) + " to " + number(parameter->max));
   }
   return {};
 }

@@ -6,7 +6,9 @@
 Reads the #include lines of every source. Rows are ordered: no row names a later one. The runtime includes the
 definitions and checks of layouts and the vocabulary headers of formats/core, but no conversions, readers, writers or
 offline packages. Only the helper program includes HDF5, only headers of formats/core the loops of oneTBB, and text is
-written in one place. The Python package has no assert, and takes the address of an array only in the files of ADDRESSES.
+written in one place. The modules of the Python package import each other in the order of PYTHON_LAYERS. It has no assert,
+and takes the address of an array only in the files of ADDRESSES. Small headers with one includer are units with a source
+or a test of their own, or have a reason in SMALL.
 """
 import ast
 import pathlib
@@ -102,15 +104,66 @@ DIRECTORIES = {
     "tools/report": f"{TOOL} reorder/quality tools/measure tools/cuda tools/stats tools/plot tools/spy",
     "tools/commands": f"{TOOL} reorder reorder/core reorder/partition tools/*",
     "tools": "formats/core formats/io/files runtime/threads tools/cli",
-    # programs of their own, not built by default
-    "tools/bench": "formats/* reorder reorder/* runtime/* tools/*",
+    # compiled by scripts
+    "tools/bench": "",
 }
 # directories below these are part of them
 WITH_SUBDIRECTORIES = ("tools/bench", "runtime/include")
 
+# Modules of the Python package, bottom up: no module imports one of a later line, in functions neither.
+PYTHON_LAYERS = """
+errors
+_struct _memory
+_core
+_core_tools _library
+_operations _tools _arrays
+_calls _order _options
+_places _matrix
+_sorted_plan
+_given
+_plan
+bundle
+_linear batch conversion part _config
+products
+sptile __main__
+torch.pattern
+torch.handle
+torch.operands
+torch.operators
+torch.attention torch.matrix
+torch.functions
+torch.nn.linear torch.nn.graph
+torch.nn.agnn_conv torch.nn.gat_conv torch.nn.gcn_conv torch.nn.gin_conv torch.nn.sparse_linear torch.pyg torch.compiled
+torch.nn.sage_conv
+torch.nn
+torch
+torch.distributed.ranks
+torch.distributed.exchange torch.distributed.own_part
+torch.distributed.products torch.distributed.whole
+torch.distributed.matrix
+torch.distributed.functions
+torch.distributed.nn
+torch.distributed
+"""
+
 # files of the Python package that may take the address of an array: views of any framework, operands of operators, and
 # the arrays that a matrix of torch has made for itself
 ADDRESSES = ("_arrays.py", "_calls.py", "torch/operands.py", "torch/handle.py")
+
+# headers of at most 30 lines with one includer, without a long source or a test of their own, and why they are separate
+SMALL = {
+    "formats/convert/csr.hpp": "one converter per format",
+    "formats/io/hdf5/helper_path.hpp": "compiled with the directories of the installation",
+    "formats/io/stream/spool.hpp": "reads a pipe for formats/io, called by tools",
+    "runtime/cpu/csr_product.hpp": "one product per format, compiled per instruction set",
+    "runtime/cpu/hc_window_decoder.hpp": "one decoder per format",
+    "runtime/cuda/check/permutation.hpp": "one check per header",
+    "runtime/cuda/convert/primitives.hpp": "interface of CUB, compiled alone",
+    "runtime/cuda/convert/tall_place.hpp": "places of groups in a window, for kernels",
+    "runtime/cuda/papers/hygnn/schedule.hpp": "plain C++, compiled without nvcc",
+    "runtime/threads/futex.hpp": "system calls",
+    "tools/pipeline/device_conversion.hpp": "conversion on a CUDA device",
+}
 
 SOURCES = (".h", ".hpp", ".cpp", ".cu", ".cuh")
 
@@ -189,7 +242,7 @@ def directory_violations(root):
 EVERYWHERE = ("formats", "reorder", "runtime", "tools")
 # outside header -> the sources of these folders that may include it
 OWNERS = {re.compile(r"H5\w*\.h|hdf5\.h"): (r"formats/hdf5_helper/.*", EVERYWHERE),
-          re.compile(r"(oneapi/)?tbb/parallel_\w+\.h"): (r"formats/core/parallel_\w+\.hpp|tools/bench/.*", EVERYWHERE),
+          re.compile(r"(oneapi/)?tbb/parallel_\w+\.h"): (r"formats/core/parallel_\w+\.hpp", EVERYWHERE),
           re.compile(r"(oneapi/)?tbb/(?!blocked_range)"): (r"formats/core/(parallel_\w+|per_thread)\.hpp", ("formats", "reorder"))}
 
 
@@ -211,6 +264,41 @@ def python_violations(root):
         for number, line in enumerate(path.read_text().splitlines(), 1):
             if re.match(r"(import|from) (torch|cupy|scipy|\.torch)\b", line):
                 yield f"{path.relative_to(root)}:{number}: `import sptile` must not need this"
+
+
+def python_imports(package, path):
+    """Yields line number and target of each import of the package in a file, deferred ones and those for types too."""
+    parts = path.relative_to(package.parent).with_suffix("").parts
+    for node in ast.walk(ast.parse(path.read_text())):
+        if not isinstance(node, ast.ImportFrom) or node.level == 0:
+            continue
+        folder = package.parent.joinpath(*parts[: len(parts) - node.level])
+        base = folder.joinpath(*(node.module or "").split("."))
+        names = [alias.name for alias in node.names] if base.is_dir() else [""]
+        for name in names:
+            inner = base / name
+            yield node.lineno, inner if name and (inner.is_dir() or inner.with_suffix(".py").exists()) else base
+
+
+def layer_violations(root):
+    """The modules of the package import each other along PYTHON_LAYERS, so that no imports form a cycle."""
+    package = root / "runtime/python/sptile"
+
+    def name_of(path):
+        inner = path.relative_to(package).with_suffix("").as_posix().replace("/", ".").removesuffix("__init__").rstrip(".")
+        return inner or "sptile"
+
+    layers = [line.split() for line in PYTHON_LAYERS.strip().splitlines()]
+    layer_of = {name: number for number, line in enumerate(layers) for name in line}
+    for path in sorted(package.rglob("*.py")):
+        name, where = name_of(path), path.relative_to(root)
+        if name not in layer_of:
+            yield f"{where}: a module without a line in PYTHON_LAYERS"
+            continue
+        for number, target in python_imports(package, path):
+            used = name_of(target)
+            if used != name and layer_of.get(used, len(layers)) >= layer_of[name]:
+                yield f"{where}:{number}: {name} must not import {used}, which PYTHON_LAYERS does not name before it"
 
 
 def assertions(root):
@@ -252,11 +340,24 @@ def writer_violations(root):
                     yield f"{name}:{number}: {what}"
 
 
+def small_headers(root):
+    """Violations of SMALL."""
+    sys.path.insert(0, str(root / "tools/lint"))
+    import structure
+
+    found = structure.read_sources(root)
+    separate = {name: user for name, user in structure.small_headers(found) if not structure.is_unit(name, found)}
+    for name in separate.keys() - SMALL.keys():
+        yield f"{name}: only {separate[name]} includes it; merge it there, or give a reason in SMALL"
+    for name in SMALL.keys() - separate.keys():
+        yield f"SMALL: {name} is not a small header with one includer; remove it"
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
     found = [*order_violations(), *directory_violations(root)]
-    found += [*owner_violations(root), *python_violations(root), *assertions(root)]
-    found += [*addresses(root), *writer_violations(root)]
+    found += [*owner_violations(root), *python_violations(root), *layer_violations(root), *assertions(root)]
+    found += [*addresses(root), *writer_violations(root), *small_headers(root)]
     print("\n".join(found) or "all arrows point the right way")
     sys.exit(1 if found else 0)
 

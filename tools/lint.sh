@@ -44,19 +44,15 @@ check_spelling() { python_tool codespell; }
 
 check_prose() { tools/lint/prose.py; }
 
-# tidy ARGUMENT...: runs clang-tidy on the names of standard input, without its messages on suppressed
-# warnings.
-tidy() { tr '\n' '\0' | batch=1 all_cores clang-tidy-14 -p build-lint --quiet "$@" 2> >(grep -v ' warnings\? generated\.$'); }
+# Runs clang-tidy on the names of standard input, without its messages on suppressed warnings.
+tidy() { tr '\n' '\0' | batch=1 all_cores clang-tidy-14 -p build-lint --quiet 2> >(grep -v ' warnings\? generated\.$'); }
 
 # As in builds with sanitizers, sources of tools/ are compiled together, so that their headers are inspected
-# once for several sources. Benchmark programs, which no test build contains, are only checked to compile and
-# by one check, because clang-tidy requires at least one.
+# once for several sources.
 check_tidy() {
-  local sources
-  CC=clang-14 CXX=clang++-14 configure build-lint -Db_sanitize=undefined -Db_lundef=false -Dbenchmarks=enabled
+  CC=clang-14 CXX=clang++-14 configure build-lint -Db_sanitize=undefined -Db_lundef=false -Dablations=enabled
   ninja -C build-lint -t targets all | sed -n 's/\.inc: .*/.inc/p' | xargs ninja -C build-lint >&2
-  sources=$(jq -r '.[] | .directory + "/" + .file' build-lint/compile_commands.json | grep '\.cpp$' | grep -v '/tests/' | sort -u)
-  grep -v '/tools/bench/' <<<"$sources" | tidy && grep '/tools/bench/' <<<"$sources" | tidy --checks='-*,bugprone-bool-pointer-implicit-conversion'
+  jq -r '.[] | .directory + "/" + .file' build-lint/compile_commands.json | grep '\.cpp$' | grep -v '/tests/' | sort -u | tidy
 }
 
 [ $# -gt 0 ] || set -- format shell python spelling prose tidy

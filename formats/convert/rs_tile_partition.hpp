@@ -15,8 +15,8 @@ struct RowPartition : RuleChoice {
   std::vector<std::int32_t> windows;        ///< first rows, ascending
   std::vector<std::int32_t> residual_rows;  ///< ascending
 
-  /// Sets the number of blocks of the windows. Without short rows no rule is evaluated, so the blocks are
-  /// counted only later; with short rows the number is verified.
+  /// Sets the number of blocks of the windows if there are no short rows, and thus no evaluated rules.
+  /// Otherwise asserts it.
   void set_tc_blocks(std::int64_t tc_blocks);
 
   /// Describes the choice for JSON output and bundles.

@@ -93,7 +93,7 @@ class TallBuilder {
   std::int64_t groups_ = 0;
   int sub_windows_ = 0;
   std::vector<std::uint32_t> slot_;       ///< 8 * group + column in the group, for each distinct column
-  std::vector<std::uint32_t> part_slot_;  ///< the same for the columns of each part, concatenated
+  std::vector<std::uint32_t> part_slot_;  ///< slot_ for the columns of each part, concatenated
   std::vector<std::uint64_t> bits_;       ///< groups x sub-windows tiles, including empty ones
   std::vector<std::uint32_t> first_;      ///< first nonzero of each of these tiles
 };

@@ -13,8 +13,8 @@ namespace sptile::formats {
 /// Suggests the number of parts for `items`: at most one per thread, and few enough that the counters (one
 /// per part and key) need little memory compared with the items.
 inline int sort_parts(std::int64_t items, std::int64_t keys) {
-  constexpr std::int64_t kFewest = 1 << 14;  // minimum number of items per task
-  const std::int64_t affordable = items / std::max(4 * keys, kFewest);
+  constexpr std::int64_t kMin = 1 << 14;  // minimum number of items per task
+  const std::int64_t affordable = items / std::max(4 * keys, kMin);
   return static_cast<int>(std::clamp<std::int64_t>(affordable, 1, parallel::most_threads()));
 }
 

@@ -28,9 +28,9 @@ constexpr FirstCharacter first_character(std::string_view text) {
     if ((byte(i) & 0xc0) != 0x80) return {};
     code = code << 6 | (byte(i) & 0x3fu);
   }
-  constexpr char32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
+  constexpr char32_t kMin[] = {0, 0, 0x80, 0x800, 0x10000};
   const bool surrogate = code >= 0xd800 && code < 0xe000;
-  if (code < kLeast[bytes] || code > 0x10ffff || surrogate) return {};
+  if (code < kMin[bytes] || code > 0x10ffff || surrogate) return {};
   return {bytes, code, true};
 }
 

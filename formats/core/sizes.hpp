@@ -17,9 +17,6 @@ struct FormatSize {
 /// COO with 32-bit row and column ids: 8 nnz index bytes.
 FormatSize coo_size(std::int64_t rows, std::int64_t cols, std::int64_t nnz, std::int64_t value_size);
 
-/// CSR as stored by sptile: 64-bit row pointers, 32-bit column ids.
-FormatSize csr_size(std::int64_t rows, std::int64_t cols, std::int64_t nnz, std::int64_t value_size);
-
 /// TCF of TC-GNN (USENIX ATC 2023): 4 * (ceil(M/16) + M + 1 + 3 nnz).
 FormatSize tcf_size(std::int64_t rows, std::int64_t cols, std::int64_t nnz, std::int64_t value_size);
 

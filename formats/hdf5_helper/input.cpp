@@ -28,7 +28,7 @@ tl::unexpected<Error> damaged(const std::string& where, const std::string& what)
   return fail(Errc::bad_input, what + "; HDF5 reports: " + reason.text + "; copy the file again", where);
 }
 
-// Filters whose compression ratio is at most kMostHdf5Ratio.
+// Filters whose compression ratio is at most kMaxHdf5Ratio.
 bool is_known(H5Z_filter_t filter) {
   return filter == H5Z_FILTER_DEFLATE || filter == H5Z_FILTER_SHUFFLE || filter == H5Z_FILTER_FLETCHER32;
 }
@@ -60,8 +60,8 @@ std::int64_t chunk_elements(hid_t properties) {
 // Returns the elements per read: complete chunks, so that each is decompressed once, but a bounded number,
 // because HDF5 lists them.
 std::int64_t piece_elements(std::int64_t chunk) {
-  constexpr std::int64_t kElements = 1 << 18, kMostChunks = 1024;
-  return chunk == 0 ? kElements : chunk * std::clamp<std::int64_t>(kElements / chunk, 1, kMostChunks);
+  constexpr std::int64_t kElements = 1 << 18, kMaxChunks = 1024;
+  return chunk == 0 ? kElements : chunk * std::clamp<std::int64_t>(kElements / chunk, 1, kMaxChunks);
 }
 
 hid_t native_type(DType dtype) {
@@ -98,10 +98,10 @@ struct Attribute {
 };
 
 herr_t note_name(hid_t, const char* name, const H5L_info_t*, void* data) {
-  constexpr std::size_t kMostNames = 5;
+  constexpr std::size_t kMaxNames = 5;
   auto& names = *static_cast<std::vector<std::string>*>(data);
   names.emplace_back(name);
-  return names.size() < kMostNames ? 0 : 1;
+  return names.size() < kMaxNames ? 0 : 1;
 }
 
 }  // namespace
@@ -153,12 +153,12 @@ Result<std::optional<std::string>> Hdf5Input::text(const std::string& attribute,
 
 Result<std::optional<std::vector<std::int64_t>>> Hdf5Input::integers(const std::string& attribute,
                                                                      const std::string& object) const {
-  constexpr hssize_t kMostNumbers = 32;
+  constexpr hssize_t kMaxNumbers = 32;
   const Hdf5Call call;
   if (!has_attribute(file_.id(), object, attribute)) return std::nullopt;
   const Attribute found(file_.id(), object, attribute);
   if (!found.id || H5Tget_class(found.type.id()) != H5T_INTEGER || H5Tget_size(found.type.id()) > 8 ||
-      found.count < 0 || found.count > kMostNumbers)
+      found.count < 0 || found.count > kMaxNumbers)
     return fail(Errc::bad_input, "the attribute " + quoted(attribute) + " is not an integer array",
                 where(object));
   std::vector<std::int64_t> numbers(static_cast<std::size_t>(found.count));
@@ -214,7 +214,7 @@ Status Hdf5Input::check_storage(const StoredArray& array) const {
   }
   const auto stored = static_cast<std::int64_t>(H5Dget_storage_size(array.id.id()));
   const std::int64_t bytes = array.size * array.type.bytes;
-  if (stored < 0 || stored > file_bytes_ || bytes / (filters > 0 ? kMostHdf5Ratio : 1) > stored)
+  if (stored < 0 || stored > file_bytes_ || bytes / (filters > 0 ? kMaxHdf5Ratio : 1) > stored)
     return fail(Errc::bad_input,
                 std::to_string(stored) + " bytes in a file of " + std::to_string(file_bytes_) +
                     " cannot hold its " + std::to_string(array.size) + " elements",
@@ -233,12 +233,12 @@ Result<StoredArray> Hdf5Input::array(const std::string& name) const {
   if (!type) return tl::unexpected(type.error());
   array.type = *type;
   const SpaceHandle space(H5Dget_space(array.id.id()));
-  constexpr hsize_t kMostElements = hsize_t{1} << 56;
+  constexpr hsize_t kMaxElements = hsize_t{1} << 56;
   hsize_t extent = 0;
   const bool line = H5Sget_simple_extent_type(space.id()) == H5S_SIMPLE &&
                     H5Sget_simple_extent_ndims(space.id()) == 1 &&
                     H5Sget_simple_extent_dims(space.id(), &extent, nullptr) == 1;
-  if (!line || extent > kMostElements)
+  if (!line || extent > kMaxElements)
     return fail(Errc::bad_input, "is not a one-dimensional array", where(name));
   array.size = static_cast<std::int64_t>(extent);
   if (Status s = check_storage(array); !s) return tl::unexpected(std::move(s.error()));

@@ -37,7 +37,7 @@ constexpr int kTickMicroseconds = 50000;
 char too_long[256];  // message
 std::size_t too_long_bytes = 0;
 volatile sig_atomic_t working = 0;
-volatile double most_seconds = 0;
+volatile double max_seconds = 0;
 
 double used_seconds() {
   timespec used{};
@@ -50,7 +50,7 @@ void on_tick(int) {
   const int errnum = errno;
   pollfd socket{kSocket, POLLRDHUP, 0};
   if (::poll(&socket, 1, 0) > 0 && (socket.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0) ::_exit(0);
-  if (working != 0 && used_seconds() > most_seconds) {
+  if (working != 0 && used_seconds() > max_seconds) {
     [[maybe_unused]] const auto sent = ::send(kSocket, too_long, too_long_bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
     ::_exit(0);
   }
@@ -98,20 +98,20 @@ class ProcessLimits : public Hdf5Surroundings {
   // an allocation fails.
   Status reserve(std::int64_t bytes) override {
     limit_softly(RLIMIT_AS, RLIM_INFINITY);
-    const std::int64_t wanted = kUsual + bytes;
-    Status s = check_memory("HDF5's tables", wanted, available_memory());
-    void* const kept = s ? std::malloc(static_cast<std::size_t>(wanted)) : nullptr;
+    const std::int64_t needed = kUsual + bytes;
+    Status s = check_memory("HDF5's tables", needed, available_memory());
+    void* const kept = s ? std::malloc(static_cast<std::size_t>(needed)) : nullptr;
     if (s && kept == nullptr) s = fail(Errc::io, "HDF5 is out of memory");
     std::free(kept);
     if (const std::int64_t used = address_space(); used > 0)
-      limit_softly(RLIMIT_AS, static_cast<rlim_t>(used + wanted));
+      limit_softly(RLIMIT_AS, static_cast<rlim_t>(used + needed));
     return s;
   }
 
   void begin_work(double seconds) override {
-    const double most = used_seconds() + seconds;
-    most_seconds = most;
-    limit_softly(RLIMIT_CPU, static_cast<rlim_t>(std::ceil(most)) + 1);  // in case the timer fails
+    const double max = used_seconds() + seconds;
+    max_seconds = max;
+    limit_softly(RLIMIT_CPU, static_cast<rlim_t>(std::ceil(max)) + 1);  // in case the timer fails
     working = 1;
   }
 

@@ -16,7 +16,7 @@ using SpaceHandle = Hdf5Handle<H5Sclose>;
 using PropertiesHandle = Hdf5Handle<H5Pclose>;
 
 /// Up to this number, HDF5 stores links and attributes compactly instead of in heaps and B-trees.
-constexpr unsigned kMostCompact = 1024;
+constexpr unsigned kMaxCompact = 1024;
 /// HDF5 requires a name and checks whether it is a link, but does not use it.
 constexpr const char* kNoName = "/";
 
@@ -68,8 +68,8 @@ TypeHandle string_type(std::size_t bytes) {
 /// Sets properties of groups and of the file, whose root is a group.
 void make_reproducible_group(hid_t properties) {
   H5Pset_obj_track_times(properties, false);
-  H5Pset_link_phase_change(properties, kMostCompact, 0);
-  H5Pset_attr_phase_change(properties, kMostCompact, 0);
+  H5Pset_link_phase_change(properties, kMaxCompact, 0);
+  H5Pset_attr_phase_change(properties, kMaxCompact, 0);
 }
 
 PropertiesHandle file_properties(std::uint64_t user_block) {

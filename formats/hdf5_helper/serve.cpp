@@ -53,7 +53,7 @@ class Server {
   bool serve_one() {
     Hdf5Head head;
     if (!receive_all(socket_, &head, sizeof head)) return false;
-    if (head.kind >= kHdf5Ops || head.bytes > kMostHdf5Bytes) return false;
+    if (head.kind >= kHdf5Ops || head.bytes > kMaxHdf5Bytes) return false;
     std::string bytes(head.bytes, '\0');
     if (!receive_all(socket_, bytes.data(), bytes.size())) return false;
     surroundings_.begin_work(seconds());
@@ -74,9 +74,9 @@ class Server {
 
   // Time limit of a request on a valid file; most requests take a millisecond.
   [[nodiscard]] double seconds(std::int64_t more_bytes = 0) const {
-    constexpr double kLeast = 2, kBytesPerSecond = 4 << 20;
+    constexpr double kMin = 2, kBytesPerSecond = 4 << 20;
     const std::int64_t bytes = input_ ? input_->file_bytes() : 0;
-    return kLeast + static_cast<double>(bytes + more_bytes) / kBytesPerSecond;
+    return kMin + static_cast<double>(bytes + more_bytes) / kBytesPerSecond;
   }
 
   bool send(Hdf5Answer kind, std::string_view bytes) const {
@@ -85,7 +85,7 @@ class Server {
 
   bool send_data(const char* data, std::size_t bytes) const {
     for (std::size_t step = 0; bytes > 0; data += step, bytes -= step) {
-      step = std::min<std::size_t>(bytes, kMostHdf5Bytes);
+      step = std::min<std::size_t>(bytes, kMaxHdf5Bytes);
       if (!send(Hdf5Answer::data, {data, step})) return false;
     }
     return true;

@@ -17,7 +17,7 @@ namespace sptile::formats {
 struct ReadMatrix {
   Csr csr;
   std::int64_t duplicates = 0;                ///< number of entries added to another entry
-  std::string source_sha256;                  ///< of the stored bytes, if requested
+  std::string source_sha256;                  ///< hash of the stored bytes, if requested
   std::vector<std::string> notes;             ///< assumptions and ignored data, one sentence each
   ValueLoss loss = {};                        ///< values that the result's type cannot represent
   bool integers = false;                      ///< the values are integers

@@ -1,7 +1,5 @@
 #include "formats/layout/bittcf.hpp"
 
-#include <bit>
-
 #include "formats/layout/blocks.hpp"
 #include "formats/layout/invariants.hpp"
 
@@ -31,42 +29,14 @@ Status check_lengths(const FormatView& view) {
   return check_length(view, A::values, view.nnz, "one per entry");
 }
 
-Status check_tile(const FormatView& view, const BitTcfView& a, std::int64_t tile, int rows) {
-  const auto t = static_cast<std::size_t>(tile);
-  const std::uint64_t mask = a.tc_local_bit[t];
-  const std::int64_t entries = std::int64_t{a.tc_offset[t + 1]} - std::int64_t{a.tc_offset[t]};
-  if (std::popcount(mask) != entries)
-    return broken_mask(view, A::tc_local_bit, tile, mask,
-                       std::to_string(entries) + " bits, the count from tc_offset");
-  return check_rows_exist(view, A::tc_local_bit, tile, mask, rows);
-}
-
-Status check_window(const FormatView& view, const BitTcfView& a, std::size_t w, WindowColumnsCheck& columns) {
-  const int rows = rows_in_window(view, static_cast<std::int64_t>(w) * kWindowRows, kWindowRows);
-  const std::int64_t end = a.row_window_offset[w + 1];
-  columns.begin_window();
-  for (std::int64_t t = a.row_window_offset[w]; t < end; ++t) {
-    if (Status s = check_tile(view, a, t, rows); !s) return s;
-    const unsigned used = used_columns(a.tc_local_bit[static_cast<std::size_t>(t)]);
-    if (Status s = columns.next(t, used, t + 1 == end); !s) return s;
-  }
-  return {};
-}
-
 Status check_all_offsets(const FormatView& view, int threads) {
-  const BitTcfView a = as_bittcf(view);
-  if (Status s = check_offsets(view, A::row_window_offset, a.row_window_offset, tc_blocks(view), threads); !s)
-    return s;
-  return check_offsets(view, A::tc_offset, a.tc_offset, view.nnz, threads);
+  return check_tile_offsets(view, A::row_window_offset, A::tc_offset, view.nnz, threads);
 }
 
 Status check_contents(const FormatView& view, int threads) {
-  const BitTcfView a = as_bittcf(view);
   if (Status s = check_all_offsets(view, threads); !s) return s;
-  const auto windows = static_cast<std::int64_t>(a.row_window_offset.size()) - 1;
-  return check_windows(
-      {view, A::sparse_a_to_b, a.sparse_a_to_b}, windows, threads,
-      [&](std::size_t w, WindowColumnsCheck& columns) { return check_window(view, a, w, columns); });
+  return check_masked_tiles(view, {A::row_window_offset, A::tc_offset, A::tc_local_bit, A::sparse_a_to_b}, {},
+                            threads);
 }
 
 Blocks blocks(const FormatView& view) {
@@ -96,15 +66,6 @@ constexpr FormatLayout kBitTcfLayout = {.name = "bittcf",
                                         .blocks = blocks,
                                         .check_offsets = check_all_offsets};
 
-BitTcfView as_bittcf(const FormatView& view) {
-  return {view.rows,
-          view.cols,
-          view.nnz,
-          view.array(A::row_window_offset).as<std::int32_t>(),
-          view.array(A::tc_offset).as<std::uint32_t>(),
-          view.array(A::tc_local_bit).as<std::uint64_t>(),
-          view.array(A::sparse_a_to_b).as<std::int32_t>(),
-          view.array(A::values)};
-}
+BitTcfView as_bittcf(const FormatView& view) { return typed_view<BitTcfView, 5>(view); }
 
 }  // namespace sptile::formats

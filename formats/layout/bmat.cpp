@@ -113,15 +113,6 @@ constexpr FormatLayout kBmatLayout = {
     .blocks = blocks,
     .check_offsets = check_all_offsets};
 
-BmatView as_bmat(const FormatView& view) {
-  return {view.rows,
-          view.cols,
-          view.nnz,
-          view.array(A::row_window_offset).as<std::int32_t>(),
-          view.array(A::value_offset).as<std::int64_t>(),
-          view.array(A::bits).as<std::uint32_t>(),
-          view.array(A::col_id).as<std::int32_t>(),
-          view.array(A::values)};
-}
+BmatView as_bmat(const FormatView& view) { return typed_view<BmatView, 5>(view); }
 
 }  // namespace sptile::formats

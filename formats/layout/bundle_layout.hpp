@@ -18,9 +18,7 @@ static_assert(std::endian::native == std::endian::little, "bundles are mapped as
 
 inline constexpr unsigned char kBundleMagic[8] = {0xD3, 's', 'p', 't', 'l', '\r', '\n', 0x1A};
 inline constexpr std::uint32_t kBundleVersion = 1;
-inline constexpr std::uint64_t kBundleAlignment = 4096;  ///< of arrays, in bytes; user blocks are multiples
-                                                         ///< of it
-inline constexpr std::uint64_t kBundleUserBlockDefault = 64 << 10;
+inline constexpr std::uint64_t kBundleAlignment = 4096;  ///< bytes, for arrays and the size of user blocks
 inline constexpr std::uint64_t kBundleUserBlockMax = 1 << 20;
 inline constexpr std::uint32_t kBundleEntriesMax = 4096;
 inline constexpr std::uint64_t kSuperblockBytes = 48;  ///< hashed bytes of HDF5's superblock

@@ -23,9 +23,7 @@ Status check_row(const FormatView& view, const CsrView& a, std::int64_t r) {
   for (std::int64_t i = a.row_ptr[static_cast<std::size_t>(r)]; i < end; ++i) {
     const std::int64_t column = a.col_idx[static_cast<std::size_t>(i)];
     if (column <= previous || column >= a.cols)
-      return broken_element(view, A::col_idx, i, column,
-                            std::to_string(previous + 1) + " to " + std::to_string(a.cols - 1) + " (row " +
-                                std::to_string(r) + "; columns of a row ascend)");
+      return broken_column(view, A::col_idx, i, column, previous, r);
     previous = column;
   }
   return {};

@@ -46,7 +46,7 @@ std::string values_text(const FormatParameter& parameter) {
   for (const NamedValue& named : parameter.names) texts.emplace_back(named.name);
   for (const int value : parameter.values) texts.push_back(std::to_string(value));
   if (parameter.values.empty())
-    texts.push_back(std::to_string(parameter.least) + " to " + std::to_string(parameter.most));
+    texts.push_back(std::to_string(parameter.min) + " to " + std::to_string(parameter.max));
   std::string text;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     if (i > 0) text += i + 1 < texts.size() ? ", " : " or ";

@@ -43,7 +43,7 @@ struct FormatParameter {
   std::string_view name;                   ///< "threshold"
   std::string_view summary;                ///< one line
   std::string_view unit;                   ///< unit of the values in messages: "rows"
-  int least, most;                         ///< inclusive bounds
+  int min, max;                            ///< inclusive bounds
   std::span<const int> values = {};        ///< allowed values; empty: all from least to most
   std::span<const NamedValue> names = {};  ///< names accepted in place of values
   int standard = 0;                        ///< default of conversions; 0: chosen for the matrix
@@ -53,7 +53,7 @@ struct FormatParameter {
   bool on_device = false;            ///< also accepted by conversions on a device
 
   [[nodiscard]] constexpr bool accepts(std::int64_t value) const {
-    if (value < least || value > most) return false;
+    if (value < min || value > max) return false;
     bool listed = values.empty();
     for (const int one : values) listed |= one == value;
     return listed;

@@ -1,7 +1,6 @@
 #include "formats/layout/hc_window.hpp"
 
 #include <algorithm>
-#include <bit>
 
 #include "formats/layout/blocks.hpp"
 #include "formats/layout/hc_rules.hpp"
@@ -28,8 +27,8 @@ constexpr NamedValue kNames[] = {{"fitted", hc_parameter(kHcFitted)},
 constexpr FormatParameter kSelector = {.name = "selector",
                                        .summary = "weights that assign windows to tensor cores or CUDA cores",
                                        .unit = "(10 bits for each of three weights)",
-                                       .least = 0,
-                                       .most = kHcMostParameter,
+                                       .min = 0,
+                                       .max = kHcMostParameter,
                                        .names = kNames,
                                        .standard = hc_parameter(kHcFitted),
                                        .fitted_for = "spmm",
@@ -47,18 +46,13 @@ Status check_tile_lengths(const FormatView& view) {
   return check_length(view, A::bitmap, 2 * tc_blocks(view), "two per 8 columns of col_id");
 }
 
-tl::unexpected<Error> too_long(const FormatView& view, A array, std::int64_t most, const char* what) {
-  const auto i = ArrayIndex(array).value;
-  return fail(Errc::bad_input, std::string(view.layout->name) + ": " +
-                                   std::string(view.layout->arrays[i].name) + " has " +
-                                   std::to_string(view.arrays[i].size) + " elements, expected at most " +
-                                   std::to_string(most) + " (" + what + ")");
-}
-
 Status check_row_lengths(const FormatView& view) {
   const std::int64_t rows = view.array(A::row_id).size, entries = entries_in_rows(view);
-  if (entries > view.nnz) return too_long(view, A::row_col_id, view.nnz, "entries of the matrix");
-  if (rows > view.rows) return too_long(view, A::row_id, view.rows, "rows of the matrix");
+  const auto at_most = [](std::int64_t max, const char* what) {
+    return "at most " + std::to_string(max) + " (" + what + " of the matrix)";
+  };
+  if (entries > view.nnz) return broken_length(view, A::row_col_id, at_most(view.nnz, "entries"));
+  if (rows > view.rows) return broken_length(view, A::row_id, at_most(view.rows, "rows"));
   if (Status s = check_length(view, A::row_offset, rows + 1, "one per element of row_id, + 1"); !s) return s;
   if (Status s = check_length(view, A::values, view.nnz - entries, "entries outside row_col_id"); !s)
     return s;
@@ -71,47 +65,12 @@ Status check_lengths(const FormatView& view) {
   return check_row_lengths(view);
 }
 
-Status check_all_offsets(const FormatView& view, const HcWindowView& a, int threads) {
-  const std::int64_t in_rows = entries_in_rows(view);
-  if (Status s = check_offsets(view, A::row_window_offset, a.row_window_offset, tc_blocks(view), threads); !s)
-    return s;
-  if (Status s = check_offsets(view, A::tc_offset, a.tc_offset, view.nnz - in_rows, threads); !s) return s;
-  return check_offsets(view, A::row_offset, a.row_offset, in_rows, threads);
-}
-
-Status check_tile(const FormatView& view, const HcWindowView& a, std::int64_t tile, int rows) {
-  const auto t = static_cast<std::size_t>(tile);
-  const std::int64_t entries = std::int64_t{a.tc_offset[t + 1]} - std::int64_t{a.tc_offset[t]};
-  const std::uint64_t upper = a.bitmap[2 * t], lower = a.bitmap[2 * t + 1];
-  if (std::popcount(upper) + std::popcount(lower) != entries)
-    return broken_mask(view, A::bitmap, 2 * tile, upper,
-                       std::to_string(entries) + " bits in this and the next mask, the count from tc_offset");
-  if (Status s = check_rows_exist(view, A::bitmap, 2 * tile, upper, rows); !s) return s;
-  return check_rows_exist(view, A::bitmap, 2 * tile + 1, lower, std::max(rows - 8, 0));
-}
-
-Status check_window(const FormatView& view, const HcWindowView& a, std::size_t w,
-                    WindowColumnsCheck& columns) {
-  const int rows = rows_in_window(view, static_cast<std::int64_t>(w) * kWindowRows, kWindowRows);
-  const std::int64_t end = a.row_window_offset[w + 1];
-  columns.begin_window();
-  for (std::int64_t t = a.row_window_offset[w]; t < end; ++t) {
-    if (Status s = check_tile(view, a, t, rows); !s) return s;
-    const auto mask = 2 * static_cast<std::size_t>(t);
-    if (Status s = columns.next(t, used_columns(a.bitmap[mask] | a.bitmap[mask + 1]), t + 1 == end); !s)
-      return s;
-  }
-  return {};
-}
-
 Status check_row_columns(const FormatView& view, const HcWindowView& a, std::size_t i) {
   std::int64_t previous = -1;
   for (std::int64_t k = a.row_offset[i]; k < a.row_offset[i + 1]; ++k) {
     const std::int32_t column = a.row_col_id[static_cast<std::size_t>(k)];
     if (column <= previous || column >= view.cols)
-      return broken_element(view, A::row_col_id, k, column,
-                            std::to_string(previous + 1) + " to " + std::to_string(view.cols - 1) + " (row " +
-                                std::to_string(a.row_id[i]) + "; columns of a row ascend)");
+      return broken_column(view, A::row_col_id, k, column, previous, a.row_id[i]);
     previous = column;
   }
   return {};
@@ -138,11 +97,15 @@ Status check_row(const FormatView& view, const HcWindowView& a, std::size_t i) {
 
 Status check_contents(const FormatView& view, int threads) {
   const HcWindowView a = as_hc_window(view);
-  if (Status s = check_all_offsets(view, a, threads); !s) return s;
-  const Status tiles = check_windows(
-      {view, A::col_id, a.col_id}, std::ssize(a.row_window_offset) - 1, threads,
-      [&](std::size_t w, WindowColumnsCheck& columns) { return check_window(view, a, w, columns); });
-  if (!tiles) return tiles;
+  const std::int64_t in_rows = entries_in_rows(view);
+  if (Status s = check_tile_offsets(view, A::row_window_offset, A::tc_offset, view.nnz - in_rows, threads);
+      !s)
+    return s;
+  if (Status s = check_offsets(view, A::row_offset, a.row_offset, in_rows, threads); !s) return s;
+  if (Status s = check_masked_tiles(view, {A::row_window_offset, A::tc_offset, A::bitmap, A::col_id, 2}, {},
+                                    threads);
+      !s)
+    return s;
   return check_each(std::ssize(a.row_id), threads,
                     [&](std::int64_t i) { return check_row(view, a, static_cast<std::size_t>(i)); });
 }
@@ -179,19 +142,6 @@ constexpr FormatLayout kHcWindowLayout = {
     .blocks = blocks,
     .parameter = &kSelector};
 
-HcWindowView as_hc_window(const FormatView& view) {
-  return {view.rows,
-          view.cols,
-          view.nnz,
-          view.array(A::row_window_offset).as<std::int32_t>(),
-          view.array(A::tc_offset).as<std::uint32_t>(),
-          view.array(A::bitmap).as<std::uint64_t>(),
-          view.array(A::col_id).as<std::int32_t>(),
-          view.array(A::values),
-          view.array(A::row_id).as<std::int32_t>(),
-          view.array(A::row_offset).as<std::int64_t>(),
-          view.array(A::row_col_id).as<std::int32_t>(),
-          view.array(A::row_values)};
-}
+HcWindowView as_hc_window(const FormatView& view) { return typed_view<HcWindowView, 9>(view); }
 
 }  // namespace sptile::formats

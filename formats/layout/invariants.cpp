@@ -34,6 +34,18 @@ tl::unexpected<Error> broken_mask(const FormatView& view, ArrayIndex array, std:
   return broken(view, array, index, hexadecimal(found), expected);
 }
 
+tl::unexpected<Error> broken_length(const FormatView& view, ArrayIndex array, const std::string& expected) {
+  return fail(Errc::bad_input, array_name(view, array) + " has " + std::to_string(view.array(array).size) +
+                                   " elements, expected " + expected);
+}
+
+tl::unexpected<Error> broken_column(const FormatView& view, ArrayIndex array, std::int64_t index,
+                                    std::int64_t column, std::int64_t previous, std::int64_t row) {
+  return broken_element(view, array, index, column,
+                        std::to_string(previous + 1) + " to " + std::to_string(view.cols - 1) + " (row " +
+                            std::to_string(row) + "; columns of a row ascend)");
+}
+
 Status check_shape(const FormatView& view, std::int64_t max_nnz) {
   const auto in_range = [&](const char* what, std::int64_t value, std::int64_t max) -> Status {
     if (value >= 0 && value <= max) return {};
@@ -49,15 +61,13 @@ Status check_shape(const FormatView& view, std::int64_t max_nnz) {
 Status check_length(const FormatView& view, ArrayIndex array, std::int64_t expected, const char* why) {
   const ArrayView& found = view.array(array);
   if (!found.present() || found.size == expected) return {};
-  return fail(Errc::bad_input, array_name(view, array) + " has " + std::to_string(found.size) +
-                                   " elements, expected " + std::to_string(expected) + " (" + why + ")");
+  return broken_length(view, array, std::to_string(expected) + " (" + why + ")");
 }
 
 Status check_whole_tiles(const FormatView& view, ArrayIndex array) {
   const std::int64_t size = view.array(array).size;
   if (size % 8 == 0 && size / 8 <= kMaxId) return {};
-  return fail(Errc::bad_input, array_name(view, array) + " has " + std::to_string(size) +
-                                   " elements, expected 8 for each of at most 2147483647 tiles");
+  return broken_length(view, array, "8 for each of at most 2147483647 tiles");
 }
 
 Status check_rows_exist(const FormatView& view, ArrayIndex array, std::int64_t tile, std::uint64_t mask,
@@ -116,6 +126,53 @@ Status WindowColumnsCheck::locate(std::int64_t tile, unsigned used, bool last_bl
                             std::to_string(previous) + " (padding repeats the last real column)");
   }
   return {};
+}
+
+Status check_tile_offsets(const FormatView& view, ArrayIndex window_tile, ArrayIndex tile_value,
+                          std::int64_t values, int threads) {
+  if (Status s = check_offsets(view, window_tile, view.array(window_tile).as<std::int32_t>(),
+                               view.layout->tc_blocks(view), threads);
+      !s)
+    return s;
+  return check_offsets(view, tile_value, view.array(tile_value).as<std::uint32_t>(), values, threads);
+}
+
+namespace {
+
+/// Verifies the masks of tiles of kWords x 8 rows.
+template <int kWords>
+Status check_masks(const FormatView& view, const MaskedTiles& tiles, ColumnOrder order, int threads) {
+  const auto masks = view.array(tiles.masks).as<std::uint64_t>();
+  const auto offset = view.array(tiles.tile_value).as<std::uint32_t>();
+  const auto check_tile = [&](std::int64_t tile, int rows, unsigned& used) -> Status {
+    const auto t = static_cast<std::size_t>(tile);
+    const std::int64_t entries = std::int64_t{offset[t + 1]} - std::int64_t{offset[t]};
+    const std::uint64_t* const mask = masks.data() + kWords * tile;
+    int bits = 0;
+    std::uint64_t all = 0;
+    for (int w = 0; w < kWords; ++w) bits += std::popcount(mask[w]), all |= mask[w];
+    if (bits != entries)
+      return broken_mask(view, tiles.masks, kWords * tile, mask[0],
+                         std::to_string(entries) + " bits" +
+                             (kWords == 1 ? "" : " in this and the next mask") + ", the count from " +
+                             std::string(view.layout->arrays[tiles.tile_value.value].name));
+    used = used_columns(all);
+    for (int w = 0; w < kWords; ++w)
+      if (Status s =
+              check_rows_exist(view, tiles.masks, kWords * tile + w, mask[w], std::max(rows - 8 * w, 0));
+          !s)
+        return s;
+    return {};
+  };
+  return check_regular_windows(view, tiles.window_tile, tiles.columns, order, 8 * kWords, threads,
+                               check_tile);
+}
+
+}  // namespace
+
+Status check_masked_tiles(const FormatView& view, const MaskedTiles& tiles, ColumnOrder order, int threads) {
+  return tiles.mask_words == 1 ? check_masks<1>(view, tiles, order, threads)
+                               : check_masks<2>(view, tiles, order, threads);
 }
 
 }  // namespace sptile::formats

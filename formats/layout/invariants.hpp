@@ -26,6 +26,15 @@ inline constexpr std::int64_t kMaxId = std::numeric_limits<std::int32_t>::max();
 [[nodiscard]] tl::unexpected<Error> broken_mask(const FormatView& view, ArrayIndex array, std::int64_t index,
                                                 std::uint64_t found, const std::string& expected);
 
+/// Fails for an array of another length: "tall: bitmap has 3 elements, expected 2".
+[[nodiscard]] tl::unexpected<Error> broken_length(const FormatView& view, ArrayIndex array,
+                                                  const std::string& expected);
+
+/// Fails for entry number `index`, whose column does not ascend after `previous` in `row` or does not exist.
+[[nodiscard]] tl::unexpected<Error> broken_column(const FormatView& view, ArrayIndex array,
+                                                  std::int64_t index, std::int64_t column,
+                                                  std::int64_t previous, std::int64_t row);
+
 /// Verifies rows and columns (0 to 2^31 - 1), nonzeros (0 to max_nnz) and the types of all arrays. First step
 /// of every check_lengths.
 Status check_shape(const FormatView& view, std::int64_t max_nnz = std::numeric_limits<std::int64_t>::max());
@@ -42,8 +51,8 @@ Status check_whole_tiles(const FormatView& view, ArrayIndex array);
 /// the one that a single thread would find.
 template <class F>
 Status check_ranges(std::int64_t count, int threads, const F& check) {
-  constexpr std::int64_t kLeast = 1024, kPerThread = 8;
-  const std::int64_t ranges = std::min(count / kLeast, threads * kPerThread);
+  constexpr std::int64_t kMin = 1024, kPerThread = 8;
+  const std::int64_t ranges = std::min(count / kMin, threads * kPerThread);
   if (threads <= 1 || ranges <= 1) return check(std::int64_t{0}, count);
   std::vector<Status> results(static_cast<std::size_t>(ranges));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
@@ -156,6 +165,67 @@ Status check_windows(const WindowColumnsCheck& columns, std::int64_t windows, in
       if (Status s = check_window(static_cast<std::size_t>(w), own); !s) return s;
     return {};
   });
+}
+
+/// Verifies the offsets of tiles in windows and of entries (`values` of them) in tiles.
+Status check_tile_offsets(const FormatView& view, ArrayIndex window_tile, ArrayIndex tile_value,
+                          std::int64_t values, int threads);
+
+/// Verifies the tiles of regular windows of `height` rows. check_tile(tile, rows, used) verifies the contents
+/// of a tile of a window with `rows` rows and sets the mask of the columns that hold entries.
+template <class F>
+Status check_regular_windows(const FormatView& view, ArrayIndex window_tile, ArrayIndex columns,
+                             ColumnOrder order, int height, int threads, const F& check_tile) {
+  const auto offset = view.array(window_tile).as<std::int32_t>();
+  const auto check_window = [&](std::size_t w, WindowColumnsCheck& check) -> Status {
+    const int rows = rows_in_window(view, static_cast<std::int64_t>(w) * height, height);
+    const std::int64_t end = offset[w + 1];
+    if (end % order.block_tiles != 0)
+      return broken_element(view, window_tile, static_cast<std::int64_t>(w + 1), end,
+                            "an even number (a block is two tiles)");
+    check.begin_window();
+    for (std::int64_t t = offset[w]; t < end; ++t) {
+      unsigned used = 0;
+      if (Status s = check_tile(t, rows, used); !s) return s;
+      if (Status s = check.next(t, used, t + order.block_tiles >= end); !s) return s;
+    }
+    return {};
+  };
+  return check_windows({view, columns, view.array(columns).as<std::int32_t>(), order}, std::ssize(offset) - 1,
+                       threads, check_window);
+}
+
+/// Roles of the arrays of tiles with masks of 8 x 8 bits in regular windows.
+struct MaskedTiles {
+  ArrayIndex window_tile;  ///< first tile of each window
+  ArrayIndex tile_value;   ///< first entry of each tile
+  ArrayIndex masks;        ///< `mask_words` per tile, from top to bottom
+  ArrayIndex columns;      ///< 8 per tile
+  int mask_words = 1;
+};
+
+/// Verifies masks and columns; the offsets must be valid.
+Status check_masked_tiles(const FormatView& view, const MaskedTiles& tiles, ColumnOrder order, int threads);
+
+/// One array, converted to the type of a member of a typed view.
+struct TypedArray {
+  const ArrayView& array;
+
+  template <class T>
+  operator std::span<const T>() const {  // NOLINT(google-explicit-constructor)
+    return array.as<T>();
+  }
+  operator ArrayView() const { return array; }  // NOLINT(google-explicit-constructor)
+};
+
+/// Typed view of a format: sizes, then all arrays in the order of the layout.
+template <class View, std::size_t... kArray>
+View typed_view(const FormatView& view, std::index_sequence<kArray...> /*arrays*/) {
+  return {view.rows, view.cols, view.nnz, TypedArray{view.arrays[kArray]}...};
+}
+template <class View, std::size_t kArrays>
+View typed_view(const FormatView& view) {
+  return typed_view<View>(view, std::make_index_sequence<kArrays>());
 }
 
 }  // namespace sptile::formats

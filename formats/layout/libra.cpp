@@ -24,38 +24,6 @@ Status check_tc_lengths(const FormatView& view) {
 
 std::int64_t windows_of(const LibraView& a) { return std::ssize(a.row_window_offset) - 1; }
 
-Status check_tile(const FormatView& view, const LibraView& a, std::int64_t tile, int rows) {
-  const auto t = static_cast<std::size_t>(tile);
-  const std::int64_t entries = std::int64_t{a.tc_offset[t + 1]} - std::int64_t{a.tc_offset[t]};
-  if (std::popcount(a.bitmap[t]) != entries)
-    return broken_mask(view, A::bitmap, tile, a.bitmap[t],
-                       std::to_string(entries) + " bits, the count from tc_offset");
-  return check_rows_exist(view, A::bitmap, tile, a.bitmap[t], rows);
-}
-
-Status check_window(const FormatView& view, const LibraView& a, int block_tiles, std::size_t w,
-                    WindowColumnsCheck& columns) {
-  const int rows = rows_in_window(view, static_cast<std::int64_t>(w) * kWindowRows, kWindowRows);
-  const std::int64_t end = a.row_window_offset[w + 1];
-  if (end % block_tiles != 0)
-    return broken_element(view, A::row_window_offset, static_cast<std::int64_t>(w + 1), end,
-                          "an even number (a block is two tiles)");
-  columns.begin_window();
-  for (std::int64_t t = a.row_window_offset[w]; t < end; ++t) {
-    if (Status s = check_tile(view, a, t, rows); !s) return s;
-    const unsigned used = used_columns(a.bitmap[static_cast<std::size_t>(t)]);
-    if (Status s = columns.next(t, used, t + block_tiles >= end); !s) return s;
-  }
-  return {};
-}
-
-Status check_tiles(const FormatView& view, const LibraView& a, ColumnOrder order, int threads) {
-  return check_windows({view, A::col_id, a.col_id, order}, windows_of(a), threads,
-                       [&](std::size_t w, WindowColumnsCheck& columns) {
-                         return check_window(view, a, order.block_tiles, w, columns);
-                       });
-}
-
 /// Returns the columns of a window's tiles in ascending order.
 class AscendingColumns {
  public:
@@ -109,9 +77,7 @@ Status check_residual_columns(const FormatView& view, const LibraView& a, Ascend
   for (std::int64_t k = a.residual_row_offset[i]; k < a.residual_row_offset[i + 1]; ++k) {
     const std::int32_t column = a.residual_col_id[static_cast<std::size_t>(k)];
     if (column <= previous || column >= view.cols)
-      return broken_element(view, A::residual_col_id, k, column,
-                            std::to_string(previous + 1) + " to " + std::to_string(view.cols - 1) + " (row " +
-                                std::to_string(row) + "; columns of a row ascend)");
+      return broken_column(view, A::residual_col_id, k, column, previous, row);
     if (std::binary_search(tiles.begin(), tiles.end(), column))
       return broken_element(
           view, A::residual_col_id, k, column,
@@ -156,13 +122,10 @@ Status check_libra_lengths(const FormatView& view) {
   const std::int64_t rows = view.array(A::residual_row_id).size,
                      residual = view.array(A::residual_col_id).size;
   if (residual > view.nnz)
-    return fail(Errc::bad_input, std::string(view.layout->name) + ": residual_col_id has " +
-                                     std::to_string(residual) + " elements, expected at most the " +
-                                     std::to_string(view.nnz) + " entries of the matrix");
+    return broken_length(view, A::residual_col_id,
+                         "at most the " + std::to_string(view.nnz) + " entries of the matrix");
   if (rows > view.rows)
-    return fail(Errc::bad_input, std::string(view.layout->name) + ": residual_row_id has " +
-                                     std::to_string(rows) + " elements, expected at most " +
-                                     std::to_string(view.rows) + " (rows)");
+    return broken_length(view, A::residual_row_id, "at most " + std::to_string(view.rows) + " (rows)");
   if (Status s = check_length(view, A::residual_row_offset, rows + 1, "one per residual row, + 1"); !s)
     return s;
   if (Status s = check_length(view, A::values, view.nnz - residual, "entries outside the residual part"); !s)
@@ -173,14 +136,15 @@ Status check_libra_lengths(const FormatView& view) {
 Status check_libra_contents(const FormatView& view, ColumnOrder order, int threads) {
   const LibraView a = as_libra(view);
   const std::int64_t residual = std::ssize(a.residual_col_id);
-  if (Status s =
-          check_offsets(view, A::row_window_offset, a.row_window_offset, libra_tc_blocks(view), threads);
+  if (Status s = check_tile_offsets(view, A::row_window_offset, A::tc_offset, view.nnz - residual, threads);
       !s)
     return s;
-  if (Status s = check_offsets(view, A::tc_offset, a.tc_offset, view.nnz - residual, threads); !s) return s;
   if (Status s = check_offsets(view, A::residual_row_offset, a.residual_row_offset, residual, threads); !s)
     return s;
-  if (Status s = check_tiles(view, a, order, threads); !s) return s;
+  if (Status s = check_masked_tiles(view, {A::row_window_offset, A::tc_offset, A::bitmap, A::col_id}, order,
+                                    threads);
+      !s)
+    return s;
   const auto distinct = [&](AscendingColumns& columns, std::int64_t w) {
     return check_distinct_columns(view, a, columns, w);
   };
@@ -210,19 +174,6 @@ Blocks libra_blocks(const FormatView& view) {
   return blocks;
 }
 
-LibraView as_libra(const FormatView& view) {
-  return {view.rows,
-          view.cols,
-          view.nnz,
-          view.array(A::row_window_offset).as<std::int32_t>(),
-          view.array(A::tc_offset).as<std::uint32_t>(),
-          view.array(A::bitmap).as<std::uint64_t>(),
-          view.array(A::col_id).as<std::int32_t>(),
-          view.array(A::values),
-          view.array(A::residual_row_id).as<std::int32_t>(),
-          view.array(A::residual_row_offset).as<std::int64_t>(),
-          view.array(A::residual_col_id).as<std::int32_t>(),
-          view.array(A::residual_values)};
-}
+LibraView as_libra(const FormatView& view) { return typed_view<LibraView, 9>(view); }
 
 }  // namespace sptile::formats

@@ -30,7 +30,6 @@ Status check_lengths(const FormatView& view) {
 /// Checks the local ids of one tile; sets the mask of its nonempty columns.
 Status check_tile(const FormatView& view, const MeTcfView& a, std::int64_t tile, int rows, unsigned& used) {
   int previous = -1;
-  used = 0;
   for (std::size_t i = a.tc_offset[static_cast<std::size_t>(tile)];
        i < a.tc_offset[static_cast<std::size_t>(tile) + 1]; ++i) {
     const int id = a.tc_local_id[i];
@@ -44,32 +43,16 @@ Status check_tile(const FormatView& view, const MeTcfView& a, std::int64_t tile,
   return {};
 }
 
-Status check_window(const FormatView& view, const MeTcfView& a, std::size_t w, WindowColumnsCheck& columns) {
-  const int rows = rows_in_window(view, static_cast<std::int64_t>(w) * kWindowRows, kWindowRows);
-  const std::int64_t end = a.row_window_offset[w + 1];
-  columns.begin_window();
-  for (std::int64_t t = a.row_window_offset[w]; t < end; ++t) {
-    unsigned used = 0;
-    if (Status s = check_tile(view, a, t, rows, used); !s) return s;
-    if (Status s = columns.next(t, used, t + 1 == end); !s) return s;
-  }
-  return {};
-}
-
 Status check_all_offsets(const FormatView& view, int threads) {
-  const MeTcfView a = as_me_tcf(view);
-  if (Status s = check_offsets(view, A::row_window_offset, a.row_window_offset, tc_blocks(view), threads); !s)
-    return s;
-  return check_offsets(view, A::tc_offset, a.tc_offset, view.nnz, threads);
+  return check_tile_offsets(view, A::row_window_offset, A::tc_offset, view.nnz, threads);
 }
 
 Status check_contents(const FormatView& view, int threads) {
   const MeTcfView a = as_me_tcf(view);
   if (Status s = check_all_offsets(view, threads); !s) return s;
-  const auto windows = static_cast<std::int64_t>(a.row_window_offset.size()) - 1;
-  return check_windows(
-      {view, A::sparse_a_to_b, a.sparse_a_to_b}, windows, threads,
-      [&](std::size_t w, WindowColumnsCheck& columns) { return check_window(view, a, w, columns); });
+  return check_regular_windows(
+      view, A::row_window_offset, A::sparse_a_to_b, {}, kWindowRows, threads,
+      [&](std::int64_t tile, int rows, unsigned& used) { return check_tile(view, a, tile, rows, used); });
 }
 
 Blocks blocks(const FormatView& view) {
@@ -97,15 +80,6 @@ constexpr FormatLayout kMeTcfLayout = {.name = "me_tcf",
                                        .blocks = blocks,
                                        .check_offsets = check_all_offsets};
 
-MeTcfView as_me_tcf(const FormatView& view) {
-  return {view.rows,
-          view.cols,
-          view.nnz,
-          view.array(A::row_window_offset).as<std::int32_t>(),
-          view.array(A::tc_offset).as<std::uint32_t>(),
-          view.array(A::tc_local_id).as<std::uint8_t>(),
-          view.array(A::sparse_a_to_b).as<std::int32_t>(),
-          view.array(A::values)};
-}
+MeTcfView as_me_tcf(const FormatView& view) { return typed_view<MeTcfView, 5>(view); }
 
 }  // namespace sptile::formats

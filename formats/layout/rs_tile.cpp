@@ -30,9 +30,8 @@ Status check_tc_lengths(const FormatView& view) {
   if (Status s = check_whole_tiles(view, A::col_id); !s) return s;
   const std::int64_t tiles = view.array(A::col_id).size / 8;
   if (windows > tiles)  // every window has a tile; this also bounds windows + 1
-    return fail(Errc::bad_input, "rs_tile: row_window_id has " + std::to_string(windows) +
-                                     " elements, expected at most one for each of " + std::to_string(tiles) +
-                                     " tiles");
+    return broken_length(view, A::row_window_id,
+                         "at most one for each of " + std::to_string(tiles) + " tiles");
   if (Status s = check_length(view, A::row_window_offset, windows + 1, "windows + 1"); !s) return s;
   if (Status s = check_length(view, A::value_offset, windows + 1, "windows + 1"); !s) return s;
   if (Status s = check_length(view, A::window_flags, windows, "one per window"); !s) return s;
@@ -45,17 +44,13 @@ Status check_lengths(const FormatView& view) {
   const std::int64_t residual = view.array(A::residual_col_id).size;
   const std::int64_t classes = view.array(A::residual_class_offset).size;
   if (residual > view.nnz)
-    return fail(Errc::bad_input, "rs_tile: residual_col_id has " + std::to_string(residual) +
-                                     " elements, expected at most the " + std::to_string(view.nnz) +
-                                     " entries of the matrix");
+    return broken_length(view, A::residual_col_id,
+                         "at most the " + std::to_string(view.nnz) + " entries of the matrix");
   if (view.array(A::residual_row_id).size > view.rows)
-    return fail(Errc::bad_input, "rs_tile: residual_row_id has " +
-                                     std::to_string(view.array(A::residual_row_id).size) +
-                                     " elements, expected at most " + std::to_string(view.rows) + " (rows)");
+    return broken_length(view, A::residual_row_id, "at most " + std::to_string(view.rows) + " (rows)");
   if (classes < 2 || classes > view.cols + 2)
-    return fail(Errc::bad_input, "rs_tile: residual_class_offset has " + std::to_string(classes) +
-                                     " elements, expected 2 to " + std::to_string(view.cols + 2) +
-                                     " (columns + 2)");
+    return broken_length(view, A::residual_class_offset,
+                         "2 to " + std::to_string(view.cols + 2) + " (columns + 2)");
   if (Status s = check_length(view, A::values, view.nnz - residual, "entries outside the residual part"); !s)
     return s;
   return check_length(view, A::residual_values, residual, "one per residual_col_id");
@@ -146,9 +141,8 @@ Status check_residual_rows(const FormatView& view, const RsTileView& a, std::vec
       for (const std::size_t end = entry + c; entry < end; ++entry) {
         const std::int64_t column = a.residual_col_id[entry];
         if (column <= previous || column >= view.cols)
-          return broken_element(view, A::residual_col_id, static_cast<std::int64_t>(entry), column,
-                                std::to_string(previous + 1) + " to " + std::to_string(view.cols - 1) +
-                                    " (row " + std::to_string(row) + "; columns of a row ascend)");
+          return broken_column(view, A::residual_col_id, static_cast<std::int64_t>(entry), column, previous,
+                               row);
         previous = column;
       }
     }
@@ -228,21 +222,6 @@ constexpr FormatLayout kRsTileLayout = {.name = "rs_tile",
                                         .tc_blocks = tc_blocks,
                                         .blocks = blocks};
 
-RsTileView as_rs_tile(const FormatView& view) {
-  return {view.rows,
-          view.cols,
-          view.nnz,
-          view.array(A::row_window_id).as<std::int32_t>(),
-          view.array(A::row_window_offset).as<std::int32_t>(),
-          view.array(A::value_offset).as<std::int64_t>(),
-          view.array(A::window_flags).as<std::uint8_t>(),
-          view.array(A::bitmap).as<std::uint64_t>(),
-          view.array(A::col_id).as<std::int32_t>(),
-          view.array(A::values),
-          view.array(A::residual_row_id).as<std::int32_t>(),
-          view.array(A::residual_class_offset).as<std::int32_t>(),
-          view.array(A::residual_col_id).as<std::int32_t>(),
-          view.array(A::residual_values)};
-}
+RsTileView as_rs_tile(const FormatView& view) { return typed_view<RsTileView, 11>(view); }
 
 }  // namespace sptile::formats

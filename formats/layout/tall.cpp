@@ -22,20 +22,18 @@ std::int64_t tc_blocks(const FormatView& view) { return view.array(A::bitmap).si
 Status check_lengths(const FormatView& view) {
   if (Status s = check_shape(view, std::numeric_limits<std::uint32_t>::max()); !s) return s;
   const std::int64_t starts = view.array(A::window_row).size;
-  const std::int64_t least = (view.rows + kTallMaxRows - 1) / kTallMaxRows, most = (view.rows + 7) / 8;
-  if (starts < least + 1 || starts > most + 1)
-    return fail(Errc::bad_input, "tall: window_row has " + std::to_string(starts) + " elements, expected " +
-                                     std::to_string(least + 1) + " to " + std::to_string(most + 1) +
-                                     " (windows of 8 to 128 rows, + 1)");
+  const std::int64_t min = (view.rows + kTallMaxRows - 1) / kTallMaxRows, max = (view.rows + 7) / 8;
+  if (starts < min + 1 || starts > max + 1)
+    return broken_length(
+        view, A::window_row,
+        std::to_string(min + 1) + " to " + std::to_string(max + 1) + " (windows of 8 to 128 rows, + 1)");
   if (Status s = check_length(view, A::window_group_offset, starts, "windows + 1"); !s) return s;
   if (Status s = check_whole_tiles(view, A::col_id); !s) return s;
   const std::int64_t groups = view.array(A::col_id).size / 8;
   if (Status s = check_length(view, A::group_mask, groups, "one per 8 columns of col_id"); !s) return s;
   if (Status s = check_length(view, A::group_tile_offset, groups + 1, "groups + 1"); !s) return s;
   const std::int64_t tiles = view.array(A::bitmap).size;
-  if (tiles > kMaxId)
-    return fail(Errc::bad_input,
-                "tall: bitmap has " + std::to_string(tiles) + " elements, expected at most 2147483647");
+  if (tiles > kMaxId) return broken_length(view, A::bitmap, "at most 2147483647");
   if (Status s = check_length(view, A::value_offset, tiles + 1, "tiles + 1"); !s) return s;
   return check_length(view, A::values, view.nnz, "one per entry");
 }
@@ -204,8 +202,8 @@ static_assert(std::size(kHeights) == kTallLevels);
 constexpr FormatParameter kHeight = {.name = "height",
                                      .summary = "rows per window",
                                      .unit = "rows",
-                                     .least = kHeights[0],
-                                     .most = kTallMaxRows,
+                                     .min = kHeights[0],
+                                     .max = kTallMaxRows,
                                      .values = kHeights};
 
 }  // namespace
@@ -225,18 +223,6 @@ constexpr FormatLayout kTallLayout = {.name = "tall",
                                       .blocks = blocks,
                                       .parameter = &kHeight};
 
-TallView as_tall(const FormatView& view) {
-  return {view.rows,
-          view.cols,
-          view.nnz,
-          view.array(A::window_row).as<std::int32_t>(),
-          view.array(A::window_group_offset).as<std::int32_t>(),
-          view.array(A::group_mask).as<std::uint32_t>(),
-          view.array(A::group_tile_offset).as<std::int32_t>(),
-          view.array(A::col_id).as<std::int32_t>(),
-          view.array(A::bitmap).as<std::uint64_t>(),
-          view.array(A::value_offset).as<std::uint32_t>(),
-          view.array(A::values)};
-}
+TallView as_tall(const FormatView& view) { return typed_view<TallView, 8>(view); }
 
 }  // namespace sptile::formats

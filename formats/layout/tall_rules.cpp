@@ -12,10 +12,10 @@ constexpr std::int64_t kColumnBytes = 4 * kColumns + 4;  // a row of B and the c
 constexpr std::int64_t kGroupBytes = 8;                  // mask and offset
 constexpr std::int64_t kTileBytes = 12;                  // bitmap and offset
 /// Cost of a dense tile in bytes. Groups are multiplied as dense tiles, one per sub-window and at least
-/// kLeastDenseTiles. Both constants, and the next two, were fitted to SpMM times of 32 matrices with 64 and
+/// kMinDenseTiles. Both constants, and the next two, were fitted to SpMM times of 32 matrices with 64 and
 /// 128 rows (docs/design/decisions/0025).
 constexpr std::int64_t kDenseTileBytes = 600;
-constexpr int kLeastDenseTiles = 8;
+constexpr int kMinDenseTiles = 8;
 /// Cost of the partial sums that blocks store and reload if they share windows of 128 rows, which limits SpMM
 /// with few windows.
 constexpr std::int64_t kSumsBytes = 200'000'000;
@@ -25,9 +25,9 @@ constexpr std::int64_t kWindowBytes = 8 << 10;
 }  // namespace
 
 std::int64_t TallCount::bytes(int height) const {
-  const std::int64_t dense_tiles = groups * std::max(height / 8, kLeastDenseTiles);
+  const std::int64_t dense_tiles = groups * std::max(height / 8, kMinDenseTiles);
   return kColumnBytes * columns + kGroupBytes * groups + kTileBytes * tiles + kDenseTileBytes * dense_tiles +
-         kWindowBytes * windows + (height > 8 * kLeastDenseTiles ? kSumsBytes : 0);
+         kWindowBytes * windows + (height > 8 * kMinDenseTiles ? kSumsBytes : 0);
 }
 
 TallCount TallSample::of_all(const TallCount& count) const {

@@ -15,7 +15,7 @@ struct Parameter {
   std::string_view name;     ///< "neighbours"
   std::string_view summary;  ///< one line
   double standard;           ///< the default
-  double least, most;        ///< inclusive bounds
+  double min, max;           ///< inclusive bounds
   bool whole;                ///< must be an integer
 };
 

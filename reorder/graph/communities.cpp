@@ -47,11 +47,11 @@ struct LinkList {
 /// Sums links by community, in order of first appearance.
 class LinkTable {
  public:
-  void reset(std::size_t most_links) {
+  void reset(std::size_t max_links) {
     links_.clear();
-    hashed_ = most_links > kSearchedLinks;
+    hashed_ = max_links > kSearchedLinks;
     if (!hashed_) return;
-    const auto slots = std::bit_ceil(2 * most_links);
+    const auto slots = std::bit_ceil(2 * max_links);
     if (slots > slots_.size()) slots_.resize(slots);
     std::fill_n(slots_.begin(), slots, 0u);
     shift_ = 32 - std::countr_zero(slots);
@@ -118,9 +118,9 @@ struct Workspace {
 /// Returns the vertices by ascending degree, then by id.
 formats::Buffer<std::int32_t> by_ascending_degree(const Graph& graph) {
   const std::int64_t n = graph.vertices;
-  std::int64_t most = 0;
-  for (std::int64_t v = 0; v < n; ++v) most = std::max(most, graph.degree(v));
-  std::vector<std::int64_t> next(static_cast<std::size_t>(most) + 2, 0);
+  std::int64_t max = 0;
+  for (std::int64_t v = 0; v < n; ++v) max = std::max(max, graph.degree(v));
+  std::vector<std::int64_t> next(static_cast<std::size_t>(max) + 2, 0);
   for (std::int64_t v = 0; v < n; ++v) ++next[static_cast<std::size_t>(graph.degree(v)) + 1];
   std::partial_sum(next.begin(), next.end(), next.begin());
   formats::Buffer<std::int32_t> order(n);
@@ -217,12 +217,12 @@ class Aggregation {
       if (link.to != v) work.table.add(link.to, link.weight);
 
     Choice best = {-1, 0, tree_.last_child[v], static_cast<std::int64_t>(read.size())};
-    double most = std::numeric_limits<double>::min();
+    double max = std::numeric_limits<double>::min();
     const double strength = nodes_[v].strength;
     for (const Link& link : work.table.links()) {
       const double gain = link.weight * two_m_ - strength * nodes_[link.to].strength;
-      if (gain < most || (gain == most && link.to < best.target)) continue;
-      most = gain;
+      if (gain < max || (gain == max && link.to < best.target)) continue;
+      max = gain;
       best.target = link.to;
       best.weight = link.weight;
     }

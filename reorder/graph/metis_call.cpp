@@ -23,10 +23,10 @@ std::mutex one_at_a_time;
 std::mutex& metis_lock() { return one_at_a_time; }
 
 Status check_metis_fits(const Graph& graph, std::string_view instead) {
-  constexpr auto kMost = std::numeric_limits<idx_t>::max();
-  if (graph.neighbours.size() <= kMost && graph.vertices <= kMost) return {};
+  constexpr auto kMax = std::numeric_limits<idx_t>::max();
+  if (graph.neighbours.size() <= kMax && graph.vertices <= kMax) return {};
   return fail(Errc::unsupported, "METIS stores neighbour counts in " + std::to_string(8 * sizeof(idx_t)) +
-                                     "-bit integers, at most " + std::to_string(kMost) + "; this graph has " +
+                                     "-bit integers, at most " + std::to_string(kMax) + "; this graph has " +
                                      std::to_string(graph.neighbours.size()) + "; use " +
                                      std::string(instead) + ", which has no such limit");
 }

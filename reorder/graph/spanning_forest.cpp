@@ -12,7 +12,7 @@ namespace sptile::reorder {
 namespace {
 
 /// Returns a key that is larger for smaller weights. The bits of nonnegative floats are ordered like the
-/// floats.
+/// floats, those of negative floats in reverse.
 std::uint32_t lightness(float weight) {
   const auto bits = std::bit_cast<std::uint32_t>(weight);
   return (bits & 0x80000000u) != 0 ? bits : ~bits & 0x7fffffffu;
@@ -51,10 +51,10 @@ class DisjointSets {
     return v;
   }
 
-  /// Returns false if both are in the same set, or if the union would have more than `most` vertices.
-  bool unite(std::int32_t a, std::int32_t b, std::int32_t most) {
+  /// Returns false if both are in the same set, or if the union would have more than `max` vertices.
+  bool unite(std::int32_t a, std::int32_t b, std::int32_t max) {
     a = find(a), b = find(b);
-    if (a == b || -(std::int64_t{up(a)} + up(b)) > most) return false;
+    if (a == b || -(std::int64_t{up(a)} + up(b)) > max) return false;
     if (up(a) > up(b)) std::swap(a, b);
     up(a) += up(b);
     up(b) = a;
@@ -125,12 +125,12 @@ Tree root_trees(const Adjacency& adjacency, const std::vector<std::int32_t>& roo
 }  // namespace
 
 std::vector<WeightedEdge> maximum_spanning_forest(std::int64_t vertices, std::vector<WeightedEdge> edges,
-                                                  std::int32_t most) {
+                                                  std::int32_t max) {
   sort_heaviest_first(edges);
   DisjointSets sets(vertices);
   std::size_t taken = 0;
   for (const WeightedEdge& e : edges)
-    if (sets.unite(e.a, e.b, most)) edges[taken++] = e;
+    if (sets.unite(e.a, e.b, max)) edges[taken++] = e;
   edges.resize(taken);
   return edges;
 }

@@ -15,11 +15,11 @@ struct WeightedEdge {
 
 /// Returns the edges of a maximum-weight spanning forest, heaviest first (Kruskal, "On the shortest spanning
 /// subtree of a graph", 1956). Equal weights are ordered by a, then by b, so the result is unique. `edges`
-/// may contain loops and duplicates. `most` bounds the vertices per tree: edges that would exceed it are
+/// may contain loops and duplicates. `max` bounds the vertices per tree: edges that would exceed it are
 /// skipped. O(edges log edges) with a parallel sort.
 std::vector<WeightedEdge> maximum_spanning_forest(
     std::int64_t vertices, std::vector<WeightedEdge> edges,
-    std::int32_t most = std::numeric_limits<std::int32_t>::max());
+    std::int32_t max = std::numeric_limits<std::int32_t>::max());
 
 /// Vertices tree by tree.
 struct ForestWalk {

@@ -14,7 +14,7 @@ inline constexpr Parameter kAffinityParameters[] = {
 /// merge_communities. Each row is followed by the free row that shares the most columns with it or, if no row
 /// shares any, by the next free row of the depth-first order. The best `partners` of all rows are precomputed
 /// in parallel; a row whose partners are all taken searches again among the free rows. O(nnz) for the
-/// dendrogram, and at most 2 * CommonNeighbours::kMostCounts counts per row.
+/// dendrogram, and at most 2 * CommonNeighbours::kMaxCounts counts per row.
 Result<std::vector<std::int32_t>> order_by_affinity(const formats::CsrView& a, const ReorderOptions& options);
 
 }  // namespace sptile::reorder

@@ -8,15 +8,15 @@ namespace sptile::reorder {
 
 Result<std::vector<std::int32_t>> order_by_degree(const formats::CsrView& a, const ReorderOptions& options) {
   if (cancelled(options.progress)) return fail(Errc::io, "cancelled");
-  std::int64_t most = 0;
-  for (std::int64_t row = 0; row < a.rows; ++row) most = std::max(most, a.row_nnz(row));
+  std::int64_t max = 0;
+  for (std::int64_t row = 0; row < a.rows; ++row) max = std::max(max, a.row_nnz(row));
   std::vector<std::int32_t> order(static_cast<std::size_t>(a.rows));
-  const int parts = formats::sort_parts(a.rows, most + 1);
+  const int parts = formats::sort_parts(a.rows, max + 1);
   formats::counting_sort(
-      most + 1, parts,
+      max + 1, parts,
       [&](int part, auto&& sink) {
         for (std::int64_t row = a.rows * part / parts; row < a.rows * (part + 1) / parts; ++row)
-          sink(most - a.row_nnz(row), static_cast<std::int32_t>(row));
+          sink(max - a.row_nnz(row), static_cast<std::int32_t>(row));
       },
       [&](std::int64_t position, std::int32_t row) { order[static_cast<std::size_t>(position)] = row; });
   return order;

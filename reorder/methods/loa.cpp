@@ -11,7 +11,7 @@ namespace sptile::reorder {
 namespace {
 
 constexpr std::uint32_t kTaken = 1u << 31;  // marks a taken row, in place of a counter
-constexpr std::int64_t kMostRows = 512;  // maximum rows of a column to count, those that follow in the list
+constexpr std::int64_t kMaxRows = 512;  // maximum rows of a column to count, those that follow in the list
 
 /// Returns the rows sorted by first column, then by id; empty rows last.
 std::vector<std::int32_t> by_first_column(const formats::CsrView& a) {
@@ -85,7 +85,7 @@ class WindowFiller {
     const std::int64_t end = columns_.row_ptr[column + 1];
     std::int64_t& start = column_start_[column];
     while (start < end && (columns_.col_idx[start] < first_ || taken(columns_.col_idx[start]))) ++start;
-    const std::int64_t last = std::min(end, start + kMostRows);
+    const std::int64_t last = std::min(end, start + kMaxRows);
     for (std::int64_t k = start; k < last && columns_.col_idx[k] < end_; ++k) {
       const std::int32_t row = columns_.col_idx[k];
       if (common_[static_cast<std::size_t>(row)]++ == 0) touched_.push_back(row);
@@ -126,7 +126,7 @@ class WindowFiller {
       }
     }
     // A row without shared columns can be best only if it is short; compare with the shortest one.
-    const Candidate mark = {-1, entries_ + least_entries_, distinct_ + least_entries_, rows_.cols};
+    const Candidate mark = {-1, entries_ + min_entries_, distinct_ + min_entries_, rows_.cols};
     if (best.row >= 0 && !better(mark, best)) return best.row;
     if (end_ - first_ < listed_ - first_) {
       for (std::int64_t row = first_; row < end_; ++row)
@@ -143,7 +143,7 @@ class WindowFiller {
     start.assign(static_cast<std::size_t>(rows_.cols) + 2, 0);
     for (std::int64_t r = 0; r < listed_; ++r) {
       ++start[static_cast<std::size_t>(rows_.row_nnz(r)) + 1];
-      least_entries_ = std::min(least_entries_, rows_.row_nnz(r));
+      min_entries_ = std::min(min_entries_, rows_.row_nnz(r));
     }
     std::partial_sum(start.begin(), start.end(), start.begin());
     length_next_ = start;
@@ -184,8 +184,8 @@ class WindowFiller {
   std::vector<std::int32_t> by_length_;      // rows by number of nonzeros
   std::vector<std::int64_t> length_start_;   // start of each number of nonzeros in by_length_
   std::vector<std::int64_t> length_next_;    // first possibly free row for each number of nonzeros
-  std::int64_t shortest_ = 0, longest_ = 0;  // next numbers of nonzeros to search
-  std::int64_t least_entries_ = std::numeric_limits<std::int32_t>::max();
+  std::int64_t shortest_ = 0, longest_ = 0;  // next index in by_length_; next number of nonzeros
+  std::int64_t min_entries_ = std::numeric_limits<std::int32_t>::max();
 };
 
 }  // namespace

@@ -14,14 +14,14 @@ namespace {
 
 using formats::CsrView;
 
-/// Clusters rows into trees of at most `most` rows, those of empty rows last.
-Result<ForestWalk> cluster(const CsrView& a, const MinhashOptions& hashing, std::int32_t most) {
+/// Clusters rows into trees of at most `max` rows, those of empty rows last.
+Result<ForestWalk> cluster(const CsrView& a, const MinhashOptions& hashing, std::int32_t max) {
   const Result<NearestRows> partners = minhash_partners(a, hashing);
   if (!partners) return tl::unexpected(partners.error());
   std::vector<std::int32_t> roots(static_cast<std::size_t>(a.rows));
   std::iota(roots.begin(), roots.end(), 0);
   std::stable_partition(roots.begin(), roots.end(), [&](std::int32_t r) { return a.row_nnz(r) > 0; });
-  return walk_depth_first(maximum_spanning_forest(a.rows, edges_of(*partners), most), roots);
+  return walk_depth_first(maximum_spanning_forest(a.rows, edges_of(*partners), max), roots);
 }
 
 /// Returns a matrix with one row per cluster: the union of the columns of its rows.

@@ -104,12 +104,12 @@ class Rim {
   [[nodiscard]] bool seen(std::int64_t v) const { return distance_[static_cast<std::size_t>(v)] >= 0; }
 
   RcmComponent component_of(std::int32_t v) {
-    constexpr int kMostSweeps = 8;  // each is O(component); two or three are usual
-    reached_.clear();               // the previous component stays visited
+    constexpr int kMaxSweeps = 8;  // each is O(component); two or three are usual
+    reached_.clear();              // the previous component stays visited
     sweep(v);
-    std::int32_t start = least_degree(reached_);
+    std::int32_t start = min_degree(reached_);
     std::int32_t depth = -1;
-    for (int i = 0; i < kMostSweeps; ++i) {
+    for (int i = 0; i < kMaxSweeps; ++i) {
       const std::int32_t deeper = sweep(start);
       if (deeper <= depth) break;
       depth = deeper;
@@ -134,7 +134,7 @@ class Rim {
     return distance(reached_.back());
   }
 
-  [[nodiscard]] std::int32_t least_degree(std::span<const std::int32_t> vertices) const {
+  [[nodiscard]] std::int32_t min_degree(std::span<const std::int32_t> vertices) const {
     return *std::ranges::min_element(vertices, {},
                                      [&](std::int32_t v) { return std::pair(graph_.degree(v), v); });
   }
@@ -144,7 +144,7 @@ class Rim {
     const std::int32_t depth = distance(reached_.back());
     const auto first = std::ranges::partition_point(
         reached_, [&](std::int32_t v) { return distance_[static_cast<std::size_t>(v)] < depth; });
-    return least_degree({first, reached_.end()});
+    return min_degree({first, reached_.end()});
   }
 
   const Graph& graph_;

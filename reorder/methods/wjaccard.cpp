@@ -24,10 +24,10 @@ std::size_t sort_by_kind(const CsrView& a, const std::vector<WeightedEdge>& fore
   for (std::int64_t r = 0; r < a.rows; ++r)
     if (a.row_nnz(r) == 0) kind[static_cast<std::size_t>(r)] = 2;
   std::size_t connected = 0;
-  for (char wanted = 0; wanted < 3; ++wanted) {
+  for (char current = 0; current < 3; ++current) {
     for (std::int64_t r = 0; r < a.rows; ++r)
-      if (kind[static_cast<std::size_t>(r)] == wanted) roots.push_back(static_cast<std::int32_t>(r));
-    if (wanted == 0) connected = roots.size();
+      if (kind[static_cast<std::size_t>(r)] == current) roots.push_back(static_cast<std::int32_t>(r));
+    if (current == 0) connected = roots.size();
   }
   return connected;
 }

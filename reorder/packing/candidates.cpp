@@ -7,15 +7,15 @@ namespace {
 
 constexpr std::size_t kBlock = 64;  // slots per vectorized block
 
-/// Calls take(slot, density) in order for slots from `begin` on with density(slot) > `least`, which `take`
+/// Calls take(slot, density) in order for slots from `begin` on with density(slot) > `min`, which `take`
 /// raises. Blocks of densities are vectorized, and few blocks contain a candidate.
 template <class Density, class Take>
-void for_each_above(const float& least, std::size_t begin, std::size_t end, const Density& density,
+void for_each_above(const float& min, std::size_t begin, std::size_t end, const Density& density,
                     const Take& take) {
   float block[kBlock];
   for (; begin < end; begin += kBlock) {
     const std::size_t count = std::min(end - begin, kBlock);
-    const float before = least;
+    const float before = min;
     std::int32_t any = 0;
     for (std::size_t k = 0; k < count; ++k) {
       block[k] = density(begin + k);
@@ -23,7 +23,7 @@ void for_each_above(const float& least, std::size_t begin, std::size_t end, cons
     }
     if (any == 0) continue;
     for (std::size_t k = 0; k < count; ++k)
-      if (block[k] > least) [[unlikely]]
+      if (block[k] > min) [[unlikely]]
         take(begin + k, block[k]);
   }
 }
@@ -87,20 +87,20 @@ std::int32_t Candidates::densest(std::int64_t entries, std::int64_t columns, boo
   const auto have = static_cast<float>(entries);
   const auto distinct = static_cast<std::int32_t>(std::min<std::int64_t>(columns, kTooMany));
   const std::int32_t up = whole_blocks ? 7 : 0;
-  float most = 0;
+  float max = 0;
   std::size_t found = kUnseen;
   for_each_above(
-      most, kFirst, static_cast<std::size_t>(used_),
+      max, kFirst, static_cast<std::size_t>(used_),
       [&, size = size_.data(), missing = missing_.data()](std::size_t s) {
         return (have + static_cast<float>(size[s])) / static_cast<float>((distinct + missing[s] + up) & ~up);
       },
-      [&](std::size_t s, float density) { most = density, found = s; });
+      [&](std::size_t s, float density) { max = density, found = s; });
   return row_[found];
 }
 
-void Candidates::promising(std::size_t most, std::int64_t entries, std::int64_t columns, float per_shared,
+void Candidates::promising(std::size_t max, std::int64_t entries, std::int64_t columns, float per_shared,
                            std::vector<std::int32_t>& rows) {
-  best_.assign(most, {0, kUnseen});
+  best_.assign(max, {0, kUnseen});
   const auto have = static_cast<float>(entries), distinct = static_cast<float>(columns);
   for_each_above(
       best_.back().density, kFirst, static_cast<std::size_t>(used_),
@@ -126,10 +126,10 @@ void Candidates::insert(Ranked ranked) {
 
 std::int32_t Candidates::most_shared() const {
   const auto slots = static_cast<std::size_t>(used_);
-  std::int32_t most = 0;
-  for (std::size_t i = 0; i < slots; ++i) most = std::max(most, size_[i] - missing_[i]);
+  std::int32_t max = 0;
+  for (std::size_t i = 0; i < slots; ++i) max = std::max(max, size_[i] - missing_[i]);
   std::size_t i = 0;
-  while (most > 0 && size_[i] - missing_[i] != most) ++i;
+  while (max > 0 && size_[i] - missing_[i] != max) ++i;
   return row_[i];
 }
 

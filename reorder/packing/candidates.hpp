@@ -16,15 +16,15 @@ class Candidates {
   /// Manages rows 0 .. rows - 1.
   explicit Candidates(std::int64_t rows);
 
-  /// Removes all candidates; removed rows stay removed.
+  /// Clears the candidates. Rows excluded by remove() stay excluded.
   void clear();
   /// Adds one shared column to each of the rows (distinct, at most 2^30); `size` has the nonzeros of all
   /// rows, and empty rows count as removed. Returns the number of new candidates.
   std::int64_t share(std::span<const std::int32_t> rows, std::span<const std::int32_t> size);
 
-  /// Removes a row permanently.
+  /// Excludes a row from the candidates.
   void remove(std::int32_t row);
-  /// Makes a removed row available again.
+  /// Makes an excluded row available again.
   void restore(std::int32_t row) { slot_[static_cast<std::size_t>(row)] = kUnseen; }
   [[nodiscard]] bool is_gone(std::int32_t row) const { return slot_[static_cast<std::size_t>(row)] == kGone; }
 
@@ -32,9 +32,9 @@ class Candidates {
   /// columns before; `whole_blocks` rounds columns up to multiples of eight. The first candidate wins ties;
   /// kNoRow if there is none. O(candidates).
   [[nodiscard]] std::int32_t densest(std::int64_t entries, std::int64_t columns, bool whole_blocks) const;
-  /// Lists the `most` rows that are estimated to maximize nonzeros per column, best first, earlier candidates
+  /// Lists the `max` rows that are estimated to maximize nonzeros per column, best first, earlier candidates
   /// first on ties. Assumes that one in `per_shared` of the window's columns was counted. O(candidates).
-  void promising(std::size_t most, std::int64_t entries, std::int64_t columns, float per_shared,
+  void promising(std::size_t max, std::int64_t entries, std::int64_t columns, float per_shared,
                  std::vector<std::int32_t>& rows);
   /// Returns the row with the most shared columns, the first candidate on ties; kNoRow if there is none.
   [[nodiscard]] std::int32_t most_shared() const;

@@ -16,13 +16,13 @@ std::vector<std::int32_t> count_columns(const formats::CsrView& a) {
 }
 
 formats::Buffer<std::int32_t> frequent_first(const formats::CsrView& a, std::span<const std::int32_t> count) {
-  std::int32_t most = 0;
-  for (const std::int32_t entries : count) most = std::max(most, entries);
+  std::int32_t max = 0;
+  for (const std::int32_t entries : count) max = std::max(max, entries);
   formats::Buffer<std::int32_t> place(a.cols);
   formats::counting_sort(
-      std::int64_t{most} + 1, 1,
+      std::int64_t{max} + 1, 1,
       [&](int, auto&& sink) {
-        for (std::int64_t c = 0; c < a.cols; ++c) sink(most - count[static_cast<std::size_t>(c)], c);
+        for (std::int64_t c = 0; c < a.cols; ++c) sink(max - count[static_cast<std::size_t>(c)], c);
       },
       [&](std::int64_t position, std::int64_t c) { place[c] = static_cast<std::int32_t>(position); });
   formats::Buffer<std::int32_t> columns(a.nnz());

@@ -14,7 +14,7 @@
 namespace sptile::reorder {
 namespace {
 
-constexpr std::int64_t kMostChains = 16;
+constexpr std::int64_t kMaxChains = 16;
 constexpr std::int64_t kRounds = 256;                               // target number of rounds
 constexpr std::int64_t kChainWindows = 4;                           // minimum windows per chain and round
 constexpr std::int64_t kChainRows = 1024, kChainEntries = 1 << 15;  // minimum work for a separate chain
@@ -85,12 +85,12 @@ class Packer {
   Packer(const ColumnSets& sets, const FreeRows& free, const GreedyOptions& options)
       : sets_(sets), free_(free), options_(options), candidates_(sets.items), pool_(sets.cols) {}
 
-  /// Proposes windows until they have most_rows rows or most_entries nonzeros, or no row is free.
-  void run(Chain& chain, std::int64_t most_rows, std::int64_t most_entries) {
+  /// Proposes windows until they have max_rows rows or max_entries nonzeros, or no row is free.
+  void run(Chain& chain, std::int64_t max_rows, std::int64_t max_entries) {
     chain.proposed.clear();
     may_go_on_ = false;
     for (std::int64_t entries = 0;
-         entries < most_entries && static_cast<std::int64_t>(chain.proposed.size()) < most_rows;
+         entries < max_entries && static_cast<std::int64_t>(chain.proposed.size()) < max_rows;
          entries += entries_)
       if (cancelled(options_.progress) || !grow_window(chain)) break;
     for (const std::int32_t row : chain.proposed) candidates_.restore(row);
@@ -179,7 +179,7 @@ class Packer {
   void fill_pool() {
     const float per_counted =
         static_cast<float>(columns_) / static_cast<float>(std::max<std::int64_t>(1, counted_));
-    candidates_.promising(RowPool::kMost, entries_, columns_, per_counted, promising_);
+    candidates_.promising(RowPool::kMax, entries_, columns_, per_counted, promising_);
     pool_.clear();
     std::int64_t entries = 0;
     for (const std::int32_t row : promising_) {
@@ -215,13 +215,13 @@ class Packer {
       __builtin_prefetch(&free_.lists.first[fresh.column]);
       __builtin_prefetch(&free_.list_size[fresh.column]);
     }
-    std::int64_t wanted = 0;
+    std::int64_t needed = 0;
     for (Fresh& fresh : fresh_) {
       fresh.rows = free_.list_size[fresh.column];
-      wanted += std::min(fresh.rows, options_.longest_list);
+      needed += std::min(fresh.rows, options_.longest_list);
       __builtin_prefetch(free_.lists.items.data() + free_.lists.first[fresh.column]);
     }
-    const bool all = wanted <= lookups_left_;
+    const bool all = needed <= lookups_left_;
     if (!all)
       std::sort(fresh_.begin(), fresh_.end(), [](const Fresh& x, const Fresh& y) {
         return x.rows != y.rows ? x.rows < y.rows : x.column < y.column;
@@ -237,12 +237,12 @@ class Packer {
     return all;
   }
 
-  /// Returns the list of a column, or of a longer list the `most` rows from near_ on.
-  std::span<const std::int32_t> near_part(std::int32_t column, std::int32_t most) const {
+  /// Returns the list of a column, or of a longer list the `max` rows from near_ on.
+  std::span<const std::int32_t> near_part(std::int32_t column, std::int32_t max) const {
     const std::int32_t* begin = free_.lists.items.data() + free_.lists.first[column];
     const std::int32_t* const end = begin + free_.list_size[column];
-    if (end - begin > most) begin = std::min(std::lower_bound(begin, end, near_), end - most);
-    return {begin, std::min(end, begin + most)};
+    if (end - begin > max) begin = std::min(std::lower_bound(begin, end, near_), end - max);
+    return {begin, std::min(end, begin + max)};
   }
 
   const ColumnSets& sets_;
@@ -300,7 +300,7 @@ std::size_t chains_for(const FreeRows& free, int window_rows) {
   const auto rows = static_cast<std::int64_t>(free.rows.size());
   const std::int64_t worth = std::max(kChainRows, std::int64_t{32} * window_rows);
   return static_cast<std::size_t>(
-      std::clamp(std::min(rows / worth, free.entries / kChainEntries), std::int64_t{1}, kMostChains));
+      std::clamp(std::min(rows / worth, free.entries / kChainEntries), std::int64_t{1}, kMaxChains));
 }
 
 }  // namespace
@@ -318,14 +318,14 @@ Result<std::vector<std::int32_t>> pack_greedily(const ColumnSets& sets, const Gr
     // Few rows per round and chain, so that chains seldom propose the same rows.
     const std::int64_t share = active > 1 ? kRounds * static_cast<std::int64_t>(active) : last ? 1 : 2;
     const auto rows_free = static_cast<std::int64_t>(free.rows.size());
-    const std::int64_t most_rows = std::max(rows_free / share + 1, kChainWindows * options.window_rows);
+    const std::int64_t max_rows = std::max(rows_free / share + 1, kChainWindows * options.window_rows);
     spread_chains(chains, active, free, sets);
     const std::int64_t goal = last ? rows_free : (rows_free + kPurge - 1) / kPurge;
     std::size_t running = active;
     for (std::int64_t placed = 0; placed < goal;) {
       parallel::loop(
           std::size_t{0}, running,
-          [&](std::size_t c) { packers.local().run(chains[c], most_rows, free.entries / share + 1); },
+          [&](std::size_t c) { packers.local().run(chains[c], max_rows, free.entries / share + 1); },
           tbb::simple_partitioner());
       if (cancelled(options.progress)) return fail(Errc::io, "cancelled");
       std::int64_t proposed = 0;

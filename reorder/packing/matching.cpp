@@ -90,13 +90,13 @@ Result<std::vector<std::int32_t>> match_upwards(const formats::CsrView& a,
   std::int64_t rows = options.window_rows;
   begin(options.partners.progress, "match windows", static_cast<std::int64_t>(order.size()) / rows);
   ColumnSets sets = rows == 1 ? sets_of_rows(a, order) : sets_of_windows(a, order, options.window_rows);
-  for (; 2 * rows <= options.most_rows && sets.items > 1; rows *= 2) {
+  for (; 2 * rows <= options.max_rows && sets.items > 1; rows *= 2) {
     const std::vector<std::int32_t> mate = match_level(sets, options);
     if (cancelled(options.partners.progress)) return fail(Errc::io, "cancelled");
     const std::vector<std::int32_t> pairs = list_pairs(mate);
     move_items(result, static_cast<std::size_t>(rows), pairs, mate);
     advance(options.partners.progress, sets.items / 2);
-    if (4 * rows <= options.most_rows) sets = unite_pairs(sets, pairs);
+    if (4 * rows <= options.max_rows) sets = unite_pairs(sets, pairs);
   }
   return result;
 }

@@ -11,9 +11,9 @@
 namespace sptile::reorder {
 
 struct MatchingOptions {
-  int window_rows = 1;            ///< initial rows per item, consecutive in the order
-  std::int64_t most_rows = 1024;  ///< maximum rows per item
-  int rounds = 10;                ///< searches for partners per level, among the unmatched items
+  int window_rows = 1;           ///< initial rows per item, consecutive in the order
+  std::int64_t max_rows = 1024;  ///< maximum rows per item
+  int rounds = 10;               ///< searches for partners per level, among the unmatched items
   PartnerOptions partners;
 };
 

@@ -14,15 +14,15 @@
 namespace sptile::reorder {
 namespace {
 
-constexpr std::size_t kMostRows = 64;  // one bit per row in a word
-constexpr int kMostPasses = 16;        // 2-opt converges after a few passes
-constexpr float kLeastGain = 1e-5f;    // above rounding errors
+constexpr std::size_t kMaxRows = 64;  // one bit per row in a word
+constexpr int kMaxPasses = 16;        // 2-opt converges after a few passes
+constexpr float kMinGain = 1e-5f;     // above rounding errors
 
 using RowMask = std::uint64_t;
 
 /// Similarities of the rows of a stretch, by position.
 struct Similarities {
-  std::array<std::array<float, kMostRows>, kMostRows> of;
+  std::array<std::array<float, kMaxRows>, kMaxRows> of;
 };
 
 /// Computes all pairs of similarities at once: each column adds its weight to the pairs that share it.
@@ -49,17 +49,17 @@ void compare(const formats::CsrView& a, const JaccardWeights& weights, std::span
 
 /// Reverses subpaths until no reversal gains; `path` contains positions.
 void two_opt(const Similarities& similarity, std::span<std::uint8_t> path) {
-  std::array<float, kMostRows> link;  // similarity of each row and the next one
+  std::array<float, kMaxRows> link;  // similarity of each row and the next one
   for (std::size_t i = 0; i + 1 < path.size(); ++i) link[i] = similarity.of[path[i]][path[i + 1]];
   bool improved = true;
-  for (int pass = 0; improved && pass < kMostPasses; ++pass) {
+  for (int pass = 0; improved && pass < kMaxPasses; ++pass) {
     improved = false;
     for (std::size_t i = 1; i + 2 < path.size(); ++i) {
       const auto& before = similarity.of[path[i - 1]];
       const auto* first = &similarity.of[path[i]];
       for (std::size_t j = i + 1; j + 1 < path.size(); ++j) {
         const float from = before[path[j]], to = (*first)[path[j + 1]];
-        if (from + to - link[i - 1] - link[j] <= kLeastGain) continue;
+        if (from + to - link[i - 1] - link[j] <= kMinGain) continue;
         std::reverse(path.data() + i, path.data() + j + 1);
         std::reverse(link.data() + i, link.data() + j);
         link[i - 1] = from, link[j] = to;
@@ -81,11 +81,11 @@ void refine(const formats::CsrView& a, const JaccardWeights& weights, std::span<
             Scratch& scratch) {
   if (rows.size() < 4) return;
   compare(a, weights, rows, scratch.rows_with, scratch.similarity);
-  std::array<std::uint8_t, kMostRows> path;
+  std::array<std::uint8_t, kMaxRows> path;
   const std::span<std::uint8_t> places(path.data(), rows.size());
   std::iota(places.begin(), places.end(), std::uint8_t{0});
   two_opt(scratch.similarity, places);
-  std::array<std::int32_t, kMostRows> refined;
+  std::array<std::int32_t, kMaxRows> refined;
   for (std::size_t i = 0; i < rows.size(); ++i) refined[i] = rows[places[i]];
   std::copy_n(refined.begin(), rows.size(), rows.begin());
 }
@@ -94,7 +94,7 @@ void refine(const formats::CsrView& a, const JaccardWeights& weights, std::span<
 
 void refine_path(const formats::CsrView& a, const JaccardWeights& weights, std::span<std::int32_t> order,
                  int stretch, Progress* progress) {
-  const std::size_t height = std::min(static_cast<std::size_t>(stretch), kMostRows);
+  const std::size_t height = std::min(static_cast<std::size_t>(stretch), kMaxRows);
   const std::size_t stretches = (order.size() + height - 1) / height;
   parallel::PerThread<Scratch> scratches(a.cols);
   parallel::loop(tbb::blocked_range<std::size_t>(0, stretches, 4), [&](const auto& range) {

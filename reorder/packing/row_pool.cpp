@@ -11,7 +11,7 @@ void RowPool::start_window() {
 }
 
 void RowPool::add(std::int32_t row, std::span<const std::int32_t> columns) {
-  assert(rows_.size() < kMost);
+  assert(rows_.size() < kMax);
   const std::uint32_t bit = std::uint32_t{1} << rows_.size();
   std::int32_t missing = 0;
   for (const std::int32_t column : columns) {
@@ -30,23 +30,23 @@ void RowPool::clear() {
 
 std::int32_t RowPool::take_densest(std::int64_t entries, std::int64_t columns, bool whole_blocks) {
   Row* best = nullptr;
-  double most = 0;
+  double max = 0;
   for (Row& row : rows_) {
     if (row.row < 0) continue;
     const std::int64_t after = columns + row.missing;
     const double density = static_cast<double>(entries + static_cast<std::int64_t>(row.columns.size())) /
                            static_cast<double>(whole_blocks ? (after + 7) & ~std::int64_t{7} : after);
-    if (density > most) most = density, best = &row;
+    if (density > max) max = density, best = &row;
   }
   return best == nullptr ? -1 : std::exchange(best->row, -1);
 }
 
 std::int32_t RowPool::most_shared() const {
   std::int32_t best = -1;
-  std::int64_t most = 0;
+  std::int64_t max = 0;
   for (const Row& row : rows_) {
     const std::int64_t shared = static_cast<std::int64_t>(row.columns.size()) - row.missing;
-    if (row.row >= 0 && shared > most) most = shared, best = row.row;
+    if (row.row >= 0 && shared > max) max = shared, best = row.row;
   }
   return best;
 }

@@ -9,12 +9,12 @@
 
 namespace sptile::reorder {
 
-/// The columns of a growing window and up to kMost candidate rows, with the number of columns that each would
+/// The columns of a growing window and up to kMax candidate rows, with the number of columns that each would
 /// add. One word per column marks the rows that contain it, so that a new column is counted for all rows at
 /// once. 8 bytes per column.
 class RowPool {
  public:
-  static constexpr std::size_t kMost = 31;
+  static constexpr std::size_t kMax = 31;
 
   explicit RowPool(std::int64_t cols) : columns_(static_cast<std::size_t>(cols)) {}
 
@@ -23,7 +23,7 @@ class RowPool {
   /// Adds a column to the window; returns false if it was already in it.
   bool enter(std::int32_t column);
 
-  /// Adds a row; requires fewer than kMost rows. `columns` must outlive its use.
+  /// Adds a row; requires fewer than kMax rows. `columns` must outlive its use.
   void add(std::int32_t row, std::span<const std::int32_t> columns);
   /// Removes all rows.
   void clear();
@@ -37,7 +37,7 @@ class RowPool {
   [[nodiscard]] std::int32_t most_shared() const;
 
  private:
-  static constexpr std::uint32_t kInWindow = std::uint32_t{1} << kMost;
+  static constexpr std::uint32_t kInWindow = std::uint32_t{1} << kMax;
 
   struct Column {
     std::uint32_t holders = 0;  // bit i: row i of the pool; kInWindow: the window

@@ -11,7 +11,7 @@
 namespace sptile::reorder {
 
 /// Maximum number of parts of a partition.
-inline constexpr std::int32_t kMostParts = 16384;
+inline constexpr std::int32_t kMaxParts = 16384;
 
 /// Assigns a position to each row: part p has positions offset[p] .. offset[p + 1], in its own row order.
 /// Columns are numbered like rows and belong to the same parts.

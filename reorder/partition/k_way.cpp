@@ -16,10 +16,10 @@ namespace sptile::reorder {
 namespace {
 
 // METIS adds weights in its integers and multiplies the sum by small factors.
-constexpr std::int64_t kMostWeight = std::numeric_limits<std::int32_t>::max() / 8;
+constexpr std::int64_t kMaxWeight = std::numeric_limits<std::int32_t>::max() / 8;
 
 std::vector<idx_t> metis_weights(const formats::CsrView& a, const MetisGraph& graph) {
-  const std::int64_t unit = (a.nnz() + a.rows) / kMostWeight + 1;
+  const std::int64_t unit = (a.nnz() + a.rows) / kMaxWeight + 1;
   std::vector<idx_t> weights;
   weights.reserve(graph.vertex.size());
   for (const std::int32_t row : graph.vertex)

@@ -9,7 +9,7 @@
 namespace sptile::reorder {
 namespace {
 
-constexpr double kMostWeight = 1.05, kMostVolume = 1.02;
+constexpr double kMaxWeight = 1.05, kMaxVolume = 1.02;
 /// Maximum columns inspected in total, per nonzero of the matrix.
 constexpr std::int64_t kStepsPerEntry = 8;
 /// Number of parts that a row may move to: the parts with the most nonzeros in its column.
@@ -91,14 +91,14 @@ class Mover {
       of(send_, part[v]) += receivers(static_cast<std::int32_t>(v), part[v]);
     }
     const auto mean = static_cast<double>(a.nnz() + a.rows) / parts;
-    most_weight_ = static_cast<std::int64_t>(kMostWeight * mean);
+    max_weight_ = static_cast<std::int64_t>(kMaxWeight * mean);
     volume_ = std::accumulate(send_.begin(), send_.end(), std::int64_t{0});
-    most_volume_ = static_cast<std::int64_t>(kMostVolume * static_cast<double>(volume_));
+    max_volume_ = static_cast<std::int64_t>(kMaxVolume * static_cast<double>(volume_));
   }
 
   SentRows run() {
     while (steps_left_ > 0 && relieve(largest())) continue;
-    return {volume_, of(send_, largest()), std::ranges::max(weight_) > most_weight_};
+    return {volume_, of(send_, largest()), std::ranges::max(weight_) > max_weight_};
   }
 
  private:
@@ -142,13 +142,13 @@ class Mover {
 
   // Returns whether the largest sender would send less and every other part would stay below it.
   [[nodiscard]] bool helps(std::int32_t v, std::int32_t from, std::int32_t to) {
-    if (of(change_, from) >= 0 || of(weight_, to) + row_weight(a_, v) > most_weight_) return false;
+    if (of(change_, from) >= 0 || of(weight_, to) + row_weight(a_, v) > max_weight_) return false;
     std::int64_t more = 0;
     for (const std::int32_t p : touched_) {
       more += of(change_, p);
       if (p != from && of(change_, p) > 0 && of(send_, p) + of(change_, p) >= of(send_, from)) return false;
     }
-    return more <= 0 || volume_ + more <= most_volume_;
+    return more <= 0 || volume_ + more <= max_volume_;
   }
 
   void move(std::int32_t v, std::int32_t from, std::int32_t to) {
@@ -210,7 +210,7 @@ class Mover {
   std::vector<std::int64_t> send_, weight_, change_;
   std::vector<std::int32_t> touched_;  // parts with a change, without duplicates
   std::vector<std::uint8_t> is_touched_;
-  std::int64_t steps_left_, most_weight_ = 0, volume_ = 0, most_volume_ = 0;
+  std::int64_t steps_left_, max_weight_ = 0, volume_ = 0, max_volume_ = 0;
 };
 
 }  // namespace

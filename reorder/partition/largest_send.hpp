@@ -19,8 +19,8 @@ struct SentRows {
 /// much, no part weighs (row_weight) over 5 % more than the mean, and the volume grows by at most 2 %. A part
 /// sends its row v once to each other part with a nonzero in column v. Greedy, after Acer, Selvitopi and
 /// Aykanat, "Improving performance of sparse matrix dense matrix multiplication on large-scale parallel
-/// systems" (Parallel Computing 2016), who bound the send volume inside recursive bisection. `part`, the part
-/// of each row of a square matrix, is updated. Deterministic, serial; O(nnz) times a constant; at most 8
+/// systems" (Parallel Computing 2016), which bounds the send volume inside recursive bisection. `part`, the
+/// part of each row of a square matrix, is updated. Deterministic, serial; O(nnz) times a constant; at most 8
 /// bytes per nonzero.
 SentRows bound_largest_send(const formats::CsrView& a, std::int32_t parts, std::span<std::int32_t> part);
 

@@ -20,7 +20,7 @@ struct PartitionMethod {
   std::string_view name;     ///< "metis"
   std::string_view summary;  ///< one line for the help
   bool streams;              ///< reads only the row pointers of the matrix
-  /// Divides a square matrix (asserted) into 1 .. kMostParts parts; the same for any number of threads.
+  /// Divides a square matrix (asserted) into 1 .. kMaxParts parts; the same for any number of threads.
   Result<Division> (*run)(const formats::CsrView& a, std::int32_t parts, const PartitionOptions& options);
 };
 

@@ -25,25 +25,25 @@ PlacedMatrix place(const formats::CsrView& a, std::span<const std::int32_t> orde
 /// position are counted, and the best of these are counted again exactly.
 class CommonNeighbours {
  public:
-  static constexpr std::int64_t kMostCounts = 4096;  ///< per row
+  static constexpr std::int64_t kMaxCounts = 4096;  ///< per row
 
   explicit CommonNeighbours(const PlacedMatrix& matrix);
 
   /// Finds up to best.size() rows other than `row`, among those accepted by `allowed`, that share the most
   /// columns with it: most first; on ties, the next row after `row`, then the lowest. Returns their number.
-  /// Reads about kMostCounts nonzeros of the row's columns, and up to the same number for the exact counts.
+  /// Reads about kMaxCounts nonzeros of the row's columns, and up to the same number for the exact counts.
   template <class Allowed>
   std::size_t find(std::int32_t row, std::span<std::int32_t> best, Allowed allowed);
 
  private:
-  static constexpr std::int64_t kLeastRows =
+  static constexpr std::int64_t kMinRows =
       128;  // rows counted per column; if the budget is exceeded, columns are skipped
   static constexpr std::size_t kRecounted = 8;  // minimum rows counted exactly
 
   /// Counts into common_ and touched_; returns whether some nonzeros were skipped.
   bool count(std::int32_t row);
-  void count_column(std::int32_t column, std::int32_t row, std::int64_t most);
-  /// Counts the given rows exactly and sorts them, unless that takes more than kMostCounts steps.
+  void count_column(std::int32_t column, std::int32_t row, std::int64_t max);
+  /// Counts the given rows exactly and sorts them, unless that takes more than kMaxCounts steps.
   void recount(std::int32_t row, std::span<std::int32_t> others);
   [[nodiscard]] bool before(std::int32_t row, std::int32_t x, std::int32_t y) const;
 
@@ -68,15 +68,15 @@ std::size_t CommonNeighbours::find(std::int32_t row, std::span<std::int32_t> bes
   common_[static_cast<std::size_t>(row)] = 0;
   candidates_.resize(partly ? std::max(kRecounted, 2 * best.size()) : best.size());
   std::size_t found = 0;
-  std::uint16_t least = 1;  // count of the last candidate, if `best` is full
+  std::uint16_t min = 1;  // count of the last candidate, if `best` is full
   for (std::size_t i = 0; i < touched_count_; ++i) {
     const std::int32_t other = touched_[i];
-    if (common_[static_cast<std::size_t>(other)] < least || !allowed(other)) continue;
+    if (common_[static_cast<std::size_t>(other)] < min || !allowed(other)) continue;
     if (found == candidates_.size() && !before(row, other, candidates_.back())) continue;
     std::size_t at = found < candidates_.size() ? found++ : found - 1;
     for (; at > 0 && before(row, other, candidates_[at - 1]); --at) candidates_[at] = candidates_[at - 1];
     candidates_[at] = other;
-    if (found == candidates_.size()) least = common_[static_cast<std::size_t>(candidates_.back())];
+    if (found == candidates_.size()) min = common_[static_cast<std::size_t>(candidates_.back())];
   }
   if (partly) recount(row, {candidates_.data(), found});
   for (std::size_t i = 0; i < touched_count_; ++i) common_[static_cast<std::size_t>(touched_[i])] = 0;

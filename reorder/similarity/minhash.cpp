@@ -24,10 +24,9 @@ std::int64_t row_of(BucketEntry entry) { return static_cast<std::int64_t>(entry 
 std::uint64_t minhash(std::span<const std::int32_t> columns, std::span<const std::uint64_t> salts) {
   std::uint64_t bucket = 0;
   for (const std::uint64_t salt : salts) {
-    std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
-    for (const std::int32_t c : columns)
-      least = std::min(least, mix_bits(salt + static_cast<std::uint64_t>(c)));
-    bucket = mix_bits(bucket + least);
+    std::uint64_t min = std::numeric_limits<std::uint64_t>::max();
+    for (const std::int32_t c : columns) min = std::min(min, mix_bits(salt + static_cast<std::uint64_t>(c)));
+    bucket = mix_bits(bucket + min);
   }
   return bucket;
 }

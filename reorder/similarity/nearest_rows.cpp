@@ -157,15 +157,15 @@ class Search {
     scratch.common[static_cast<std::size_t>(r)] = 0;
     // The union of columns weighs at least as much as those of r: this bound alone drops most candidates.
     const float own = weights_.row[static_cast<std::size_t>(r)] * kBoundSlack;
-    float least = 0;
+    float min = 0;
     for (std::int64_t i = 0; i < met; ++i) {
       const std::int32_t u = scratch.met[static_cast<std::size_t>(i)];
       const float common = std::exchange(scratch.common[static_cast<std::size_t>(u)], 0.0f);
-      if (common <= least) continue;
+      if (common <= min) continue;
       const Key key = key_of(weights_.similarity(r, u, common), u);
       if (key <= best.back()) continue;
       insert(best, key);
-      least = similarity_of(best.back()) * own;
+      min = similarity_of(best.back()) * own;
     }
   }
 

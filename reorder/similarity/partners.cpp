@@ -56,11 +56,11 @@ class PartnerSearch {
   std::span<const std::int32_t> near_part(std::int32_t column, std::int32_t item) const {
     const auto list = lists_.of(column);
     const std::int64_t share = options_.item_lookups / std::max<std::int64_t>(1, sets_.size[item]);
-    const auto most = static_cast<std::size_t>(std::clamp<std::int64_t>(share, 4, options_.longest_list));
-    if (list.size() <= most) return list;
+    const auto max = static_cast<std::size_t>(std::clamp<std::int64_t>(share, 4, options_.longest_list));
+    if (list.size() <= max) return list;
     const auto here =
         static_cast<std::size_t>(std::lower_bound(list.begin(), list.end(), item) - list.begin());
-    return list.subspan(std::min(here - std::min(here, most / 2), list.size() - most), most);
+    return list.subspan(std::min(here - std::min(here, max / 2), list.size() - max), max);
   }
 
   /// Inserts a pair into the best `partners` found so far.

@@ -52,14 +52,14 @@ Status write_struct(T* to, T value, std::size_t first_size, const char* what) {
 /// Returns the value type of a code; messages call the argument `what`.
 Result<DType> value_type(std::int64_t code, const char* what);
 
-/// Finds the type of the values of a matrix in memory, none for SPTILE_DTYPE_NONE; verifies that values are
-/// given where the type and nnz ask for them, and only there. `call` names the function in messages.
+/// Returns the value type of a matrix in memory, none for SPTILE_DTYPE_NONE. Checks that values are given if
+/// and only if the type and nnz require them. Messages start with `call`.
 Result<DType> matrix_value_type(const char* call, const void* values, std::int64_t code, std::int64_t nnz);
 
 /// Returns the operation of this name.
 Result<const Operation*> operation_named(const char* call, const char* name);
 
-/// Both directions of the precisions of the C interface, which count from 1 in the order of ours.
+/// Conversion of precisions; those of the C interface count from 1 in the same order.
 constexpr Precision precision_of(int code) { return static_cast<Precision>(code - SPTILE_PRECISION_FP32); }
 constexpr sptile_precision code_of(Precision precision) {
   return static_cast<sptile_precision>(static_cast<int>(precision) + SPTILE_PRECISION_FP32);

@@ -1,4 +1,4 @@
-// The description of the library as JSON.
+// Description of the library as JSON.
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -25,7 +25,7 @@ std::string quoted(std::string_view text) {
 
 std::string boolean(bool value) { return value ? "true" : "false"; }
 
-/// An object of names and JSON values. Empty values are left out.
+/// Returns an object of names and JSON values, without empty values.
 std::string object(std::initializer_list<std::pair<std::string_view, std::string>> members) {
   std::string json = "{";
   for (const auto& member : members)
@@ -61,7 +61,7 @@ std::string operation_json(const Operation* op) {
                  {"operands", array(op->operands, operand_json)}});
 }
 
-/// Values of choices are names, of flags booleans.
+/// Returns a value as JSON: a name for choices, a boolean for flags.
 std::string value_json(const Attribute& attribute, double value) {
   if (attribute.kind == Attribute::Kind::flag) return boolean(value != 0);
   const std::string text = value_text(attribute, value);

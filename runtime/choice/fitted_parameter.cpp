@@ -47,12 +47,12 @@ const ProfileNumber* nearest(const DeviceProfile& profile, const SplitProduct& p
 Result<std::optional<FittedParameter>> checked(const DeviceProfile& profile, const ProfileNumber& number,
                                                const formats::FormatParameter& parameter) {
   const double value = number.value;
-  if (value >= parameter.least && value <= parameter.most && value == std::floor(value) &&
+  if (value >= parameter.min && value <= parameter.max && value == std::floor(value) &&
       parameter.accepts(static_cast<int>(value)))
     return FittedParameter{static_cast<int>(number.value), number.name, number.precision};
   return fail(Errc::bad_input,
               number.name + " of " + number.kernel + ", " + number.precision + " is not an integer from " +
-                  std::to_string(parameter.least) + " to " + std::to_string(parameter.most),
+                  std::to_string(parameter.min) + " to " + std::to_string(parameter.max),
               profile.source);
 }
 

@@ -21,8 +21,7 @@ constexpr bool kIsOptional = false;
 template <class T>
 constexpr bool kIsOptional<std::optional<T>> = true;
 
-/// Accesses a member of a member: Path are pointers to members. Numbers of an optional enumeration count
-/// from 1.
+/// Accesses a member of a member: Path are pointers to members. Numbers of optional enumerations start at 1.
 template <class Owner, auto... Path>
 constexpr AttributeAccess<Owner> member = {
     [](const Owner& owner) {
@@ -125,7 +124,7 @@ constexpr Attribute kAttributes[] = {
      .run = member<Operands, &Operands::slope>},
 };
 static_assert(std::size(kPrecisions) == std::size(kPrecisionNames) + 1);
-static_assert(std::size(kAttributes) <= 64);  // bits of set_attribute
+static_assert(std::size(kAttributes) <= 64);  // number of bits in set_attribute
 
 std::string number_text(double value) {
   if (value != std::floor(value) || std::abs(value) > 0x1p53) return std::to_string(value);

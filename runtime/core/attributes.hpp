@@ -28,7 +28,7 @@ struct Attribute {
   std::string_view summary;          ///< noun phrase for help texts
   std::string_view operations = {};  ///< operations that read it, separated by spaces; empty: all
   Kind kind = Kind::flag;
-  double min = 0, max = 1;  ///< of integers and reals
+  double min = 0, max = 1;  ///< range of integers and reals
   std::span<const std::string_view> choices = {};
   bool in_plan_key = false;                ///< identifies stored plans; kernels read it when they schedule
   int since = 3;                           ///< version of the C interface that added it

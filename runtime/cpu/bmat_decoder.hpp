@@ -9,25 +9,18 @@
 namespace sptile::runtime::SPTILE_ISA {
 
 template <class V, class A>
-class BmatDecoder {
+class BmatDecoder : public RegularWindow<16> {
  public:
   using Acc = A;
-  static constexpr int kRows = 16;
 
   explicit BmatDecoder(const Task& task) : view_(formats::as_bmat(task.format)) {
     values_.bind(view_.values);
   }
 
   void open(std::int64_t window) {
-    const std::int32_t* offset = view_.row_window_offset.data() + window;
-    tiles_ = {offset[0], offset[1]};
+    open_window(view_.row_window_offset, window, view_.rows);
     first_value_ = view_.value_offset.data()[window];
-    first_row_ = window * kRows;
-    rows_ = window_rows(first_row_, view_.rows, kRows);
   }
-  [[nodiscard]] int rows() const { return rows_; }
-  [[nodiscard]] std::int64_t row_id(int r) const { return first_row_ + r; }
-  [[nodiscard]] int groups() const { return tiles_.groups(); }
 
   /// Sets the two cursors of each tile. The left one reads words 0 and 1, eight rows each, and the right one
   /// words 2 and 3, so rows in ascending order need no search.
@@ -66,20 +59,14 @@ class BmatDecoder {
     std::int64_t left, right;
   };
   formats::BmatView view_;
-  TileRange tiles_, range_;
-  std::int64_t first_row_ = 0, first_value_ = 0, next_value_ = 0;
-  int rows_ = 0;
+  TileRange range_;
+  std::int64_t first_value_ = 0, next_value_ = 0;
   Cursors cursors_[kGroupTiles];
   ValueArray<V> values_;
   RowScratch<V, A> scratch_;
 };
 
 /// Kernel of `bmat`; a unit is a window.
-struct BmatKernel {
-  template <class V, class A, class Walker>
-  static void walk_units(const Task&, const Chunk& chunk, const Walker& walker) {
-    walker.template walk<BmatDecoder<V, A>>(chunk.first, chunk.last);
-  }
-};
+using BmatKernel = WindowKernel<BmatDecoder>;
 
 }  // namespace sptile::runtime::SPTILE_ISA

@@ -9,8 +9,8 @@
 
 namespace sptile::runtime::SPTILE_ISA {
 
-/// Writes ids[i] for every set bit i of `mask` (8 bits), in order, to `to`. Always writes 8 elements; those
-/// after the count are unspecified.
+/// Writes ids[i] for every set bit i of `mask` (8 bits), in order, to `to`. Always writes 8 elements;
+/// excess ones are unspecified.
 #if defined(__AVX512VL__)
 [[gnu::always_inline]] inline void compress8(const std::int32_t* ids, unsigned mask, std::int32_t* to) {
   const __m256i all = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(ids));

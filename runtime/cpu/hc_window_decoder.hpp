@@ -20,11 +20,6 @@ struct HcWindowDecoder : TwoPartDecoder<V, A, 2> {
 };
 
 /// Kernel of `hc_window`; a unit is a window.
-struct HcWindowKernel {
-  template <class V, class A, class Walker>
-  static void walk_units(const Task&, const Chunk& chunk, const Walker& walker) {
-    walker.template walk<HcWindowDecoder<V, A>>(chunk.first, chunk.last);
-  }
-};
+using HcWindowKernel = WindowKernel<HcWindowDecoder>;
 
 }  // namespace sptile::runtime::SPTILE_ISA

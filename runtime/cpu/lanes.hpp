@@ -179,7 +179,7 @@ template <int L, class D>
   }
 }
 
-/// Whether the instruction set has masked loads and stores of full vectors.
+/// Masked loads and stores of full vectors are available.
 #if defined(__AVX512F__)
 inline constexpr bool kMasksLanes = true;
 #else

@@ -12,10 +12,10 @@ namespace sptile::runtime::SPTILE_ISA {
 /// A unit is a window of kWords masks of 8 rows. Groups of tiles precede the pieces of residual rows, so each
 /// row adds its tile entries first. A window with only one of the two parts usually has one group.
 template <class V, class A, int kWords>
-class TwoPartDecoder {
+class TwoPartDecoder : public RegularWindow<8 * kWords> {
  public:
   using Acc = A;
-  static constexpr int kRows = 8 * kWords;
+  using RegularWindow<8 * kWords>::kRows;
 
   TwoPartDecoder(const Task& task, const formats::LibraView& view) : view_(view) {
     group_.bind(view_.values);
@@ -23,17 +23,12 @@ class TwoPartDecoder {
   }
 
   void open(std::int64_t window) {
-    const std::int32_t* offset = view_.row_window_offset.data() + window;
-    tiles_ = {offset[0], offset[1]};
-    first_row_ = window * kRows;
-    rows_ = window_rows(first_row_, view_.rows, kRows);
+    this->open_window(view_.row_window_offset, window, view_.rows);
     tile_groups_ = tiles_.first == tiles_.last ? 0 : tiles_.groups();
     open_residual_rows();
     groups_ = tile_groups_ + residual_pieces();
     if (groups_ == 0) groups_ = 1;  // rows without entries are written too
   }
-  [[nodiscard]] int rows() const { return rows_; }
-  [[nodiscard]] std::int64_t row_id(int r) const { return first_row_ + r; }
   [[nodiscard]] int groups() const { return groups_; }
 
   [[gnu::noinline]] void prepare(int g) {
@@ -52,6 +47,9 @@ class TwoPartDecoder {
   }
 
  private:
+  using RegularWindow<8 * kWords>::tiles_, RegularWindow<8 * kWords>::first_row_,
+      RegularWindow<8 * kWords>::rows_;
+
   /// Entries of a residual row.
   struct Range {
     std::int64_t first = 0, last = 0;
@@ -103,10 +101,8 @@ class TwoPartDecoder {
   }
 
   formats::LibraView view_;
-  TileRange tiles_;
-  std::int64_t first_row_ = 0;
   std::int64_t next_ = -1;  ///< position after the residual rows of the open window
-  int rows_ = 0, tile_groups_ = 0, groups_ = 0;
+  int tile_groups_ = 0, groups_ = 0;
   int piece_ = 0;  ///< piece of the residual rows; negative while tiles are decoded
   TileGroup<V, A, kWords> group_;
   Range residual_[kRows];
@@ -120,11 +116,6 @@ struct LibraDecoder : TwoPartDecoder<V, A, 1> {
 };
 
 /// Kernel of both formats; a unit is a window.
-struct LibraKernel {
-  template <class V, class A, class Walker>
-  static void walk_units(const Task&, const Chunk& chunk, const Walker& walker) {
-    walker.template walk<LibraDecoder<V, A>>(chunk.first, chunk.last);
-  }
-};
+using LibraKernel = WindowKernel<LibraDecoder>;
 
 }  // namespace sptile::runtime::SPTILE_ISA

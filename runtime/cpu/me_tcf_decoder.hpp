@@ -9,24 +9,15 @@
 namespace sptile::runtime::SPTILE_ISA {
 
 template <class V, class A>
-class MeTcfDecoder {
+class MeTcfDecoder : public RegularWindow<16> {
  public:
   using Acc = A;
-  static constexpr int kRows = 16;
 
   explicit MeTcfDecoder(const Task& task) : view_(formats::as_me_tcf(task.format)) {
     group_.bind(view_.values);
   }
 
-  void open(std::int64_t window) {
-    const std::int32_t* offset = view_.row_window_offset.data() + window;
-    tiles_ = {offset[0], offset[1]};
-    first_row_ = window * kRows;
-    rows_ = window_rows(first_row_, view_.rows, kRows);
-  }
-  [[nodiscard]] int rows() const { return rows_; }
-  [[nodiscard]] std::int64_t row_id(int r) const { return first_row_ + r; }
-  [[nodiscard]] int groups() const { return tiles_.groups(); }
+  void open(std::int64_t window) { open_window(view_.row_window_offset, window, view_.rows); }
 
   [[gnu::noinline]] void prepare(int g) {
     const TileRange range = tiles_.group(g);
@@ -51,18 +42,10 @@ class MeTcfDecoder {
   }
 
   formats::MeTcfView view_;
-  TileRange tiles_;
-  std::int64_t first_row_ = 0;
-  int rows_ = 0;
   TileGroup<V, A, 2> group_;
 };
 
 /// Kernel of `me_tcf`; a unit is a window.
-struct MeTcfKernel {
-  template <class V, class A, class Walker>
-  static void walk_units(const Task&, const Chunk& chunk, const Walker& walker) {
-    walker.template walk<MeTcfDecoder<V, A>>(chunk.first, chunk.last);
-  }
-};
+using MeTcfKernel = WindowKernel<MeTcfDecoder>;
 
 }  // namespace sptile::runtime::SPTILE_ISA

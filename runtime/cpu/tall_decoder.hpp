@@ -84,11 +84,6 @@ class TallDecoder {
 };
 
 /// Kernel of `tall`; a unit is a sub-window.
-struct TallKernel {
-  template <class V, class A, class Walker>
-  static void walk_units(const Task&, const Chunk& chunk, const Walker& walker) {
-    walker.template walk<TallDecoder<V, A>>(chunk.first, chunk.last);
-  }
-};
+using TallKernel = WindowKernel<TallDecoder>;
 
 }  // namespace sptile::runtime::SPTILE_ISA

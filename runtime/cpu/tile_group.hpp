@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "runtime/cpu/compress.hpp"
 #include "runtime/cpu/row_kernel.hpp"
@@ -112,5 +113,28 @@ struct TileRange {
 inline int window_rows(std::int64_t first_row, std::int64_t rows, int height) {
   return rows - first_row < height ? static_cast<int>(rows - first_row) : height;
 }
+
+/// Rows and tiles of the open window of a format whose windows of H rows are contiguous.
+template <int H>
+class RegularWindow {
+ public:
+  static constexpr int kRows = H;
+
+  [[nodiscard]] int rows() const { return rows_; }
+  [[nodiscard]] std::int64_t row_id(int r) const { return first_row_ + r; }
+  [[nodiscard]] int groups() const { return tiles_.groups(); }
+
+ protected:
+  /// Opens a window of a matrix with `rows` rows; `offset` is the first tile of each window.
+  void open_window(std::span<const std::int32_t> offset, std::int64_t window, std::int64_t rows) {
+    tiles_ = {offset.data()[window], offset.data()[window + 1]};
+    first_row_ = window * kRows;
+    rows_ = window_rows(first_row_, rows, kRows);
+  }
+
+  TileRange tiles_;
+  std::int64_t first_row_ = 0;
+  int rows_ = 0;
+};
 
 }  // namespace sptile::runtime::SPTILE_ISA

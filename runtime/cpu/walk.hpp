@@ -15,6 +15,15 @@
 
 namespace sptile::runtime::SPTILE_ISA {
 
+/// Kernel of a format whose units are windows.
+template <template <class, class> class Decoder>
+struct WindowKernel {
+  template <class V, class A, class Walker>
+  static void walk_units(const Task&, const Chunk& chunk, const Walker& walker) {
+    walker.template walk<Decoder<V, A>>(chunk.first, chunk.last);
+  }
+};
+
 /// Sums of each row of a unit between its groups.
 template <class Acc, int H>
 struct alignas(kVectorBytes) Carry {

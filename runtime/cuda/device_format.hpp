@@ -38,7 +38,7 @@ struct ConvertParameters {
 
 /// Owns one matrix in one format in device memory. Plans share it.
 struct DeviceFormat {
-  formats::FormatView view;  ///< device pointers; 256 bytes after each array are readable
+  formats::FormatView view;  ///< device pointers; 256 bytes after each array are initialized
   Parameters parameters;     ///< same as in formats::FormatData
   ArrayView value_source;    ///< position of each value in the CSR matrix, as formats::value_source; optional
   const std::int32_t* row_order = nullptr;  ///< new_to_old; null: original order

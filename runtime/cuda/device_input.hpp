@@ -70,23 +70,6 @@ Result<OwnedCsr> canonical_csr(const DeviceEntries& entries, const EntryOptions&
 Result<OwnedCsr> join_csr(std::span<const DeviceEntries> parts, Arrangement arrangement,
                           const EntryOptions& options, void* stream);
 
-/// Returns the matrix in format csr, in the same memory; nothing if an array is borrowed, because kernels
-/// read past the end.
-inline std::optional<DeviceFormat> csr_format(const OwnedCsr& a) {
-  if (a.borrows) return std::nullopt;
-  using A = formats::CsrArray;
-  DeviceFormat format;
-  format.view = {&formats::kCsrLayout, a.csr.rows, a.csr.cols, a.csr.nnz, {}};
-  const auto set = [&](A array, DType dtype, const void* data, std::int64_t size) {
-    if (dtype != DType::none) format.view.array(array) = ArrayView(dtype, data, size);
-  };
-  set(A::row_ptr, DType::i64, a.csr.row_ptr, a.csr.rows + 1);
-  set(A::col_idx, DType::i32, a.csr.col_idx, a.csr.nnz);
-  set(A::values, a.csr.value_dtype, a.csr.values, a.csr.nnz);
-  format.memory = a.memory;
-  return format;
-}
-
 /// Enqueues a copy of values from the caller's order to the order of entries, gathering or summing like
 /// canonical_csr. `from` and `to` are device memory and must not overlap. Neither allocates nor waits.
 Status put_values(const OwnedCsr& a, const void* from, void* to, void* stream);

@@ -85,7 +85,7 @@ struct Launch {
 
 /// Storage of the schedules of a kernel.
 struct ScheduleStore {
-  std::uint32_t version;  ///< of the stored data and of the algorithm that completes it
+  std::uint32_t version;  ///< version of the stored data and of the algorithm that completes it
   std::vector<std::int64_t> (*numbers)(const ScheduleHeader& header);
   /// Validates arbitrary stored data as a schedule of the matrix: launches of the result access only valid
   /// memory and write the entire result. Borrows the bytes. Errc::bad_input with the reason.

@@ -18,7 +18,7 @@ class ScheduleHeader {
  public:
   template <class T>
   void set(const T& header) {
-    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= kMostBytes);
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= kMaxBytes);
     std::memcpy(bytes_.data(), &header, sizeof header);
     type_ = &kTypeId<T>;
   }
@@ -33,11 +33,11 @@ class ScheduleHeader {
   }
 
  private:
-  static constexpr std::size_t kMostBytes = 384;
+  static constexpr std::size_t kMaxBytes = 384;
   template <class T>
   static constexpr char kTypeId = 0;
 
-  alignas(16) std::array<std::byte, kMostBytes> bytes_{};
+  alignas(16) std::array<std::byte, kMaxBytes> bytes_{};
   const char* type_ = nullptr;
 };
 

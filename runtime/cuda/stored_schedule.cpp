@@ -2,13 +2,13 @@
 
 namespace sptile::runtime::cuda {
 
-std::int64_t ScheduleReader::number(std::int64_t most) {
+std::int64_t ScheduleReader::number(std::int64_t max) {
   if (!ok() || !require(next_number_ < stored_.numbers.size(), "a number of the schedule is missing"))
     return 0;
   const std::int64_t number = stored_.numbers[next_number_++];
-  if (number >= 0 && number <= most) return number;
+  if (number >= 0 && number <= max) return number;
   require(false, "number " + std::to_string(next_number_ - 1) + " is " + std::to_string(number) +
-                     ", expected 0 to " + std::to_string(most));
+                     ", expected 0 to " + std::to_string(max));
   return 0;
 }
 
@@ -55,9 +55,9 @@ namespace {
 
 /// Multiplies; returns a negative number on overflow of the memory size.
 std::int64_t multiply(const Product& product) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 58;
+  constexpr std::int64_t kMax = std::int64_t{1} << 58;
   std::int64_t result = 0;
-  const bool fits = !__builtin_mul_overflow(product.count, product.each, &result) && result <= kMost;
+  const bool fits = !__builtin_mul_overflow(product.count, product.each, &result) && result <= kMax;
   return fits ? result : -1;
 }
 

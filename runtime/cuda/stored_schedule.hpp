@@ -22,8 +22,8 @@ class ScheduleReader {
  public:
   explicit ScheduleReader(const StoredSchedule& stored) : stored_(stored) {}
 
-  /// Returns the next number, which must be at most `most`.
-  std::int64_t number(std::int64_t most);
+  /// Returns the next number, which must be at most `max`.
+  std::int64_t number(std::int64_t max);
 
   /// Returns the next part, of `count` elements; `at` becomes its offset.
   template <class T>

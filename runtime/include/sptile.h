@@ -1,6 +1,6 @@
 /* The C interface of libsptile: create a matrix, plan operations with it, and run the plans many times.
  *
- * Structs begin with their size, which identifies the fields that the caller knows. Set it to sizeof, or
+ * Structs begin with their size, which identifies the fields of the caller's version. Set it to sizeof, or
  * initialize the struct with its ..._INIT macro. In structs of options, 0 is the default of every field
  * unless stated otherwise.
  *
@@ -52,7 +52,7 @@ typedef enum sptile_dtype {
   SPTILE_DTYPE_F64 = 9
 } sptile_dtype;
 
-/* Where arrays are and plans run. */
+/* Memory of arrays, and device of plans. */
 typedef enum sptile_device { SPTILE_DEVICE_CPU = 0, SPTILE_DEVICE_CUDA = 1 } sptile_device;
 
 /* Effect of NaN and infinity in dense operands. FAST: tile formats on CUDA may spread them within a window.
@@ -61,7 +61,7 @@ typedef enum sptile_device { SPTILE_DEVICE_CPU = 0, SPTILE_DEVICE_CUDA = 1 } spt
  */
 typedef enum sptile_nonfinite { SPTILE_NONFINITE_FAST = 0, SPTILE_NONFINITE_STRICT = 1 } sptile_nonfinite;
 
-/* How products of f32 operands are computed. Sums are f32 or wider. Products of 16-bit operands are exact,
+/* Precision of the products of f32 operands. Sums are f32 or wider. Products of 16-bit operands are exact,
  * and products of f64 operands are f64. */
 typedef enum sptile_precision {
   SPTILE_PRECISION_DEFAULT = 0, /* tf32 on tensor cores, otherwise fp32 */
@@ -72,7 +72,7 @@ typedef enum sptile_precision {
   SPTILE_PRECISION_FP64 = 5
 } sptile_precision;
 
-/* How a plan chooses among several formats: by the cost model, or by running the candidates on random
+/* Choice of a plan among several formats: by the cost model, or by running the candidates on random
  * operands. */
 typedef enum sptile_choice { SPTILE_CHOICE_PREDICTED = 0, SPTILE_CHOICE_MEASURED = 1 } sptile_choice;
 
@@ -291,7 +291,7 @@ typedef struct sptile_part_info {
   size_t size;
   uint64_t id;                   /* id of the partition, equal in all its parts */
   int64_t rank, parts;           /* index of this part, from 0; number of parts */
-  int64_t rows, entries;         /* of the entire matrix, which is square */
+  int64_t rows, entries;         /* sizes of the entire matrix, which is square */
   int64_t owned, needed;         /* rows of this part; rows of others that it needs: columns of halo */
   const int32_t* old_ids;        /* [owned] row of the entire matrix of each row; arrays belong to the part */
   const int32_t* halo_ids;       /* [needed] row of the entire matrix of each column of halo */

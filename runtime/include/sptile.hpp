@@ -49,7 +49,7 @@ enum class Type : std::int32_t {
 
 enum class Device : std::int32_t { cpu = SPTILE_DEVICE_CPU, cuda = SPTILE_DEVICE_CUDA };
 
-/// How products are computed; see sptile_precision.
+/// Precision of products; see sptile_precision.
 enum class Precision : std::int32_t {
   kernel_default = SPTILE_PRECISION_DEFAULT,
   fp32 = SPTILE_PRECISION_FP32,

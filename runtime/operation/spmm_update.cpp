@@ -17,7 +17,8 @@ constexpr OperandSpec kOperands[] = {
     {.name = "Z", .extent = Extent::rows, .result = true, .optional = true, .element = Element::operand},
     {.name = "C", .extent = Extent::rows, .result = true, .width = Width::m}};
 
-/// As SpMM, but the result has m columns. Loads of W are not counted, because it stays in the caches.
+/// Equals that of SpMM, except that the result has m columns. Loads of W are not counted, because it stays in
+/// the caches.
 Work work(const ProductSizes& s) {
   const auto rows = static_cast<double>(s.rows);
   const double rows_of_unit = std::ceil(rows / std::max<double>(1, static_cast<double>(s.units)));

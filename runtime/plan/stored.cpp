@@ -12,7 +12,7 @@ namespace {
 
 std::string_view type_name(DType type) { return type == DType::none ? "pattern" : name_of(type); }
 
-/// Returns the version of what is stored of a kernel's plans; nothing when they are not stored.
+/// Returns the version of a kernel's stored schedules; nullopt if its plans are not stored.
 std::optional<std::uint32_t> stored_version(const KernelChoice& kernel) {
   if (kernel.instance == nullptr) return kDivisionVersion;
   if (kernel.instance->store == nullptr) return std::nullopt;

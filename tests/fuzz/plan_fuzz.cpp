@@ -50,7 +50,7 @@ constexpr Family kFamilies[] = {
     {"bittcf", bittcf_sddmm_kernels, true},
     {"rs_tile", rs_tile_sddmm_kernels, true},
     {"libra_spmm", libra_spmm_sddmm_kernels, true},
-    {"bittcf", acc_balanced_kernels},
+    {"bittcf", acc_kernels},
     {"rs_tile", rsh_kernels},
 };
 /// Formats of SpMM on the CPU, one for each way of numbering units.

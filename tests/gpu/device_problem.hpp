@@ -12,6 +12,7 @@
 
 #include "runtime/cuda/backend.hpp"
 #include "runtime/kernels/kernels.hpp"
+#include "runtime/operation/error_bound.hpp"
 #include "tests/runtime/random_problem.hpp"
 
 namespace sptile::test {
@@ -131,21 +132,10 @@ inline runtime::PlanOptions options_for(const runtime::cuda::DeviceKernel& row, 
   return options;
 }
 
-/// Returns the maximum error of one product and of storing, relative to the sum of absolute products. Sums
-/// are covered by tolerated_error.
-inline double product_error(runtime::Precision precision, const runtime::DenseTypes& dense) {
-  // Tensor cores truncate sums, which is not visible in 16-bit results.
-  if (dense.result != dense.operands) return 0x1p-20;
-  if (dense.operands == DType::f16 || dense.operands == DType::bf16) return 0;  // 16-bit products are exact
-  if (precision == runtime::Precision::tf32 || precision == runtime::Precision::fp16) return 0x1.02p-10;
-  if (precision == runtime::Precision::bf16) return 0x1.02p-7;
-  return precision == runtime::Precision::fp32 ? 0x1p-21 : 0;
-}
-
 /// Returns the maximum relative error of a result in the Frobenius norm.
 inline double frobenius_bound(runtime::Precision precision, const runtime::DenseTypes& types) {
   using runtime::Precision;
-  if (types.result != types.operands) return 5e-5;  // see product_error
+  if (types.result != types.operands) return 5e-5;  // truncated sums of tensor cores
   const DType dense = types.operands;
   if (dense == DType::bf16 || precision == Precision::bf16) return 1.6e-2;
   if (dense == DType::f16 || precision == Precision::fp16) return 2e-3;

@@ -137,7 +137,7 @@ TEST_CASE("cuda plan from device CSR: sampled products, in every format and orde
             runtime::relative_error(a.view(), packed->view().as<std::int64_t>(), options.n, dense,
                                     samples.with(out.data(), 1, 0, true), before.data());
         CHECK(error <= runtime::tolerated_sum_error(options.n, dense) +
-                           product_error(runtime::precision_of(**from_host), dense));
+                           runtime::factor_error(runtime::kSddmm, runtime::precision_of(**from_host), dense));
       }
 }
 

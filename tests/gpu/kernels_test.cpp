@@ -45,7 +45,8 @@ void check_kernel(const DeviceKernel& row, const formats::Csr& a, Case c, Random
                     c.permuted ? random_order(a.rows, random) : std::vector<std::int32_t>{});
   std::vector<std::byte> result =
       run_on_device(formatted.matrix(), options_for(row, c.n), dense, c.alpha, c.beta, c.shift);
-  const double bound = runtime::tolerated_error(a.view(), types) + product_error(row.precision, types);
+  const double bound =
+      runtime::tolerated_error(a.view(), types) + runtime::factor_error(runtime::kSpmm, row.precision, types);
   CHECK(runtime::relative_error(a.view(), c.n, types, operands(dense, result.data(), c.alpha, c.beta),
                                 before.data()) <= bound);
   if (evens_out(a, c.n)) {
@@ -113,6 +114,7 @@ TEST_CASE("cuda spmm: rows of B and C beyond 4 GiB") {
     REQUIRE(runtime::run(**plan, runtime::SpmmOperands{b.get(), stride, c.get(), stride}));
     require(cudaMemcpy2D(dense.c.data(), c_width, c.get(), c_pitch, c_width, 600, cudaMemcpyDeviceToHost));
     CHECK(runtime::relative_error(a.view(), n, types, operands(dense, dense.c.data())) <=
-          runtime::tolerated_error(a.view(), types) + product_error(row.precision, types));
+          runtime::tolerated_error(a.view(), types) +
+              runtime::factor_error(runtime::kSpmm, row.precision, types));
   }
 }

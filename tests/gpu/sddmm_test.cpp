@@ -72,7 +72,8 @@ void check_kernel(const DeviceKernel& row, const formats::Csr& a, const Case& c,
   const double error =
       runtime::relative_error(a.view(), packed->view().as<std::int64_t>(), c.n, types,
                               samples.with(out.data(), c.alpha, c.beta, c.scaled), before.data());
-  CHECK(error <= runtime::tolerated_sum_error(c.n, types) + product_error(row.precision, types));
+  CHECK(error <= runtime::tolerated_sum_error(c.n, types) +
+                     runtime::factor_error(runtime::kSddmm, row.precision, types));
   const std::size_t end = static_cast<std::size_t>(a.nnz()) * size_of(types.result);
   CHECK(std::memcmp(out.data() + end, before.data() + end, before.size() - end) == 0);
 }
@@ -203,6 +204,6 @@ TEST_CASE("cuda sddmm: its result goes into an SpMM plan of the same format") {
     std::vector<std::byte> result = c.to_host();
     CHECK(runtime::relative_error(attention.view(), 16, DType::f32, operands(dense, result.data())) <=
           runtime::tolerated_error(a.view(), DType::f32) +
-              product_error(runtime::Precision::fp32, DType::f32));
+              runtime::factor_error(runtime::kSddmm, runtime::Precision::fp32, DType::f32));
   }
 }

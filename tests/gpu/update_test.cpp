@@ -64,7 +64,7 @@ std::shared_ptr<runtime::ProductPlan> planned(const DeviceKernel& row, const Ope
 double allowed(const DeviceKernel& row, const runtime::DenseTypes& types) {
   const double of_one = types.operands == DType::bf16 ? 0x1p-9 : types.operands == DType::f16 ? 0x1p-12 : 0;
   const double of_z = (format_of(row.kernel).starts_with("libra") ? 2 : 1) * of_one;
-  return 2 * product_error(row.precision, types) + of_z;
+  return 2 * runtime::factor_error(runtime::kSpmm, row.precision, types) + of_z;
 }
 
 void check(const DeviceKernel& row, OperationProblem p, bool permuted, bool all_results, Random& random) {

@@ -10,13 +10,14 @@ import tempfile
 
 FILES = {
     "formats/a.cpp": '// A comment that stands behind\n// the code.\nconst char* kText = "this is no "\n  "matrix";\nconst char* kName = "beside";\n',
+    "reorder/a.cpp": '// Where rows start.\nconst char* kText = "Where rows start";\n',
     "runtime/include/sptile.h": "/* First line.\n * What the caller is told.\n */\n",
     "tools/a.py": '"""Summary.\n\nA file is wanted here.\n"""\nx = 1  # nobody\n',
     "docs/guide/a.md": "Good text.\n\n```\nbeside\n```\n\n`beside` is code, and\na link [there](beside.md) too.\n\nThis one comes\nto nothing.\n",
     "data/a.md": "beside\n",
 }
 # In the order of the report: by file, then by position.
-EXPECTED = ["docs/guide/a.md:10: docs", "formats/a.cpp:1: comment", "formats/a.cpp:3: string",
+EXPECTED = ["docs/guide/a.md:10: docs", "formats/a.cpp:1: comment", "formats/a.cpp:3: string", "reorder/a.cpp:1: comment",
             "runtime/include/sptile.h:2: header", "tools/a.py:5: comment", "tools/a.py:3: string"]
 
 

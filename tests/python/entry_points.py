@@ -230,7 +230,7 @@ def _c_arrays(given: Given, _: str) -> Any:
     arrays = c.Arrays(
         rows=given.shape[0], cols=given.shape[1], nnz=len(given.row), row=row, col=col,
         values=None if given.dtype is None else values,
-        value_dtype=c.NONE if given.dtype is None else {"float32": c.F32, "float64": c.F64}[given.dtype],
+        value_dtype=c.DTYPE_NONE if given.dtype is None else {"float32": c.DTYPE_F32, "float64": c.DTYPE_F64}[given.dtype],
     )  # fmt: skip
     return sptile.Bundle._create(_Pointers(arrays, kept), "C")
 

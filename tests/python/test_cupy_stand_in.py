@@ -97,7 +97,7 @@ MATRIX: sp.csr_array = random_csr(20, 15, density=0.3, dtype=np.float32)
 
 def plan_and_operands(n: int = 4) -> tuple[sptile.Plan, Array, Array]:
     plan = sptile.plan(MATRIX, n)
-    plan._kind, plan.device = c.CUDA, "cuda:0"
+    plan._kind, plan.device = c.DEVICE_CUDA, "cuda:0"
     return plan, Array(random_dense(15, n)), Array(np.empty((20, n), np.float32))
 
 
@@ -203,7 +203,7 @@ def given(repeated: bool) -> sp.csr_array:
 
 
 def on_device(plan: sptile.Plan) -> sptile.Plan:
-    plan._kind, plan.device = c.CUDA, "cuda:0"
+    plan._kind, plan.device = c.DEVICE_CUDA, "cuda:0"
     return plan
 
 
@@ -252,16 +252,16 @@ class Sparse:
 def test_entries_of_cupy_go_to_the_library_as_they_are(runs: Runs) -> None:
     row, col, data = np.array([1, 0], np.int32), np.array([1, 2], np.int32), np.array([3.0, 4])
     coo = csr_memory(Sparse("coo", row=row, col=col, data=data))
-    assert (coo.arrays.layout, coo.arrays.nnz, coo.arrays.row_dtype, coo.device) == (c.COO, 2, c.I32, "cuda:0")
+    assert (coo.arrays.layout, coo.arrays.nnz, coo.arrays.row_dtype, coo.device) == (c.LAYOUT_COO, 2, c.DTYPE_I32, "cuda:0")
     assert (coo.arrays.row, coo.arrays.col) == (row.ctypes.data, col.ctypes.data)
-    assert coo.arrays.disorder == c.SUM and not coo.unordered
+    assert coo.arrays.disorder == c.DISORDER_SUM and not coo.unordered
     # In a batch they have row pointers, and lose their order.
     with pytest.raises(sptile.BadInputError, match="1 row ids but 2 column ids"):
         csr_memory(Sparse("coo", row=row[:1], col=col, data=data))
     batched = csr_memory(Sparse("coo", row=row, col=col, data=data), pointers=True)
-    assert batched.arrays.layout == c.CSR and batched.unordered == "Sparse"
+    assert batched.arrays.layout == c.LAYOUT_CSR and batched.unordered == "Sparse"
     diagonal = csr_memory(Sparse("dia", data=data))
-    assert diagonal.arrays.layout == c.CSR and diagonal.unordered == "Sparse"
+    assert diagonal.arrays.layout == c.LAYOUT_CSR and diagonal.unordered == "Sparse"
     with pytest.raises(TypeError, match="device memory"):
         coo.__reduce__()
 
@@ -279,5 +279,5 @@ def test_columns_of_cupy_are_spelled_out(runs: Runs, monkeypatch: pytest.MonkeyP
     )
     rows = np.array([1, 0, 1], np.int32)
     memory = csr_memory(Sparse("csc", indptr=np.array([0, 1, 1, 3]), indices=rows, data=np.ones(3)))
-    assert (memory.arrays.layout, memory.arrays.col_dtype) == (c.COO, c.I64)
+    assert (memory.arrays.layout, memory.arrays.col_dtype) == (c.LAYOUT_COO, c.DTYPE_I64)
     assert memory.kept[1].host.tolist() == [0, 2, 2]

@@ -1,118 +1,36 @@
-"""What mirrors the header agrees with it; how the library is found; what importing costs."""
+"""Declarations of the C interface, the search for the library, and the cost of the import."""
 
 import ast
 import ctypes
-import os
 import re
-import shutil
-import subprocess
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from conftest import ROOT, run_python
-from sptile import _arrays, _library, errors
-from sptile._operations import OPERATIONS, Operand
-
-RUNTIME = ROOT / "runtime"
-HEADER = RUNTIME / "include" / "sptile.h"
+from sptile import _arrays, _core, _library, errors
 
 
 def structs() -> dict[str, type[ctypes.Structure]]:
-    """The mirrored structs by their names in the header."""
+    """The structs of `_core` by their names in the header."""
     return {
         "sptile_" + re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower(): kind
-        for name, kind in vars(_library).items()
-        if isinstance(kind, type)
-        and issubclass(kind, ctypes.Structure)
-        and not name.startswith("_")
-        and kind.__module__ == _library.__name__
+        for name, kind in vars(_core).items()
+        if isinstance(kind, type) and issubclass(kind, ctypes.Structure) and kind.__module__ == _core.__name__
     }
 
 
-def enumerators() -> dict[str, int]:
-    """The mirrored enumerators by their names in the header, which begin with the name of their type."""
-    source = Path(str(_library.__file__)).read_text()
-    found = {"SPTILE_MAX_OPERANDS": _library.MAX_OPERANDS}
-    for kind, names in re.findall(r"^# sptile_(\w+)\n([\w, ]+) =", source, flags=re.M):
-        prefix = kind.upper() + "_"
-        for name in names.split(", "):
-            found["SPTILE_" + prefix + name.removeprefix(prefix)] = getattr(_library, name)
-    return found
-
-
-@pytest.fixture(scope="module")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
-    """What a C compiler says: sizes, offsets and enumerators by name."""
-    compiler = shutil.which(os.environ.get("CC", "cc"))
-    if compiler is None:
-        pytest.skip("no C compiler")
-    facts = [f"sizeof({struct})" for struct in structs()]
-    facts += [
-        f"offsetof({struct}, {field[0]})" for struct, kind in structs().items() for field in kind._fields_
-    ]
-    facts += [
-        f"sizeof((({struct}*)0)->{field[0]})" for struct, kind in structs().items() for field in kind._fields_
-    ]
-    facts += enumerators()
-    lines = [f'printf("%s=%lld\\n", "{fact}", (long long)({fact}));' for fact in facts]
-    folder = tmp_path_factory.mktemp("header")
-    source = folder / "facts.c"
-    source.write_text(
-        '#include <stdio.h>\n#include "sptile.h"\nint main(void) {\n' + "\n".join(lines) + "\nreturn 0;}\n"
-    )
-    subprocess.run([compiler, "-I", HEADER.parent, source, "-o", folder / "facts"], check=True)
-    output = subprocess.run([folder / "facts"], check=True, capture_output=True, text=True).stdout
-    return {name: int(value) for name, value in (line.rsplit("=", 1) for line in output.splitlines())}
-
-
-def test_structs_have_the_layout_of_the_header(compiled: dict[str, int]) -> None:
+def test_structs_have_the_layout_of_the_c_compiler() -> None:
+    """tests/install compares the same list with the header."""
+    functions, layout = (ROOT / "tests/install/abi.txt").read_text().split("\n\n")
+    lines = []
     for struct, kind in structs().items():
-        assert compiled[f"sizeof({struct})"] == ctypes.sizeof(kind), struct
-        for field in kind._fields_:
-            descriptor = getattr(kind, field[0])
-            assert compiled[f"offsetof({struct}, {field[0]})"] == descriptor.offset, (struct, field)
-            assert compiled[f"sizeof((({struct}*)0)->{field[0]})"] == descriptor.size, (struct, field)
-
-
-def test_enumerators_have_the_values_of_the_header(compiled: dict[str, int]) -> None:
-    for name, value in enumerators().items():
-        assert compiled[name] == value, name
-
-
-def test_nothing_of_the_header_is_missing() -> None:
-    text = re.sub(r"/\*.*?\*/", "", HEADER.read_text(), flags=re.S)
-    declared = set(re.findall(r"^(?:int|void|const char\*|sptile_status) (sptile_\w+)\(", text, flags=re.M))
-    assert declared == set(_library._SIGNATURES)
-    opaque = {"sptile_matrix", "sptile_part", "sptile_plan"}
-    assert set(re.findall(r"typedef struct (sptile_\w+) ", text)) - opaque == set(structs())
-    bodies = re.findall(r"typedef enum \w+ \{(.*?)\}", text, flags=re.S)
-    named = {name for body in bodies for name in re.findall(r"(SPTILE_\w+) =", body)}
-    assert named == set(enumerators()) - {"SPTILE_MAX_OPERANDS"}
-
-
-def operands_in(source: str) -> tuple[Operand, ...]:
-    """The operands that a row of the C++ table has, as Python has them."""
-    fields = ("name", "extent", "result", "width", "optional", "shared", "element")
-    table = source.split("kOperands[] = {", 1)[1].split("};", 1)[0]
-    rows = []
-    for row in re.findall(r"\{(.*?)\}", table, flags=re.S):
-        values: dict[str, Any] = {}
-        for field, part in zip(fields, row.split(","), strict=False):
-            key, _, value = part.strip().rpartition("=")
-            word = value.strip().split("::")[-1].strip('"')
-            values[key.strip(" .") or field] = {"true": True, "false": False}.get(word, word)
-        rows.append(Operand(**values))
-    return tuple(rows)
-
-
-def test_operations_are_those_of_the_library() -> None:
-    found = {}
-    for path in (RUNTIME / "operation").glob("*.cpp"):
-        if named := re.search(r'constexpr Operation \w+ = \{\.name = "(\w+)"', text := path.read_text()):
-            found[named[1]] = operands_in(text)
-    assert found == OPERATIONS
+        lines.append(f"{struct} {ctypes.sizeof(kind)}")
+        for name, *_ in kind._fields_:
+            place = getattr(kind, name)
+            lines.append(f"  {name} {place.offset} {place.size}")
+    assert lines == layout.splitlines()
+    assert sorted(_core.SIGNATURES) == functions.splitlines()
 
 
 def test_defaults_are_those_of_the_header() -> None:
@@ -227,9 +145,9 @@ def test_numbers_that_do_not_fit_a_field_are_refused() -> None:
 )
 def test_only_lists_that_fit_have_an_address(array: object) -> None:
     fits = np.zeros(5, np.int32)
-    assert _arrays.list_address(fits, _library.I32, 5, "ids") == fits.ctypes.data
+    assert _arrays.list_address(fits, _library.DTYPE_I32, 5, "ids") == fits.ctypes.data
     with pytest.raises(errors.UsageError, match="ids"):
-        _arrays.list_address(array, _library.I32, 5, "ids")
+        _arrays.list_address(array, _library.DTYPE_I32, 5, "ids")
 
 
 def test_memory_is_measured_by_what_an_array_is_not_by_what_it_says() -> None:

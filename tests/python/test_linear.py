@@ -13,7 +13,7 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as sla
 import sptile
 from conftest import random_csr, random_dense
-from sptile import _linear, products
+from sptile import _linear
 from sptile._plan import Plan
 
 ROWS, COLS = 60, 45
@@ -41,7 +41,7 @@ def no_checks(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
             monkeypatch.setattr(sla.LinearOperator, name, refuse)
         monkeypatch.setattr(Plan, "_run", refuse)
         monkeypatch.setattr(_linear._Side, "product", refuse)
-        monkeypatch.setattr(products, "multiply", refuse)
+        monkeypatch.setattr(sptile.Bundle, "_multiply", refuse)
 
     return start
 

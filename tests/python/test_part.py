@@ -86,19 +86,19 @@ def test_what_is_no_part(folder: Path, bundle_path: Path, tmp_path: Path) -> Non
 
 def test_calls_that_make_no_sense(folder: Path) -> None:
     path, handle = str(folder / "part-0000.h5").encode(), ctypes.c_void_p()
-    assert c.lib.sptile_part_open(None, None, ctypes.byref(handle)) == c.USAGE
+    assert c.lib.sptile_part_open(None, None, ctypes.byref(handle)) == c.STATUS_USAGE
     assert "path is NULL" in c.last_error()
-    assert c.lib.sptile_part_open(path, None, None) == c.USAGE
+    assert c.lib.sptile_part_open(path, None, None) == c.STATUS_USAGE
     assert "part is NULL" in c.last_error()
     options = c.MatrixOptions(matrix=b"halo")
-    assert c.lib.sptile_part_open(path, ctypes.byref(options), ctypes.byref(handle)) == c.USAGE
+    assert c.lib.sptile_part_open(path, ctypes.byref(options), ctypes.byref(handle)) == c.STATUS_USAGE
     assert "options.matrix" in c.last_error() and not handle
     info = c.PartInfo()
-    assert c.lib.sptile_part_describe(None, ctypes.byref(info)) == c.USAGE
-    assert c.lib.sptile_part_open(path, None, ctypes.byref(handle)) == c.OK
-    assert c.lib.sptile_part_describe(handle, None) == c.USAGE
+    assert c.lib.sptile_part_describe(None, ctypes.byref(info)) == c.STATUS_USAGE
+    assert c.lib.sptile_part_open(path, None, ctypes.byref(handle)) == c.STATUS_OK
+    assert c.lib.sptile_part_describe(handle, None) == c.STATUS_USAGE
     info.size = 8
-    assert c.lib.sptile_part_describe(handle, ctypes.byref(info)) == c.USAGE
+    assert c.lib.sptile_part_describe(handle, ctypes.byref(info)) == c.STATUS_USAGE
     assert "info.size = 8" in c.last_error()
     c.lib.sptile_part_destroy(handle)
     c.lib.sptile_part_destroy(None)

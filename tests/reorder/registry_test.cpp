@@ -19,7 +19,7 @@ namespace {
 
 using Rows = std::vector<std::vector<std::int32_t>>;
 
-constexpr std::int64_t kMostColumns = 2147483647;
+constexpr std::int64_t kMaxColumns = 2147483647;
 
 struct Shape {
   std::string name;
@@ -42,13 +42,13 @@ formats::Csr matrix_of(const Shape& shape) {
   return a;
 }
 
-/// Rows of 0 to `most` entries at random places.
-Rows random_rows(std::int64_t rows, std::int64_t cols, std::int64_t most) {
+/// Rows of 0 to `max` entries at random places.
+Rows random_rows(std::int64_t rows, std::int64_t cols, std::int64_t max) {
   Rows result(static_cast<std::size_t>(rows));
   for (std::int64_t r = 0; r < rows; ++r) {
     RandomStream random(3, static_cast<std::uint64_t>(r));
     std::set<std::int32_t> row;
-    for (std::int64_t i = random.below(most + 1); i > 0; --i)
+    for (std::int64_t i = random.below(max + 1); i > 0; --i)
       row.insert(static_cast<std::int32_t>(random.below(cols)));
     result[static_cast<std::size_t>(r)].assign(row.begin(), row.end());
   }
@@ -85,7 +85,7 @@ std::vector<Shape> shapes() {
       {"random", 1000, random_rows(1000, 1000, 12)},
       {"wide", 4000, random_rows(60, 4000, 30)},
       {"tall", 12, random_rows(3000, 12, 4)},
-      {"all columns there can be", kMostColumns, random_rows(40, kMostColumns, 50)},
+      {"all columns there can be", kMaxColumns, random_rows(40, kMaxColumns, 50)},
   };
 }
 
@@ -119,7 +119,7 @@ TEST_CASE("columns without entries neither cost anything nor change an order") {
   Rows far = few;
   for (auto& row : far)
     for (std::int32_t& column : row) column *= 5000000;
-  const formats::Csr a = matrix_of({"few", 400, few}), b = matrix_of({"far", kMostColumns, far});
+  const formats::Csr a = matrix_of({"few", 400, few}), b = matrix_of({"far", kMaxColumns, far});
   for (const reorder::Reorderer& method : reorder::reorderers()) {
     if (method.name == "lsh") continue;  // it hashes the ids of columns
     CAPTURE(method.name);
@@ -166,10 +166,10 @@ TEST_CASE("settings are checked by name, range and wholeness") {
     CHECK_FALSE(reorder::check_settings(method, unknown));
     for (const reorder::Parameter& p : method.parameters) {
       CAPTURE(p.name);
-      CHECK(p.least <= p.standard);
-      CHECK(p.standard <= p.most);
-      const reorder::Setting fits[] = {{p.name, p.standard}}, small[] = {{p.name, p.least - 1}},
-                             large[] = {{p.name, p.most + 1}}, broken[] = {{p.name, p.least + 0.5}};
+      CHECK(p.min <= p.standard);
+      CHECK(p.standard <= p.max);
+      const reorder::Setting fits[] = {{p.name, p.standard}}, small[] = {{p.name, p.min - 1}},
+                             large[] = {{p.name, p.max + 1}}, broken[] = {{p.name, p.min + 0.5}};
       CHECK(reorder::check_settings(method, fits));
       CHECK_FALSE(reorder::check_settings(method, small));
       CHECK_FALSE(reorder::check_settings(method, large));

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Times sptile's Matrix Market reader and writer against the PyPI package fast-matrix-market, in turns, in one run.
 
-    tools/bench/matrix_market.py --bench build/tools/matrix_market_bench --sptile build/tools/sptile FILE.mtx ...
+    tools/bench/matrix_market.py --sptile build/tools/sptile FILE.mtx ...
 
 Per file and thread count, each of --rounds rounds times both; medians and ratios are printed as one JSON object per
-line. `read` compares text -> CSR of sptile with text -> COO (read_coo) and with text -> CSR (read_coo and SciPy's
-tocsr) of the package; `write` compares writing the same matrix to --scratch (a tmpfs, so that neither waits for a disk);
-`convert` compares `sptile convert --format all`, fsync included, with read_coo. Needs fast-matrix-market and SciPy.
+line. `read` compares text -> CSR (sptile.read) with text -> COO (read_coo) and with text -> CSR (read_coo and SciPy's
+tocsr) of the package; `write` compares `sptile export` of a bundle, including the start of the process, with writing the
+same matrix to --scratch (a tmpfs, so that neither waits for a disk); `convert` compares `sptile convert --format all`,
+fsync included, with read_coo. Requires fast-matrix-market and SciPy.
 """
 import argparse
 import json
@@ -18,6 +19,8 @@ import time
 import fast_matrix_market as fmm
 import scipy.sparse
 
+import sptile
+
 
 def timed(call):
     start = time.perf_counter()
@@ -25,15 +28,13 @@ def timed(call):
     return time.perf_counter() - start, result
 
 
-def bench(arguments, *words):
-    """Runs matrix_market_bench with two repeats and returns the seconds of the second: the first warms up."""
-    out = subprocess.run([arguments.bench, *map(str, words)], check=True, capture_output=True, text=True)
-    return json.loads(out.stdout)["seconds"][-1]
+def read(path, threads):
+    """Returns the seconds of the second read: the first warms up."""
+    return [timed(lambda: sptile.read(path, dtype="f32", threads=threads))[0] for _ in range(2)][-1]
 
 
-def convert(arguments, path, threads):
-    target = os.path.join(arguments.folder, "bench.h5")
-    command = [arguments.sptile, "convert", path, target, "--force", "--quiet", "--threads", str(threads)]
+def run(arguments, verb, source, target, threads):
+    command = [arguments.sptile, verb, source, target, "--force", "--quiet", "--threads", str(threads)]
     return timed(lambda: subprocess.run(command, check=True, stdout=subprocess.DEVNULL))[0]
 
 
@@ -45,26 +46,25 @@ def to_csr(coo):
 def compare(arguments, path, threads):
     """Returns the medians over all rounds."""
     seconds = {name: [] for name in ("read", "fmm_coo", "fmm_csr", "write", "fmm_write", "convert")}
-    out = os.path.join(arguments.scratch, "bench.mtx")
+    out, bundle = os.path.join(arguments.scratch, "bench.mtx"), os.path.join(arguments.folder, "bench.h5")
     for _ in range(arguments.rounds):
-        seconds["read"].append(bench(arguments, "read", path, threads, 2, "f32"))
+        seconds["read"].append(read(path, threads))
+        seconds["convert"].append(run(arguments, "convert", path, bundle, threads))
         took, coo = timed(lambda: fmm.read_coo(path, parallelism=threads))
         seconds["fmm_coo"].append(took)
         took, csr = timed(lambda: to_csr(coo))
         seconds["fmm_csr"].append(seconds["fmm_coo"][-1] + took)
-        seconds["write"].append(bench(arguments, "write", path, threads, 2, "f32", out))
+        seconds["write"].append(run(arguments, "export", bundle, out, threads))
         matrix = csr.astype("float32").tocoo()
         field = "pattern" if fmm.read_header(path).field == "pattern" else "real"
         seconds["fmm_write"].append(timed(lambda: fmm.mmwrite(out, matrix, field=field, parallelism=threads))[0])
         del coo, csr, matrix
-        seconds["convert"].append(convert(arguments, path, threads))
     os.unlink(out)
     return {name: statistics.median(values) for name, values in seconds.items()}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bench", required=True, help="build/tools/matrix_market_bench")
     parser.add_argument("--sptile", required=True, help="build/tools/sptile")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--rounds", type=int, default=3)

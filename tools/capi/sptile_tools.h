@@ -44,7 +44,7 @@ const char* sptile_tools_last_error(void);
  * returns SPTILE_STATUS_IO ("cancelled") and leaves no file. */
 typedef int (*sptile_tools_progress)(void* user, const char* phase, int64_t done, int64_t total);
 
-/* Which bundles contain formats of the transpose. Those of a symmetric matrix are used for both. */
+/* Bundles that contain formats of the transpose. Those of a symmetric matrix are used for both. */
 typedef enum sptile_tools_transpose {
   SPTILE_TRANSPOSE_NEVER = 0,
   SPTILE_TRANSPOSE_ALWAYS = 1,
@@ -65,8 +65,9 @@ typedef struct sptile_tools_options {
   sptile_tools_progress progress; /* NULL: no progress */
   void* user;                     /* first argument of progress */
   int32_t threads;                /* 0: all */
-  int32_t dtype;                  /* sptile_dtype of values. SPTILE_DTYPE_NONE: unchanged for a matrix (text:
-                                     SPTILE_DTYPE_F64), SPTILE_DTYPE_F32                  for the formats of a bundle */
+  /* sptile_dtype of values. SPTILE_DTYPE_NONE: unchanged for a matrix (text: SPTILE_DTYPE_F64),
+     SPTILE_DTYPE_F32 for the formats of a bundle */
+  int32_t dtype;
   int32_t real_part; /* != 0: take the real part of complex values, which are refused otherwise */
   /* for orderings */
   int32_t window_rows;  /* window height for orderings, 1 to 1024; 0: that of all formats, or 8 */

@@ -24,7 +24,7 @@ enum class Style { heading, error, warning, good, bad };
 /// a nonempty NO_COLOR overrides a CLICOLOR_FORCE other than 0; without both, only terminals have colors.
 void choose_colours(ColourMode mode);
 
-/// Returns the length in bytes of a paint() code at the start of the text if the stream has colors; 0
+/// Returns the length in bytes of a color code at the start of the text if the stream has colors; 0
 /// otherwise.
 std::size_t colour_code(std::string_view text, std::FILE* stream);
 

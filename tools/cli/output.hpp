@@ -9,7 +9,7 @@
 namespace sptile::tools {
 
 /// Writes text immediately, converted by printable(), because names, cells and keys of files may contain
-/// terminal control sequences. Colors of paint() are kept if the stream has colors.
+/// terminal control sequences. Color codes are kept if the stream has colors.
 void write_text(std::FILE* stream, std::string_view text);
 
 /// Writes a trusted control sequence, such as a cursor movement, to a terminal without conversion.

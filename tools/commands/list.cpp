@@ -42,8 +42,8 @@ Json parameters_json(const formats::FormatParameter* parameter) {
   if (parameter == nullptr) return Json::array();
   Json json = {{"name", parameter->name},
                {"summary", parameter->summary},
-               {"least", parameter->least},
-               {"most", parameter->most},
+               {"least", parameter->min},
+               {"most", parameter->max},
                {"auto", !parameter->fitted_for.empty()},
                {"on_device", parameter->on_device}};
   if (parameter->standard != 0) json["default"] = parameter->standard;
@@ -89,8 +89,8 @@ Json reorderers_json(const Filter& filter) {
       parameters.push_back({{"name", p.name},
                             {"summary", p.summary},
                             {"default", p.standard},
-                            {"least", p.least},
-                            {"most", p.most}});
+                            {"least", p.min},
+                            {"most", p.max}});
     for (const reorder::Preset& p : r.presets) presets.push_back({{"name", p.name}, {"summary", p.summary}});
     rows.push_back(
         {{"name", r.name}, {"summary", r.summary}, {"parameters", parameters}, {"presets", presets}});

@@ -242,7 +242,7 @@ std::optional<std::int64_t> read_count(std::string_view text) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole && number >= 1 && number <= reorder::kMostParts ? std::optional(number) : std::nullopt;
+  return whole && number >= 1 && number <= reorder::kMaxParts ? std::optional(number) : std::nullopt;
 }
 
 // Parses "gpus=8..1024" (doubling) and "gpus=8,12" (a list).
@@ -265,7 +265,7 @@ Result<std::vector<std::int32_t>> read_gpus(const std::string& typed) {
   }
   return fail(Errc::usage,
               fmt::format("--predict {}: expected gpus=FIRST..LAST (doubling) or gpus=A,B,... from 1 to {}",
-                          typed, reorder::kMostParts));
+                          typed, reorder::kMaxParts));
 }
 
 struct PredictedCount {
@@ -353,7 +353,7 @@ Action declare_partition(Options& app) {
   declare_matrix(app, options->in);
   app.add_option("--parts P", options->parts, "Number of parts")
       .default_text("")
-      .range(1, reorder::kMostParts);
+      .range(1, reorder::kMaxParts);
   app.add_option("-o,--output DIR", options->out, "Directory to write");
   app.add_option("--method METHOD", options->method, "Partitioning method, or a file of part numbers")
       .offer(names_of(reorder::partition_methods()))

@@ -42,8 +42,31 @@ PATTERNS = {
     r"\btried and left\b": "rejected alternatives",
     r"\bit is (?:they|it) that\b": "repeat the noun",
 }
-PATTERN = re.compile("|".join(f"(?P<p{i}>{pattern})" for i, pattern in enumerate(PATTERNS)), re.IGNORECASE)
-ADVICE = list(PATTERNS.values())
+# Constructions that only comments and public headers are searched for: in docs and messages they can be correct.
+COMMENT_PATTERNS = {
+    r"^\s*(?:What|Which|Whether|How|Who|Where(?! possible)|(?-i:As)(?! long)|For wh(?:at|ich|om)|Of|Says)\b": "open with a noun or a verb",
+    r"^\s*(?:The same (?:for|of|with|as)|(?:True|False) (?:where|when|of|for))\b": "works like ...; returns whether ...",
+    r"\b(?:the one|the ones|those) (?:before|behind|after)\b": "the previous ..., the next ...",
+    r"\b(?:is|are|was|were) (?:asked|told)\b|\basks? for\b": "requests, requires, receives",
+    r"\b(?:has|have|is|makes?|gives?|without|the) room\b|\broom for\b": "space, capacity; allocates",
+    r"\b(?:meets|brings|knows|looks at)\b": "contains, adds, has, reads",
+    r"\bso much\b|\beach once\b": "a count; without duplicates",
+    r"\b(?:stands?|stood)\b(?!-)": "is, is stored, represents",
+    r"\b(?:none|null|nothing|empty|false|true|0) where\b": "if",
+    r"\bwhere (?:it|there|that|they) (?:is|are|has|have|was|were)\b": "if, when",
+    r"\bone (?:behind|after) the other\b": "consecutively, in turn",
+    r"\b(?:first|second) cache\b": "L1, L2",
+    r"\bleft aside\b": "ignored",
+    r"\bwho\b": "name the function or the caller",
+}
+
+
+def compiled(patterns):
+    return re.compile("|".join(f"(?P<p{i}>{pattern})" for i, pattern in enumerate(patterns)), re.IGNORECASE)
+
+
+PATTERN, COMMENT_PATTERN = compiled(PATTERNS), compiled({**PATTERNS, **COMMENT_PATTERNS})
+ADVICE = [*PATTERNS.values(), *COMMENT_PATTERNS.values()]
 
 CPP = (".h", ".hpp", ".cpp", ".cu", ".cuh", ".c")
 PUBLIC_HEADERS = ("runtime/include/sptile.h", "runtime/include/sptile.hpp", "runtime/include/sptile_dist.hpp", "runtime/include/sptile_dist/*.hpp",
@@ -153,7 +176,7 @@ def hits_of(root, exceptions):
                 continue
             lines = re.sub(r"[ \t]*\n[ \t]*", lambda match: "\n" * match.group().count("\n"), text)
             flat = lines.replace("\n", " ")
-            for match in PATTERN.finditer(flat):
+            for match in (COMMENT_PATTERN if kind in ("comment", "header") else PATTERN).finditer(flat):
                 around = re.sub(" +", " ", flat[max(0, match.start() - 30):match.end() + 30]).strip()
                 if not any(exception.search(around) for exception in allowed):
                     at = line + lines[:match.start()].count("\n")

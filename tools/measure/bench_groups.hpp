@@ -57,7 +57,7 @@ void mark_rows(Json& rows);
 
 /// Returns the conclusion for each group with a row that is not noisy: the fastest kernel of sptile;
 /// `over_csr` and `over_cusparse`, null if not measured; `reordering_pays`, null for one ordering: whether
-/// the fastest other one, `best_ordering`, is faster than the first by more than noise_of. `pays_after` is
+/// the fastest of the others, `best_ordering`, beats the first by more than noise_of. `pays_after` is
 /// the number of multiplications after which the time to order and convert, `preparation_us`, has paid off,
 /// over the fastest row in the first ordering, or over csr for one ordering; null if never, or if nothing was
 /// prepared.

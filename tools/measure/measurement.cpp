@@ -82,7 +82,7 @@ std::string dense_label(const Measurement& m) {
 }
 
 Status check_outcome(const Measurement& m) {
-  if (!m.checked || m.rel_err <= m.tolerance) return {};  // false for a NaN error
+  if (!m.checked || m.rel_err <= m.tolerance) return {};  // a NaN error fails the comparison
   return fail(
       Errc::check_failed,
       fmt::format("{} on {}: relative error {:.3g} exceeds {:.3g}; check the bundle with 'sptile verify'",

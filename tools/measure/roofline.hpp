@@ -23,7 +23,8 @@ struct ProductShape {
   std::int64_t row_element;
 };
 
-/// Returns the minimum bytes of any kernel: CSR with 32-bit columns and the dense operands, each once.
+/// Returns the minimum bytes of any kernel: CSR with 32-bit columns and the dense operands, each read or
+/// written once.
 std::int64_t compulsory_bytes(const ProductShape& shape);
 
 /// Returns the rows of B, or Y, that a kernel of the format loads from L2 once for all of N: one per stored

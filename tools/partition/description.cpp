@@ -22,7 +22,7 @@ using OrderedJson = nlohmann::ordered_json;
 constexpr std::int64_t kSchema = 1;
 constexpr std::int64_t kMaxBytes = 64 << 20;
 // Depth, events and keys of the object: a list of objects with ten fields each.
-constexpr JsonLimits kLimits{3, 256 + 32 * std::int64_t{reorder::kMostParts}, 64};
+constexpr JsonLimits kLimits{3, 256 + 32 * std::int64_t{reorder::kMaxParts}, 64};
 
 struct CountField {
   const char* name;
@@ -124,7 +124,7 @@ Result<PartitionDescription> from_json(const OrderedJson& json) {
   description.source = fields.text("source");
   description.seed = static_cast<std::uint64_t>(fields.number("seed"));
   const auto parts = json.find("parts");
-  if (parts == json.end() || !parts->is_array() || parts->empty() || parts->size() > reorder::kMostParts)
+  if (parts == json.end() || !parts->is_array() || parts->empty() || parts->size() > reorder::kMaxParts)
     fields.complain("parts", "a list of parts");
   if (!fields.complaint().empty()) return fail(Errc::bad_input, fields.complaint());
   for (const OrderedJson& part : *parts)

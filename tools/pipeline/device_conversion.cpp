@@ -3,10 +3,10 @@
 #include <utility>
 
 namespace sptile::tools {
+namespace {
 
-using runtime::cuda::DeviceFormat;
-
-Result<formats::FormatData> fetch_format(const DeviceFormat& format, int ordinal) {
+/// Copies a format from a device to host memory.
+Result<formats::FormatData> fetch_format(const runtime::cuda::DeviceFormat& format, int ordinal) {
   const formats::FormatView& view = format.view;
   formats::FormatData data{view.layout, view.rows, view.cols, view.nnz, {}, format.parameters};
   for (std::size_t i = 0; i < view.layout->arrays.size(); ++i) {
@@ -17,6 +17,8 @@ Result<formats::FormatData> fetch_format(const DeviceFormat& format, int ordinal
   }
   return data;
 }
+
+}  // namespace
 
 Result<ConvertedFormat> convert_on_device(const runtime::cuda::UploadedCsr& matrix,
                                           const FormatChoice& choice, bool with_origin,

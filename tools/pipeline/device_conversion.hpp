@@ -7,9 +7,6 @@
 
 namespace sptile::tools {
 
-/// Downloads a matrix that was converted on a device.
-Result<formats::FormatData> fetch_format(const runtime::cuda::DeviceFormat& format, int ordinal);
-
 /// Result of converting one format.
 struct ConvertedFormat {
   formats::FormatData data;

@@ -59,7 +59,7 @@ std::vector<std::string> describe_losses(const formats::LossCounts& lost, DType 
 /// can be read only once.
 Status probe_matrix(const std::string& path, const LoadOptions& options);
 
-/// Whether a bundle keeps the descriptor of its file, so that plans are added to the same file.
+/// Selects that a bundle keeps the descriptor of its file, so that plans are added to the same file.
 enum class KeepOpen : std::uint8_t { no, yes };
 
 /// Opens a bundle, copied if Work::copy is set. Errc::bad_input, naming the kind, for other files.

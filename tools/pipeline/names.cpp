@@ -15,7 +15,7 @@ namespace {
 // Messages print at most this many names; only kernels exceed it.
 constexpr std::size_t kReadable = 40;
 
-// Papers and users write RS-Tile and w-Jaccard: case and separators do not distinguish names.
+// Returns the name in lower case without separators: papers and users write RS-Tile and w-Jaccard.
 std::string folded(std::string_view name) {
   std::string result;
   for (const char c : name)

@@ -1,18 +1,21 @@
 #include "tools/report/gather.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
+#include <new>
 
 #include "formats/convert/packed_positions.hpp"
 #include "formats/io/files/available_memory.hpp"
 #include "reorder/quality/quality.hpp"
 #include "runtime/core/symmetry.hpp"
 #include "runtime/operation/operation.hpp"
+#include "runtime/threads/count.hpp"
 #include "tools/cuda/device_bench.hpp"
 #include "tools/measure/host_bench.hpp"
-#include "tools/measure/host_copy.hpp"
 #include "tools/measure/operations.hpp"
 #include "tools/measure/roofline.hpp"
 #include "tools/pipeline/devices.hpp"
@@ -26,6 +29,35 @@ namespace {
 constexpr std::size_t kMaxBins = 16;  // bins of row lengths
 
 using Order = std::vector<std::int32_t>;
+
+constexpr std::int64_t kLeastBytes = std::int64_t{1} << 26, kMostBytes = std::int64_t{1} << 29;
+constexpr int kCopies = 5;
+constexpr std::int64_t kPiece = std::int64_t{1} << 20;
+
+void copy_pieces(std::byte* to, const std::byte* from, std::int64_t bytes) {
+#pragma omp parallel for schedule(static) num_threads(runtime::most_threads())
+  for (std::int64_t at = 0; at < bytes; at += kPiece)
+    std::memcpy(to + at, from + at, static_cast<std::size_t>(std::min(kPiece, bytes - at)));
+}
+
+/// Measures a copy between two arrays that exceed the caches: bytes read and written per second by all
+/// threads, the maximum of several copies. 0 without enough memory.
+double measure_host_copy() try {
+  const std::int64_t cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+  const std::int64_t bytes = std::clamp(4 * std::max<std::int64_t>(cache, 0), kLeastBytes, kMostBytes);
+  const auto from = std::make_unique<std::byte[]>(static_cast<std::size_t>(bytes)),
+             to = std::make_unique<std::byte[]>(static_cast<std::size_t>(bytes));
+  copy_pieces(to.get(), from.get(), bytes);  // every page is there then
+  double best = 0;
+  for (int i = 0; i < kCopies; ++i) {
+    const Stopwatch watch;
+    copy_pieces(to.get(), from.get(), bytes);
+    best = std::max(best, 2 * static_cast<double>(bytes) / watch.seconds());
+  }
+  return best;
+} catch (const std::bad_alloc&) {
+  return 0;
+}
 
 void describe(Report& report, const Task& task, const LoadedMatrix& loaded) {
   const formats::CsrView a = loaded.csr.view();

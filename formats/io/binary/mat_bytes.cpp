@@ -8,7 +8,7 @@ namespace sptile::formats {
 namespace {
 
 constexpr std::int64_t kPieceBytes = 64 << 10;
-constexpr std::int64_t kMostRatio = 1032;  // maximum compression ratio of deflate
+constexpr std::int64_t kMaxRatio = 1032;  // maximum compression ratio of deflate
 constexpr std::int64_t kUnknown = std::int64_t{1} << 60;
 
 }  // namespace
@@ -19,7 +19,7 @@ MatBytes::MatBytes(InputBytes& input) : input_(input) {
 
 MatBytes::MatBytes(InputBytes& input, std::int64_t stored)
     : input_(input),
-      left_(stored * kMostRatio),
+      left_(stored * kMaxRatio),
       stored_(stored),
       inflating_(std::make_unique<z_stream>()),
       piece_(kPieceBytes) {

@@ -263,7 +263,7 @@ class MatReader {
     if (shape.size() != 2) return bad("a sparse matrix of " + std::to_string(shape.size()) + " dimensions");
     const bool first = found_++ == 0, preferred = is_preferred(name);
     chosen_ = chosen_ || preferred;
-    if (names_.size() < kMostNames) names_.push_back(name);
+    if (names_.size() < kMaxNames) names_.push_back(name);
     if (!first && !preferred) return {};
     if ((flags & kComplexFlag) != 0 && !real_part_) {
       matrix_ = fail(Errc::unsupported, "the values are complex; --real-part reads the real parts", where_);
@@ -340,7 +340,7 @@ class MatReader {
   bool real_part_;
   bool swapped_ = false;
   std::string where_;  // file and current variable
-  static constexpr std::size_t kMostNames = 8;
+  static constexpr std::size_t kMaxNames = 8;
   std::vector<std::string> names_;            // names of the first sparse matrices
   std::size_t found_ = 0;                     // number of sparse matrices
   bool chosen_ = false;                       // matrix_ has a preferred name

@@ -75,7 +75,7 @@ class RawCsrReader {
   }
 
   Status check_sizes() {
-    constexpr std::int64_t kMostEntries = std::int64_t{1} << 56;
+    constexpr std::int64_t kMaxEntries = std::int64_t{1} << 56;
     const DType type = header_.dtype;
     if (type != DType::none && (!is_known(type) || !info(type).is_value))
       return bad(
@@ -84,7 +84,7 @@ class RawCsrReader {
     if (!input_.size())
       return fail(Errc::unsupported, "raw CSR is read from files, not from pipes", input_.name());
     const bool sane =
-        header_.rows >= 0 && header_.cols >= 0 && header_.entries >= 0 && header_.entries < kMostEntries;
+        header_.rows >= 0 && header_.cols >= 0 && header_.entries >= 0 && header_.entries < kMaxEntries;
     if (!sane || *input_.size() != header_.file_bytes())
       return bad(fmt::format("{} rows, {} columns and {} entries do not fit a raw CSR file of {} bytes",
                              header_.rows, header_.cols, header_.entries, *input_.size()));

@@ -10,7 +10,7 @@
 namespace sptile::formats {
 namespace {
 
-constexpr std::int64_t kMostRows = INT32_MAX;
+constexpr std::int64_t kMaxRows = INT32_MAX;
 
 Status check_pointers(const SparseArrays& arrays, std::string_view name) {
   const auto& pointers = arrays.pointers;
@@ -168,7 +168,7 @@ Csr join_triangles(const Csr& below, const Csr& above) {
 }  // namespace
 
 Status check_matrix_shape(std::int64_t rows, std::int64_t cols) {
-  if (rows >= 0 && cols >= 0 && rows <= kMostRows && cols <= kMostRows) return {};
+  if (rows >= 0 && cols >= 0 && rows <= kMaxRows && cols <= kMaxRows) return {};
   return fail(rows < 0 || cols < 0 ? Errc::bad_input : Errc::unsupported,
               "the matrix has " + std::to_string(rows) + " rows and " + std::to_string(cols) +
                   " columns; expected 0 to 2147483647");

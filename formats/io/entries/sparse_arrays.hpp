@@ -14,7 +14,7 @@ namespace sptile::formats {
 /// coo: a row and a column per entry.
 enum class ArrayLayout { csr, csc, coo, bsr };
 
-/// Borrowed or owned arrays with 0-based indices. Ids may be in any order and repeat; values of duplicates
+/// A matrix as arrays with 0-based indices. Ids may be in any order and repeat; values of duplicates
 /// are summed.
 struct SparseArrays {
   ArrayLayout layout = ArrayLayout::csr;

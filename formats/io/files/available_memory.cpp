@@ -88,8 +88,8 @@ std::int64_t of_address_space(const fs::path& root) {
   if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kUnknown;
   const auto pages = number_in(root / "proc/self/statm");
   if (!pages) return kUnknown;
-  const auto most = static_cast<std::int64_t>(std::min<rlim_t>(limit.rlim_cur, kUnknown));
-  return std::max<std::int64_t>(0, most - *pages * ::sysconf(_SC_PAGESIZE));
+  const auto max = static_cast<std::int64_t>(std::min<rlim_t>(limit.rlim_cur, kUnknown));
+  return std::max<std::int64_t>(0, max - *pages * ::sysconf(_SC_PAGESIZE));
 }
 
 std::string amount(std::int64_t bytes) {

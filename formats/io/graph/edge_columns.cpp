@@ -98,7 +98,7 @@ void split_fields(std::string_view line, char separator, EdgeFields& fields) {
     std::size_t end = at + enclosed_length(line.substr(at), separator);
     while (end < line.size() && !is_end(line[end])) ++end;
     fields.field[fields.count++] = without_quotes(trimmed(line.substr(at, end - at)));
-    if (end == line.size() || fields.count > kMostFields) return;
+    if (end == line.size() || fields.count > kMaxFields) return;
     at = end + 1;
   }
 }
@@ -152,7 +152,7 @@ std::string_view weight_attribute(std::string_view dictionary, std::vector<std::
       if (const std::size_t open = item.find('('); open != item.npos && item.ends_with(')'))
         item = item.substr(open + 1, item.size() - open - 2);
       weight = without_quotes(item);
-    } else if (std::find(others.begin(), others.end(), key) == others.end() && others.size() < kMostFields) {
+    } else if (std::find(others.begin(), others.end(), key) == others.end() && others.size() < kMaxFields) {
       others.emplace_back(key);
     }
   }

@@ -23,12 +23,12 @@ struct EdgeSeparator {
 inline constexpr EdgeSeparator kEdgeSeparators[] = {
     {';', "semicolons"}, {',', "commas"}, {'\t', "tabs"}, {' ', "blanks"}};
 
-inline constexpr std::size_t kMostFields = 64;
+inline constexpr std::size_t kMaxFields = 64;
 
-/// Fields of a line, without surrounding white space and quotes. `count` is kMostFields + 1 if there are more
-/// than kMostFields.
+/// Fields of a line, without surrounding white space and quotes. `count` is kMaxFields + 1 if there are more
+/// than kMaxFields.
 struct EdgeFields {
-  std::array<std::string_view, kMostFields + 1> field;
+  std::array<std::string_view, kMaxFields + 1> field;
   std::size_t count = 0;
 };
 
@@ -42,7 +42,7 @@ EdgeRole edge_role(std::string_view name);
 
 /// Column indices by role; columns without a role are ignored.
 struct EdgeColumns {
-  static constexpr std::size_t kNone = kMostFields;
+  static constexpr std::size_t kNone = kMaxFields;
   std::size_t count = 0;
   std::size_t source = kNone, target = kNone, weight = kNone;
 

@@ -172,7 +172,7 @@ std::optional<Counts> parse_counts(const EdgeFields& fields) {
 Status parse_columns(const std::string& columns, EdgeColumns& plan) {
   EdgeFields names;
   split_fields(columns, ',', names);
-  if (names.count > kMostFields) return fail(Errc::usage, "more than 64 columns");
+  if (names.count > kMaxFields) return fail(Errc::usage, "more than 64 columns");
   std::vector<EdgeRole> roles = roles_of(names);
   for (std::size_t i = 0; i < roles.size(); ++i) {
     if (names.field[i] == "-") roles[i] = EdgeRole::id;
@@ -265,7 +265,7 @@ class EdgeListReader {
     if (separator_ == 0) separator_ = find_separator(line, fields_);
     if (separator_ == 0) separator_ = guess_separator(line);
     split_fields(line, separator_, fields_);
-    if (fields_.count < 2 || fields_.count > kMostFields) return uneven(fields_);
+    if (fields_.count < 2 || fields_.count > kMaxFields) return uneven(fields_);
     if (is_heading(fields_)) return take_heading();
     if (const auto counts = parse_counts(fields_); counts && !header_ && !konect_) {
       counts_ = counts;
@@ -296,7 +296,7 @@ class EdgeListReader {
 
   // Assigns the roles of the columns from the heading, else from the fields of the first edge.
   Status plan_edges() {
-    if (fields_.count > kMostFields) return uneven(fields_);
+    if (fields_.count > kMaxFields) return uneven(fields_);
     if (first_) return take_first(&fields_);
     if (names_.empty()) return plan_unnamed(fields_);
     if (fields_.count == names_.size() + 1 && !fields_.field[names_.size()].empty())
@@ -467,7 +467,7 @@ class EdgeListReader {
   }
   Status uneven(const EdgeFields& fields) { return tl::unexpected(uneven_fields(plan_.count, fields)); }
 
-  [[nodiscard]] Error uneven_fields(std::size_t wanted, const EdgeFields& fields) const {
+  [[nodiscard]] Error uneven_fields(std::size_t expected, const EdgeFields& fields) const {
     const auto error = [&](std::string message) {
       return Error{Errc::bad_input, std::move(message), where()};
     };
@@ -476,14 +476,15 @@ class EdgeListReader {
     if (fields.count < 2)
       return error("a line with one field; expected source, target and an optional weight");
     if (names_.empty() && options_.columns.empty()) {
-      if (wanted == 2 && fields.count == 3) return error("unexpected weight; the preceding edges have none");
-      if (wanted == 3 && fields.count == 2) return error("missing weight; the preceding edges have one");
+      if (expected == 2 && fields.count == 3)
+        return error("unexpected weight; the preceding edges have none");
+      if (expected == 3 && fields.count == 2) return error("missing weight; the preceding edges have one");
       if (fields.count > 3)
         return error(
             "more than three fields; expected source, target and an optional weight (--columns names "
             "others)");
     }
-    return error(std::to_string(fields.count) + " fields; expected " + std::to_string(wanted) + " columns");
+    return error(std::to_string(fields.count) + " fields; expected " + std::to_string(expected) + " columns");
   }
 
   void note(std::string text) { notes_.push_back(std::move(text)); }

@@ -28,16 +28,16 @@ class Numbers {
     return text_.empty();
   }
 
-  Result<std::int64_t> take(std::string_view what, std::int64_t least, std::int64_t most) {
+  Result<std::int64_t> take(std::string_view what, std::int64_t min, std::int64_t max) {
     if (ended()) return lines_.bad("the line ends before " + std::string(what));
     const std::string_view word = text_.substr(0, text_.find_first_of(" \t"));
     text_.remove_prefix(word.size());
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-    if (error == std::errc() && end == word.data() + word.size() && number >= least && number <= most)
+    if (error == std::errc() && end == word.data() + word.size() && number >= min && number <= max)
       return number;
     return lines_.bad(std::string(what) + " is " + quoted(word) + "; expected an integer from " +
-                      std::to_string(least) + " to " + std::to_string(most));
+                      std::to_string(min) + " to " + std::to_string(max));
   }
 
  private:
@@ -70,8 +70,8 @@ class MetisReader {
     if (!line) return tl::unexpected(line.error());
     if (!*line) return lines_.bad("the file ends before its header: vertices, edges");
     Numbers words(lines_, **line);
-    const auto take = [&](std::int64_t& into, std::string_view what, std::int64_t most) -> Status {
-      const auto number = words.take(what, 0, most);
+    const auto take = [&](std::int64_t& into, std::string_view what, std::int64_t max) -> Status {
+      const auto number = words.take(what, 0, max);
       if (!number) return tl::unexpected(number.error());
       into = *number;
       return {};

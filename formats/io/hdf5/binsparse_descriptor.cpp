@@ -56,7 +56,7 @@ class DescriptorParser : public nlohmann::json_sax<Json> {
     bool is_array;
     std::string key = {};
   };
-  static constexpr std::size_t kDeepest = 64, kMostOfShape = 3;
+  static constexpr std::size_t kDeepest = 64, kMaxOfShape = 3;
 
   [[nodiscard]] bool is_at(std::initializer_list<std::string_view> keys) const {
     return std::equal(
@@ -98,7 +98,7 @@ class DescriptorParser : public nlohmann::json_sax<Json> {
 
   void take_extent(const Told& value) {
     shape_is_good_ = (shape_->empty() || shape_is_good_) && value.kind == Told::Kind::natural;
-    if (shape_->size() < kMostOfShape) shape_->push_back(static_cast<std::int64_t>(value.number));
+    if (shape_->size() < kMaxOfShape) shape_->push_back(static_cast<std::int64_t>(value.number));
   }
 
   std::vector<Level> path_;

@@ -273,10 +273,10 @@ Status BundleWriter::add_arrays(const std::string& group,
 
 Status BundleWriter::add_csr(const CsrView& a) {
   assert(!state_->has_csr);
-  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
   if (!a.is_pattern() && a.values.dtype != DType::f32 && a.values.dtype != DType::f64)
     return fail(Errc::usage, "/csr requires f32 or f64; convert the values first", state_->path);
-  if (a.rows > kMost || a.cols > kMost)
+  if (a.rows > kMax || a.cols > kMax)
     return fail(Errc::unsupported, "more than 2^31 - 1 rows or columns", state_->path);
   if (Status s = kCsrLayout.check_lengths(as_format(a)); !s) return state_->named(s);
   if (!state_->matrix.empty() && a.values.dtype != state_->dtype)
@@ -398,13 +398,13 @@ Status BundleWriter::add_choices(const std::string& lines) {
 
 /// Returns the first number above those of all plans.
 Result<std::string> BundleWriter::State::next_plan() const {
-  constexpr long kMostPlans = 10000;
+  constexpr long kMaxPlans = 10000;
   const std::string prefix = std::string(kPlansPath) + "/";
   long next = 0;
   for (const BundleEntry& entry : entries)
     if (std::string_view(entry.path).starts_with(prefix))
-      next = std::max(next, std::min(std::strtol(entry.path + prefix.size(), nullptr, 10), kMostPlans) + 1);
-  if (next < kMostPlans) return fmt::format("{}{:04}", prefix, next);
+      next = std::max(next, std::min(std::strtol(entry.path + prefix.size(), nullptr, 10), kMaxPlans) + 1);
+  if (next < kMaxPlans) return fmt::format("{}{:04}", prefix, next);
   return fail(Errc::usage, fmt::format("expected plans at the end of {}{}; convert again", prefix, next - 1));
 }
 

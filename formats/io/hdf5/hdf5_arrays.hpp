@@ -13,19 +13,19 @@
 
 namespace sptile::formats {
 
-/// Reads `wanted` integers in [0, limit); any number of them if `wanted` is negative. Errc::bad_input with
-/// file and array.
+/// Reads `expected` integers in [0, limit); any number of them if `expected` is negative. Errc::bad_input
+/// with file and array.
 template <class T>
 Status read_indices(const Hdf5Reader& file, const std::string& name, Buffer<T>& into, std::int64_t limit,
-                    std::int64_t wanted = -1) {
+                    std::int64_t expected = -1) {
   const auto array = file.array(name);
   if (!array) return tl::unexpected(array.error());
   const auto refuse = [&](std::string message) {
     return fail(Errc::bad_input, std::move(message), file.where(name));
   };
   if (array->type.kind == NumberKind::real) return refuse("has real numbers; indices are integers");
-  if (wanted >= 0 && array->size != wanted)
-    return refuse("has " + std::to_string(array->size) + " elements, not " + std::to_string(wanted));
+  if (expected >= 0 && array->size != expected)
+    return refuse("has " + std::to_string(array->size) + " elements, not " + std::to_string(expected));
   into = claim<T>(array->size);
   if (Status s = file.read(*array, into.data()); !s) return s;
   const auto* const out = std::find_if(into.begin(), into.end(), [=](T x) { return x < 0 || x >= limit; });

@@ -19,7 +19,7 @@ namespace sptile::formats {
 namespace {
 
 constexpr int kSliceMilliseconds = 50;
-constexpr int kMostSlices = 10 * 60 * 1000 / kSliceMilliseconds;  // timeout without a byte
+constexpr int kMaxSlices = 10 * 60 * 1000 / kSliceMilliseconds;  // timeout without a byte
 
 /// Owns a descriptor numbered above those passed to the helper.
 class Descriptor {
@@ -184,7 +184,7 @@ bool Hdf5Helper::is_gone() const {
 // not count.
 Status Hdf5Helper::wait() {
   pollfd waited{socket_, POLLIN, 0};
-  for (int slice = 0; slice < kMostSlices; ++slice) {
+  for (int slice = 0; slice < kMaxSlices; ++slice) {
     if (cancelled(progress_)) return fail(Errc::io, "cancelled");
     const int ready = ::poll(&waited, 1, kSliceMilliseconds);
     if (ready > 0) return {};
@@ -208,7 +208,7 @@ Status Hdf5Helper::receive(std::span<std::byte> to) {
 Result<Hdf5Head> Hdf5Helper::receive_head() {
   Hdf5Head head;
   if (Status s = receive(std::as_writable_bytes(std::span(&head, 1))); !s) return tl::unexpected(s.error());
-  if (head.bytes > kMostHdf5Bytes) return ended();
+  if (head.bytes > kMaxHdf5Bytes) return ended();
   return head;
 }
 

@@ -66,7 +66,7 @@ Error error_of(FieldReader& fields) {
 
 bool send_message(int socket, std::uint32_t kind, std::string_view bytes) noexcept {
   const Hdf5Head head{kind, static_cast<std::uint32_t>(bytes.size())};
-  return bytes.size() <= kMostHdf5Bytes && send_all(socket, &head, sizeof head) &&
+  return bytes.size() <= kMaxHdf5Bytes && send_all(socket, &head, sizeof head) &&
          send_all(socket, bytes.data(), bytes.size());
 }
 

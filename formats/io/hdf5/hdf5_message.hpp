@@ -37,7 +37,7 @@ enum class Hdf5Op : std::uint32_t {
 inline constexpr std::uint32_t kHdf5Ops = 18;
 
 /// Maximum compression ratio of the supported filters (deflate).
-inline constexpr std::int64_t kMostHdf5Ratio = 1032;
+inline constexpr std::int64_t kMaxHdf5Ratio = 1032;
 
 enum class Hdf5Answer : std::uint32_t { done, failed, data };
 
@@ -46,7 +46,7 @@ struct Hdf5Head {
   std::uint32_t kind = 0;
   std::uint32_t bytes = 0;
 };
-inline constexpr std::uint32_t kMostHdf5Bytes = 4 << 20;  ///< maximum bytes per message
+inline constexpr std::uint32_t kMaxHdf5Bytes = 4 << 20;  ///< maximum bytes per message
 
 /// Builds the fields of a message.
 class Fields {

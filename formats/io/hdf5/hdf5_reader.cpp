@@ -14,7 +14,7 @@
 namespace sptile::formats {
 namespace {
 
-constexpr std::int64_t kMostItems = 32;  // maximum number of names, or of numbers in an attribute
+constexpr std::int64_t kMaxItems = 32;  // maximum number of names, or of numbers in an attribute
 
 tl::unexpected<Error> named(Error error, const std::string& name) {
   if (error.where.empty()) error.where = name;
@@ -74,7 +74,7 @@ Result<std::optional<std::vector<std::int64_t>>> Hdf5Reader::integers(const std:
   if (!answer) return tl::unexpected(std::move(answer.error()));
   const bool found = answer->number() != 0;
   std::vector<std::int64_t> numbers;
-  for (std::int64_t left = std::min(answer->number(), kMostItems); left > 0; --left)
+  for (std::int64_t left = std::min(answer->number(), kMaxItems); left > 0; --left)
     numbers.push_back(answer->number());
   if (!answer->intact()) return garbled();
   return found ? std::optional(std::move(numbers)) : std::nullopt;
@@ -90,7 +90,7 @@ Result<std::vector<std::string>> Hdf5Reader::names() const {
   auto answer = ask(Hdf5Op::names);
   if (!answer) return tl::unexpected(std::move(answer.error()));
   std::vector<std::string> names;
-  for (std::int64_t left = std::min(answer->number(), kMostItems); left > 0; --left)
+  for (std::int64_t left = std::min(answer->number(), kMaxItems); left > 0; --left)
     names.push_back(answer->text());
   if (!answer->intact()) return garbled();
   return names;
@@ -104,7 +104,7 @@ Result<Hdf5Array> Hdf5Reader::array(const std::string& name) const {
   array.handle = answer->number();
   const std::int64_t kind = answer->number(), bytes = answer->number();
   array.size = answer->number();
-  const bool in_range = array.size / kMostHdf5Ratio <= file_bytes_ && kind >= 0 &&
+  const bool in_range = array.size / kMaxHdf5Ratio <= file_bytes_ && kind >= 0 &&
                         kind <= static_cast<std::int64_t>(NumberKind::real) && bytes <= 8 && array.size >= 0;
   array.type = {static_cast<NumberKind>(in_range ? kind : 0), static_cast<int>(in_range ? bytes : 0)};
   if (!answer->intact() || !in_range || !is_type(array.type)) return garbled();

@@ -39,7 +39,7 @@ Result<std::int64_t> proven_entries(const Opening& opening, const TextStream& st
   constexpr std::int64_t kShort = 64 << 10;
   const std::optional<std::int64_t> size = stream.size();
   if (!size) return 0;
-  const std::int64_t left = *size - opening.rest.first_byte, needed = fewest_bytes(opening.header);
+  const std::int64_t left = *size - opening.rest.first_byte, needed = min_bytes(opening.header);
   if (needed >= 0 && needed <= left) return opening.header.entries;
   if (left <= kShort) return 0;
   return fail(Errc::bad_input,

@@ -14,7 +14,7 @@ namespace sptile::formats {
 struct EntryTarget {
   std::int32_t* rows = nullptr;  ///< 0-based; null for array files
   std::int32_t* cols = nullptr;
-  void* values = nullptr;  ///< of the result's dtype; null for a pattern
+  void* values = nullptr;  ///< type: the result's dtype; null for a pattern
 };
 
 struct LineDefect {

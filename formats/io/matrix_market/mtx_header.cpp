@@ -13,7 +13,7 @@
 namespace sptile::formats {
 namespace {
 
-constexpr std::int64_t kMostRows = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t kMaxRows = std::numeric_limits<std::int32_t>::max();
 
 // Words of a banner, in the order of the format's specification; some writers use the synonyms.
 template <class T>
@@ -60,10 +60,10 @@ Result<T> choose(std::string_view what, std::string_view word, const Choice<T> (
 
 // Explains why a first line is not a banner.
 tl::unexpected<Error> no_banner(std::string_view line) {
-  constexpr std::string_view kWanted = "for example '%%MatrixMarket matrix coordinate real general'";
+  constexpr std::string_view kExample = "for example '%%MatrixMarket matrix coordinate real general'";
   if (line.starts_with("\xFF\xFE") || line.starts_with("\xFE\xFF"))
     return bad("the file is UTF-16 text; save it as ASCII or UTF-8 without BOM");
-  return bad("expected a Matrix Market banner, got " + quoted(line) + "; " + std::string(kWanted));
+  return bad("expected a Matrix Market banner, got " + quoted(line) + "; " + std::string(kExample));
 }
 
 // Returns why a combination of banner words is invalid, if it is.
@@ -160,21 +160,21 @@ Status MtxHeaderReader::take_banner(std::string_view line) {
 }
 
 Status MtxHeaderReader::take_size(std::string_view line) {
-  const std::size_t wanted = header_.coordinate ? 3 : 2;
+  const std::size_t expected = header_.coordinate ? 3 : 2;
   const Words words = split_words(line);
-  if (words.count != wanted)
+  if (words.count != expected)
     return bad("the size line has " + std::to_string(words.count) + " words; " +
                (header_.coordinate ? "a coordinate file needs 3: rows, columns, entries"
                                    : "an array file needs 2: rows, columns"));
   std::int64_t* const targets[] = {&header_.rows, &header_.cols, &header_.entries};
   constexpr std::string_view kNames[] = {"rows", "columns", "entries"};
-  for (std::size_t i = 0; i < wanted; ++i) {
+  for (std::size_t i = 0; i < expected; ++i) {
     const auto number = size_number(words.word[i]);
     if (!number)
       return bad("the number of " + std::string(kNames[i]) + " is " + quoted(words.word[i]) +
                  "; expected a non-negative integer");
     *targets[i] = *number;
-    if (i < 2 && *number > kMostRows)
+    if (i < 2 && *number > kMaxRows)
       return fail(Errc::unsupported, std::string(words.word[i].substr(0, 40)) + " " + std::string(kNames[i]) +
                                          "; sptile supports up to 2147483647 (32-bit ids)");
   }
@@ -185,7 +185,7 @@ Status MtxHeaderReader::take_size(std::string_view line) {
   return {};
 }
 
-std::int64_t fewest_bytes(const MtxHeader& header) {
+std::int64_t min_bytes(const MtxHeader& header) {
   // Each number needs a digit and a blank or line end; the last line end may be missing.
   const std::int64_t numbers = (header.coordinate ? 2 : 0) + (header.field == MtxField::pattern   ? 0
                                                               : header.field == MtxField::complex ? 2

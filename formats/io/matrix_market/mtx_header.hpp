@@ -42,6 +42,6 @@ class MtxHeaderReader {
 
 /// Returns the minimum number of bytes for `entries` entries, with an optional final line end; -1 if it
 /// exceeds 2^63 - 1.
-std::int64_t fewest_bytes(const MtxHeader& header);
+std::int64_t min_bytes(const MtxHeader& header);
 
 }  // namespace sptile::formats

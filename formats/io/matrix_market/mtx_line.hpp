@@ -15,7 +15,7 @@ enum class LineKind { entry, skipped, defect };
 struct LineContent {
   LineKind kind = LineKind::skipped;
   std::int32_t row = 0, col = 0;  ///< 0-based; unused for array files
-  std::string defect;             ///< what is wrong, and what is expected
+  std::string defect;             ///< the error and the expected text
 };
 
 /// Parses one line without its end and writes the value, if any, to `value`, of type `dtype`. Handles

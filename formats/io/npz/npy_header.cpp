@@ -15,9 +15,9 @@ class Literal {
  public:
   explicit Literal(std::string_view text) : text_(text) {}
 
-  bool take(char wanted) {
+  bool take(char expected) {
     skip_blanks();
-    if (text_.empty() || text_.front() != wanted) return false;
+    if (text_.empty() || text_.front() != expected) return false;
     text_.remove_prefix(1);
     return true;
   }
@@ -59,10 +59,10 @@ class Literal {
 };
 
 bool take_shape(Literal& literal, std::vector<std::int64_t>& shape) {
-  constexpr std::size_t kMostDimensions = 32;
+  constexpr std::size_t kMaxDimensions = 32;
   if (!literal.take('(')) return false;
   while (!literal.take(')')) {
-    if (shape.size() == kMostDimensions || !literal.take_number(shape.emplace_back())) return false;
+    if (shape.size() == kMaxDimensions || !literal.take_number(shape.emplace_back())) return false;
     if (literal.take(',')) continue;
     return literal.take(')');
   }

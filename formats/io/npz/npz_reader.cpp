@@ -102,7 +102,7 @@ class Member {
 // otherwise the array must be one-dimensional.
 template <class T>
 Result<Buffer<T>> read_integers(ZipReader& zip, const std::string& name, std::int64_t limit,
-                                std::int64_t wanted = -1, NpyHeader* header = nullptr) {
+                                std::int64_t expected = -1, NpyHeader* header = nullptr) {
   auto member = Member::open(zip, name);
   if (!member) return tl::unexpected(std::move(member.error()));
   const auto type = member->numbers();
@@ -113,9 +113,9 @@ Result<Buffer<T>> read_integers(ZipReader& zip, const std::string& name, std::in
     *header = member->header();
   else if (member->header().shape.size() != 1)
     return member->bad("has ", std::to_string(member->header().shape.size()), " dimensions, not one");
-  if (wanted >= 0 && member->header().count != wanted)
+  if (expected >= 0 && member->header().count != expected)
     return member->bad("has ", std::to_string(member->header().count), " elements, not ",
-                       std::to_string(wanted));
+                       std::to_string(expected));
   Buffer<T> integers = claim<T>(member->header().count, member->what());
   std::int64_t at = 0;
   const auto take = [&](const char* from, std::int64_t count) -> Status {
@@ -339,8 +339,8 @@ class NpzReader {
   }
 
   template <class T>
-  Status read_ids(std::string_view name, Buffer<T>& into, std::int64_t limit, std::int64_t wanted) {
-    auto integers = read_integers<T>(zip_, std::string(name), limit, wanted);
+  Status read_ids(std::string_view name, Buffer<T>& into, std::int64_t limit, std::int64_t expected) {
+    auto integers = read_integers<T>(zip_, std::string(name), limit, expected);
     if (!integers) return tl::unexpected(std::move(integers.error()));
     into = std::move(*integers);
     return {};

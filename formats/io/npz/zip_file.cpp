@@ -28,8 +28,8 @@ zlib_filefunc64_def functions_of(std::FILE* stream) {
 }
 
 constexpr uLong kEncrypted = 1;
-constexpr std::int64_t kMostRatio = 1032;  // maximum ratio of deflate: 258 bytes for two bits
-constexpr std::size_t kMostAtOnce = 1 << 30;
+constexpr std::int64_t kMaxRatio = 1032;  // maximum ratio of deflate: 258 bytes for two bits
+constexpr std::size_t kMaxAtOnce = 1 << 30;
 
 }  // namespace
 
@@ -67,7 +67,7 @@ Result<ZipReader> ZipReader::open_stream(std::FILE* file, std::string name) {
     return fail(Errc::bad_input,
                 "a truncated or damaged zip archive: it has no list of members; copy it again", zip.name_);
   std::array<char, 256> member{};
-  for (int code = ::unzGoToFirstFile(zip.archive_.get()); code == UNZ_OK && zip.names_.size() < kMostNames;
+  for (int code = ::unzGoToFirstFile(zip.archive_.get()); code == UNZ_OK && zip.names_.size() < kMaxNames;
        code = ::unzGoToNextFile(zip.archive_.get())) {
     if (::unzGetCurrentFileInfo64(zip.archive_.get(), nullptr, member.data(), member.size() - 1, nullptr, 0,
                                   nullptr, 0) != UNZ_OK)
@@ -98,7 +98,7 @@ Status ZipReader::select(const std::string& member) {
                 where());
   const auto stored = static_cast<std::int64_t>(info.compressed_size);
   size_ = static_cast<std::int64_t>(info.uncompressed_size);
-  if (stored < 0 || stored > archive_bytes_ || size_ < 0 || size_ / kMostRatio > stored)
+  if (stored < 0 || stored > archive_bytes_ || size_ < 0 || size_ / kMaxRatio > stored)
     return fail(Errc::bad_input,
                 std::to_string(stored) + " compressed bytes in an archive of " +
                     std::to_string(archive_bytes_) + " cannot hold the " + std::to_string(size_) +
@@ -112,7 +112,7 @@ Status ZipReader::select(const std::string& member) {
 Status ZipReader::read(std::span<char> out) {
   while (!out.empty()) {
     const int count = ::unzReadCurrentFile(archive_.get(), out.data(),
-                                           static_cast<unsigned>(std::min(out.size(), kMostAtOnce)));
+                                           static_cast<unsigned>(std::min(out.size(), kMaxAtOnce)));
     if (count < 0) return fail(Errc::bad_input, "the compressed data is damaged; copy it again", where());
     if (count == 0)
       return fail(Errc::bad_input, "the member is too short; the archive may be truncated", where());
@@ -164,7 +164,7 @@ Status ZipWriter::add(const std::string& member, std::int64_t bytes) {
 
 Status ZipWriter::write(std::string_view bytes) {
   while (!bytes.empty()) {
-    const auto count = static_cast<unsigned>(std::min(bytes.size(), kMostAtOnce));
+    const auto count = static_cast<unsigned>(std::min(bytes.size(), kMaxAtOnce));
     if (::zipWriteInFileInZip(archive_.get(), bytes.data(), count) != ZIP_OK)
       return system_failure(errno, "cannot write", path_);
     bytes.remove_prefix(count);

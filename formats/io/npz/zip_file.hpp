@@ -26,7 +26,7 @@ class ZipReader {
   /// Reads from memory, which must outlive this object.
   static Result<ZipReader> from_memory(std::string_view bytes, std::string name);
 
-  /// Returns the names of the first kMostNames members.
+  /// Returns the names of the first kMaxNames members.
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
   [[nodiscard]] bool has(std::string_view member) const;
 
@@ -41,7 +41,7 @@ class ZipReader {
 
   [[nodiscard]] std::string where() const { return name_ + ":" + member_; }  ///< for messages
 
-  static constexpr std::size_t kMostNames = 64;
+  static constexpr std::size_t kMaxNames = 64;
 
  private:
   static Result<ZipReader> open_stream(std::FILE* file, std::string name);

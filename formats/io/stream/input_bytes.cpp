@@ -110,16 +110,16 @@ Result<std::int64_t> InputBytes::read_some(std::span<char> out) {
   return count;
 }
 
-Result<std::string_view> InputBytes::look(std::size_t most) {
-  while (ahead_.size() < most) {
+Result<std::string_view> InputBytes::look(std::size_t max) {
+  while (ahead_.size() < max) {
     const std::size_t had = ahead_.size();
-    ahead_.resize(most);
+    ahead_.resize(max);
     const Result<std::int64_t> count = read_some(std::span(ahead_).subspan(had));
     ahead_.resize(had + (count ? static_cast<std::size_t>(*count) : 0));
     if (!count) return tl::unexpected(count.error());
     if (*count == 0) break;
   }
-  return std::string_view(ahead_).substr(0, most);
+  return std::string_view(ahead_).substr(0, max);
 }
 
 Result<std::int64_t> InputBytes::read(std::span<char> out) {

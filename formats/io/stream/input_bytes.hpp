@@ -44,9 +44,9 @@ class InputBytes {
   /// Releases ownership of the descriptor; ends reading.
   [[nodiscard]] int release();
 
-  /// Returns the next bytes without consuming them, also from a pipe: `most` bytes, or fewer at the end of
+  /// Returns the next bytes without consuming them, also from a pipe: `max` bytes, or fewer at the end of
   /// the input.
-  Result<std::string_view> look(std::size_t most);
+  Result<std::string_view> look(std::size_t max);
 
   /// Fills `out`; returns fewer bytes only at the end of the input.
   Result<std::int64_t> read(std::span<char> out);

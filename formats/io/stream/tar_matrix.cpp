@@ -34,8 +34,8 @@ tl::unexpected<Error> TarMatrix::refuse(Errc code, const std::string& what) cons
 }
 
 void TarMatrix::note(const std::string& name) {
-  constexpr std::size_t kMostHeld = 4;
-  more_held_ = held_.size() == kMostHeld;
+  constexpr std::size_t kMaxHeld = 4;
+  more_held_ = held_.size() == kMaxHeld;
   if (!more_held_) held_.push_back(quoted(name));
 }
 

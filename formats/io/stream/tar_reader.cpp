@@ -18,7 +18,7 @@ struct Field {
 constexpr Field kName{0, 100}, kSize{124, 12}, kChecksum{148, 8}, kMagic{257, 6}, kPrefix{345, 155};
 constexpr std::size_t kType = 156;
 
-constexpr std::int64_t kMostBytes = std::numeric_limits<std::int64_t>::max() - std::int64_t{kTarBlock};
+constexpr std::int64_t kMaxBytes = std::numeric_limits<std::int64_t>::max() - std::int64_t{kTarBlock};
 constexpr std::int64_t kLongestExtension = 1 << 20;  // maximum bytes of extended names and records
 
 std::string_view field(std::string_view block, Field f) { return block.substr(f.start, f.length); }
@@ -45,7 +45,7 @@ std::optional<std::int64_t> size_of_content(std::string_view bytes) {
   if ((first & 0x40) != 0) return std::nullopt;  // negative
   std::int64_t number = first & 0x3f;
   for (const char c : bytes.substr(1)) {
-    if (number > kMostBytes >> 8) return std::nullopt;
+    if (number > kMaxBytes >> 8) return std::nullopt;
     number = number << 8 | static_cast<unsigned char>(c);
   }
   return number;
@@ -137,7 +137,7 @@ Result<bool> TarReader::read_header(Block& block) {
   if (!has_right_checksum(bytes))
     return bad("the checksum of a header of the tar archive is wrong: it is damaged; copy it again");
   const auto size = size_of_content(field(bytes, kSize));
-  if (!size || *size > kMostBytes) return bad("a header of the tar archive has an invalid size");
+  if (!size || *size > kMaxBytes) return bad("a header of the tar archive has an invalid size");
   left_ = has_content(block[kType]) ? *size : 0;
   padding_ = -left_ & (std::int64_t{kTarBlock} - 1);
   return true;
@@ -172,7 +172,7 @@ Status TarReader::take_records(std::string_view records, Ahead& ahead) const {
     if (key != "size") continue;
     std::int64_t size = -1;
     const auto [last, wrong] = std::from_chars(value.data(), value.data() + value.size(), size);
-    if (wrong != std::errc() || last != value.data() + value.size() || size < 0 || size > kMostBytes)
+    if (wrong != std::errc() || last != value.data() + value.size() || size < 0 || size > kMaxBytes)
       return bad("a record of the tar archive has an invalid size");
     ahead.size = size;
   }

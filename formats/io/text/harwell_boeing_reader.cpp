@@ -48,9 +48,9 @@ std::optional<FieldFormat> parse_format(std::string_view written) {
     return there;
   };
   const auto take_number = [&](std::int64_t& number) {
-    constexpr std::int64_t kMost = 999;  // maximum line width
+    constexpr std::int64_t kMax = 999;  // maximum line width
     const auto [end, error] = std::from_chars(left.data(), left.data() + left.size(), number);
-    if (error != std::errc() || number < -kMost || number > kMost) return false;
+    if (error != std::errc() || number < -kMax || number > kMax) return false;
     left.remove_prefix(static_cast<std::size_t>(end - left.data()));
     return true;
   };
@@ -200,10 +200,10 @@ class HarwellBoeingReader {
     const auto line = next_line("its formats");
     if (!line) return tl::unexpected(line.error());
     std::string_view left = *line;
-    const auto take = [&](std::size_t width, bool wanted, bool whole, FieldFormat& into) -> Status {
+    const auto take = [&](std::size_t width, bool required, bool whole, FieldFormat& into) -> Status {
       const std::string_view text = trimmed(left.substr(0, width));
       left.remove_prefix(std::min(width, left.size()));
-      if (!wanted) return {};
+      if (!required) return {};
       const auto format = parse_format(text);
       if (!format || (whole && format->letter != 'I'))
         return lines_.bad("format " + quoted(text) + "; expected a format such as " +
@@ -238,14 +238,14 @@ class HarwellBoeingReader {
   // Converts 1-based integers of the file. The array grows with the text, because the header may promise any
   // count.
   template <class T>
-  Status read_integers(std::int64_t count, const FieldFormat& format, std::string_view what,
-                       std::int64_t most, Buffer<T>& into) {
+  Status read_integers(std::int64_t count, const FieldFormat& format, std::string_view what, std::int64_t max,
+                       Buffer<T>& into) {
     GrowingArray<T> numbers;
     Status s = each_field(count, format, what, [&](std::string_view field) -> Status {
       std::int64_t number = 0;
-      if (!parse_whole(trimmed(field), number) || number < 1 || number > most)
+      if (!parse_whole(trimmed(field), number) || number < 1 || number > max)
         return lines_.bad(std::string(what) + " is " + quoted(trimmed(field)) +
-                          "; expected an integer from 1 to " + std::to_string(most));
+                          "; expected an integer from 1 to " + std::to_string(max));
       numbers.push_back(static_cast<T>(number - 1));
       return {};
     });

@@ -27,7 +27,7 @@ ShortText shortest_text(auto number) {
 
 // Returns the decimal number with the fewest digits that rounds to the value.
 template <class T>
-double fewest_digits(T value) {
+double shortest_digits(T value) {
   for (int digits = 1;; ++digits) {
     char text[32];
     const auto printed =
@@ -44,7 +44,7 @@ ShortText find_shortest(T value) {
   const float exact = to_float(value);
   const ShortText exact_text = shortest_text(exact);
   if (!std::isfinite(exact)) return exact_text;
-  const ShortText rounded = shortest_text(fewest_digits(value));
+  const ShortText rounded = shortest_text(shortest_digits(value));
   return rounded.length < exact_text.length ? rounded : exact_text;
 }
 

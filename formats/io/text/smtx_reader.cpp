@@ -51,25 +51,24 @@ class SmtxReader {
     return word;
   }
 
-  Status take(std::string_view what, std::int64_t most, std::int64_t& number) {
+  Status take(std::string_view what, std::int64_t max, std::int64_t& number) {
     const auto word = next_word();
     if (!word) return tl::unexpected(word.error());
     if (word->empty())
       return lines_.bad("the file ends before " + std::string(what) + "; the file may be truncated");
     const auto [end, error] = std::from_chars(word->data(), word->data() + word->size(), number);
-    if (error == std::errc() && end == word->data() + word->size() && number >= 0 && number <= most)
-      return {};
+    if (error == std::errc() && end == word->data() + word->size() && number >= 0 && number <= max) return {};
     return lines_.bad(std::string(what) + " is " + quoted(*word) + "; expected a non-negative integer" +
-                      (most < std::int64_t{1} << 60 ? " to " + std::to_string(most) : ""));
+                      (max < std::int64_t{1} << 60 ? " to " + std::to_string(max) : ""));
   }
 
   // The array grows with the text, because the header may promise any count.
   template <class T>
-  Status take_all(std::string_view what, std::int64_t count, std::int64_t most, Buffer<T>& into) {
+  Status take_all(std::string_view what, std::int64_t count, std::int64_t max, Buffer<T>& into) {
     GrowingArray<T> numbers;
     std::int64_t number = 0;
     while (numbers.size() < count) {
-      if (Status s = take(what, most, number); !s) return s;
+      if (Status s = take(what, max, number); !s) return s;
       numbers.push_back(static_cast<T>(number));
     }
     into = std::move(numbers).take();

@@ -57,10 +57,10 @@ class TnsReader {
       return lines_.bad(std::to_string(words.count) + " words; expected row, column, value");
     std::int64_t ids[2] = {};
     for (std::size_t i = 0; i < 2; ++i) {
-      const std::int64_t most = shape_ ? (*shape_)[i] : kLargestId;
-      if (!parse_whole(words.word[i], ids[i]) || ids[i] < 1 || ids[i] > most)
+      const std::int64_t max = shape_ ? (*shape_)[i] : kLargestId;
+      if (!parse_whole(words.word[i], ids[i]) || ids[i] < 1 || ids[i] > max)
         return lines_.bad("index " + quoted(words.word[i]) + " is not an integer from 1 to " +
-                          std::to_string(most) + " (indices count from 1)");
+                          std::to_string(max) + " (indices count from 1)");
     }
     double value = 0;
     if (!parse_real(words.word[2], value))

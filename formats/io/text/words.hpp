@@ -9,11 +9,11 @@ namespace sptile::formats {
 
 inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
-inline constexpr std::size_t kMostWords = 6;
+inline constexpr std::size_t kMaxWords = 6;
 
-/// Words of a line, separated by blanks and tabs. `count` also counts words past kMostWords.
+/// Words of a line, separated by blanks and tabs. `count` also counts words past kMaxWords.
 struct Words {
-  std::array<std::string_view, kMostWords> word;
+  std::array<std::string_view, kMaxWords> word;
   std::size_t count = 0;
 };
 
@@ -24,7 +24,7 @@ inline Words split_words(std::string_view line) {
     if (i == line.size()) return words;
     const std::size_t begin = i;
     while (i < line.size() && !is_blank(line[i])) ++i;
-    if (words.count < kMostWords) words.word[words.count] = line.substr(begin, i - begin);
+    if (words.count < kMaxWords) words.word[words.count] = line.substr(begin, i - begin);
     ++words.count;
   }
 }

@@ -9,7 +9,7 @@ namespace sptile::runtime::cuda {
 
 /// Checks that the ids of a tile ascend, and are in rows inside the matrix and in valid columns.
 struct CheckMeTcfTiles {
-  static constexpr std::uint32_t kMostEntries = 128;
+  static constexpr std::uint32_t kMaxEntries = 128;
 
   TileColumns columns;
   const std::uint8_t* ids;
@@ -18,7 +18,7 @@ struct CheckMeTcfTiles {
 
   SPTILE_HOST_DEVICE bool holds(std::int64_t tile, std::int64_t window) const {
     const std::uint32_t begin = offset[tile], entries = offset[tile + 1] - begin;
-    if (entries > kMostEntries) return false;  // more ids cannot be distinct
+    if (entries > kMaxEntries) return false;  // more ids cannot be distinct
     int previous = -1;
     unsigned used = 0;
     bool good = true;

@@ -115,7 +115,7 @@ struct MathF32 : MmaSums<4> {
     float e[kElements];
   };
 
-  /// Whether tf32 represents all values of type V.
+  /// True if tf32 represents all values of type V.
   template <class V>
   static constexpr bool kExact = !std::is_same_v<V, float>;
 
@@ -260,7 +260,7 @@ __device__ __forceinline__ typename Math::Acc chunk_at(const typename Math::Chun
 /// Warps of a warpgroup; its first warp has a number that is a multiple of four.
 inline constexpr int kWarpgroup = 4;
 
-/// Whether the code is compiled for a device with warpgroup instructions. Kernels that need them are not
+/// True in code for devices with warpgroup instructions. Kernels that need them are not
 /// launched on other devices.
 #if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
 inline constexpr bool kHasWarpgroups = false;

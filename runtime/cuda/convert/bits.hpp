@@ -22,9 +22,9 @@ SPTILE_HOST_DEVICE int count_bits(std::uint64_t x) {
 /// Returns a mask of the bits below a bit.
 SPTILE_HOST_DEVICE std::uint64_t below(int bit) { return (std::uint64_t{1} << bit) - 1; }
 
-/// Returns the number of bits for the numbers 0 to `most`; 0 if `most` is negative.
-inline int bits_for(std::int64_t most) {
-  return most > 0 ? static_cast<int>(std::bit_width(static_cast<std::uint64_t>(most))) : 0;
+/// Returns the number of bits for the numbers 0 to `max`; 0 if `max` is negative.
+inline int bits_for(std::int64_t max) {
+  return max > 0 ? static_cast<int>(std::bit_width(static_cast<std::uint64_t>(max))) : 0;
 }
 
 SPTILE_HOST_DEVICE void atomic_or(std::uint64_t* to, std::uint64_t bits) {

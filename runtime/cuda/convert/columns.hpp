@@ -46,7 +46,7 @@ struct Columns {
 
 /// Totals over all windows.
 struct WindowSizes {
-  std::uint64_t rounds = 0;     ///< of NumberByBits
+  std::uint64_t rounds = 0;     ///< rounds of NumberByBits
   std::uint32_t too_large = 0;  ///< 1 if a window is too large for one block
 };
 
@@ -70,14 +70,14 @@ struct ColumnsRoom {
 template <class Windows>
 struct MeasureWindows {
   NumberByBits<Windows> step;
-  std::int64_t most;  ///< maximum entries that one block may read, over all rounds
+  std::int64_t max;  ///< maximum entries that one block may read, over all rounds
   WindowSizes* sizes;
 
   SPTILE_HOST_DEVICE void operator()(std::int64_t window) const {
     step.find_range(window);
     const std::int64_t rounds = step.rounds(window);
     atomic_add(&sizes->rounds, static_cast<std::uint64_t>(rounds));
-    if (rounds * (step.end(window) - step.begin(window)) > most) atomic_or(&sizes->too_large, 1);
+    if (rounds * (step.end(window) - step.begin(window)) > max) atomic_or(&sizes->too_large, 1);
   }
 };
 
@@ -92,10 +92,10 @@ void number_by_bits(Run& run, const NumberByBits<Windows>& step, std::int64_t wi
 /// Computes the cost of number_by_bits and the column ranges. Synchronizes.
 template <class Run, class Windows>
 WindowSizes measure_windows(Run& run, const NumberByBits<Windows>& step, std::int64_t windows,
-                            std::int64_t most, WindowSizes* room) {
+                            std::int64_t max, WindowSizes* room) {
   WindowSizes sizes;
   run.clear(room, sizeof *room);
-  run.each(windows, MeasureWindows<Windows>{step, most, room});
+  run.each(windows, MeasureWindows<Windows>{step, max, room});
   run.fetch(&sizes, room, 1);
   return sizes;
 }
@@ -104,15 +104,15 @@ WindowSizes measure_windows(Run& run, const NumberByBits<Windows>& step, std::in
 template <class Run, class Windows>
 Result<Columns<Windows>> find_columns(Run& run, const DeviceCsr& csr, const Windows& of_row,
                                       std::int64_t windows, std::int64_t entries, ColumnsRoom& room) {
-  // kRoundEntries: cost of a round, in entries of the alternative methods. kMostEntries of a window take one
+  // kRoundEntries: cost of a round, in entries of the alternative methods. kMaxEntries of a window take one
   // block a millisecond. Windows of more than 2^kRankBits rows are too high to search every row. Below
   // kFewEntries, searching is faster than measuring.
-  constexpr std::int64_t kRoundEntries = 64, kMostEntries = 1 << 20, kRankBits = 4, kFewEntries = 1 << 17;
+  constexpr std::int64_t kRoundEntries = 64, kMaxEntries = 1 << 20, kRankBits = 4, kFewEntries = 1 << 17;
   const NumberByBits<Windows> bits{csr.row_ptr, csr.col_idx,   csr.rows, of_row,
                                    room.ranges, room.place_of, room.ids, room.first};
   const bool low = of_row.row_bits() <= kRankBits, few = low && entries <= kFewEntries;
   const WindowSizes sizes =
-      few ? WindowSizes{} : measure_windows(run, bits, windows, kMostEntries, room.sizes);
+      few ? WindowSizes{} : measure_windows(run, bits, windows, kMaxEntries, room.sizes);
   const bool sparse = static_cast<std::int64_t>(sizes.rounds) * kRoundEntries > entries;
   Status status;
   if (few || (sparse && low))

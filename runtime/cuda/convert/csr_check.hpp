@@ -150,10 +150,10 @@ template <class Run>
 Status broken_column(Run& run, const CsrSource& from, std::int64_t i, bool ordered) {
   const std::int64_t row = fetch_row(run, from, i), first = fetch_id(run, from.row_ptr, row),
                      column = fetch_id(run, from.col_idx, i),
-                     least = ordered && i > first ? fetch_id(run, from.col_idx, i - 1) + 1 : 0;
+                     min = ordered && i > first ? fetch_id(run, from.col_idx, i - 1) + 1 : 0;
   if (Status s = run.status(); !s) return s;
   return fail(Errc::bad_input, "csr: col_idx[" + std::to_string(i) + "] = " + std::to_string(column) +
-                                   ", expected " + std::to_string(least) + " to " +
+                                   ", expected " + std::to_string(min) + " to " +
                                    std::to_string(from.cols - 1) + " (row " + std::to_string(row) +
                                    (ordered ? "; columns of a row ascend)" : ")"));
 }

@@ -12,7 +12,7 @@
 namespace sptile::runtime::cuda {
 
 /// Maximum number of entries, limited by 32-bit positions.
-inline constexpr std::int64_t kMostEntries = std::numeric_limits<std::uint32_t>::max();
+inline constexpr std::int64_t kMaxEntries = std::numeric_limits<std::uint32_t>::max();
 
 /// Checks the entries of a COO matrix, and copies their columns if `columns` is not null.
 struct CheckEntries {
@@ -103,7 +103,7 @@ inline Status check_entries(const DeviceEntries& e, Disorder disorder) {
         name + ": " + std::to_string(e.rows) + " rows, " + std::to_string(e.cols) + " columns, " +
             std::to_string(e.nnz) +
             " entries; expected 0 to 2147483647 rows and columns and a non-negative number of entries");
-  if (e.nnz > kMostEntries)
+  if (e.nnz > kMaxEntries)
     return fail(Errc::unsupported, name + ": a matrix on a device has at most 4294967295 entries, not " +
                                        std::to_string(e.nnz) + "; convert on the CPU");
   for (const DType type : {e.row_type, e.col_type})

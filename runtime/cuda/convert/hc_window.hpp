@@ -193,7 +193,7 @@ Result<std::vector<std::uint64_t>> fetch_sums(Run& run, const SpreadSums& sums) 
   return fetched;
 }
 
-/// Resolves a selector that settles, from the gains of the matrix.
+/// Applies formats::settled to a selector, with the gains of the matrix.
 template <class Run>
 Result<formats::HcSelector> settled_on(Run& run, const DeviceCsr& csr, const HcWindows& windows,
                                        const formats::HcSelector& selector, const SpreadSums& sums) {

@@ -108,7 +108,7 @@ inline Result<BatchLayout> arrange_parts(std::span<const DeviceEntries> parts, A
     members.push_back({parts[i].rows, parts[i].cols, parts[i].nnz, parts[i].value_dtype});
   }
   auto layout = arrange(members, arrangement);
-  if (layout && layout->whole.nnz > kMostEntries)
+  if (layout && layout->whole.nnz > kMaxEntries)
     return fail(Errc::unsupported, "the batch has " + std::to_string(layout->whole.nnz) +
                                        " entries; a matrix on a device has at most 4294967295");
   return layout;

@@ -89,10 +89,10 @@ struct RowRule {
   }
 };
 
-/// Candidate rules; kMost is their number for tau_nnz = kLargestTauNnz.
+/// Candidate rules; kMax is their number for tau_nnz = kLargestTauNnz.
 struct RowRules {
-  static constexpr int kMost = formats::rule_count(formats::kLargestTauNnz);
-  RowRule rules[kMost];
+  static constexpr int kMax = formats::rule_count(formats::kLargestTauNnz);
+  RowRule rules[kMax];
   int count = 0;
   std::int64_t rows = 0, chunks = 0;
 
@@ -229,8 +229,8 @@ struct RsSumsRoom {
 
   void place(Arena& arena, std::int64_t rows, std::int64_t chunks) {
     arena.take(short_rows, std::int64_t{SpreadSums::kCopies} * (formats::kLargestTauNnz + 1));
-    arena.take(tried, std::int64_t{SpreadSums::kCopies} * TryRules::kSums * RowRules::kMost);
-    arena.take(maps, RowRules::kMost * (chunks + 1));
+    arena.take(tried, std::int64_t{SpreadSums::kCopies} * TryRules::kSums * RowRules::kMax);
+    arena.take(maps, RowRules::kMax * (chunks + 1));
     arena.take(windows, rows + 1);
     arena.take(residual, rows + 1);
     arena.take(first_row, rows);

@@ -12,7 +12,7 @@ namespace sptile::runtime::cuda {
 SPTILE_HOST_DEVICE std::int64_t tall_place(std::int64_t sorted, std::int64_t groups) {
   std::int64_t place = 0;
   for (int bit = 0; (groups - 1) >> bit != 0; ++bit) {
-    // Integers that agree with `sorted` below this bit, and have a 0 where it has a 1, precede it.
+    // Integers that agree with `sorted` below this bit, and have a 0 for its 1, precede it.
     const std::int64_t low = sorted & ((std::int64_t{1} << bit) - 1);
     if ((sorted >> bit & 1) != 0) place += (groups - 1 - low) / (std::int64_t{2} << bit) + 1;
   }

@@ -9,7 +9,7 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-constexpr int kLeastCapability = 80;
+constexpr int kMinCapability = 80;
 
 std::string dotted(int capability) {
   return std::to_string(capability / 10) + "." + std::to_string(capability % 10);
@@ -80,10 +80,10 @@ Result<DeviceInfo> find_device(int ordinal) {
     return fail(Errc::device, "no CUDA device " + std::to_string(ordinal) + "; devices are 0 to " +
                                   std::to_string(count - 1));
   DeviceInfo info = info_of(ordinal);
-  if (info.capability < kLeastCapability)
+  if (info.capability < kMinCapability)
     return fail(Errc::device, "CUDA device " + std::to_string(ordinal) + " (" + info.name +
                                   ") has compute capability " + dotted(info.capability) + "; sptile needs " +
-                                  dotted(kLeastCapability) + " or newer");
+                                  dotted(kMinCapability) + " or newer");
   return info;
 }
 

@@ -7,7 +7,7 @@ namespace sptile::runtime::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr std::int64_t kMostBlocks = 1 << 16;
+constexpr std::int64_t kMaxBlocks = 1 << 16;
 
 template <class T>
 struct Gather {
@@ -34,7 +34,7 @@ __global__ void move_kernel(T* to, const T* __restrict__ from, const std::int64_
 template <template <class> class Way, class T>
 cudaError_t launch(void* to, const void* from, const std::int64_t* position, std::int64_t count,
                    cudaStream_t stream) {
-  const auto blocks = static_cast<unsigned>(std::min((count + kThreads - 1) / kThreads, kMostBlocks));
+  const auto blocks = static_cast<unsigned>(std::min((count + kThreads - 1) / kThreads, kMaxBlocks));
   move_kernel<Way, T>
       <<<blocks, kThreads, 0, stream>>>(static_cast<T*>(to), static_cast<const T*>(from), position, count);
   return cudaGetLastError();

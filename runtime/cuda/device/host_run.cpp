@@ -47,7 +47,7 @@ Result<DeviceOperands> copy_to_device(const Plan& plan, const Operands& host) {
   return copied;
 }
 
-/// Copies results back. Bytes between their rows are unchanged, because they were copied to the device too.
+/// Copies results back. Padding between rows is unchanged, because it was copied to the device too.
 Status fetch_results(const Plan& plan, const Operands& host, const DeviceOperands& copied) {
   for (std::size_t i = 0; i < plan.op->operands.size(); ++i) {
     const OperandSpec& spec = plan.op->operands[i];

@@ -15,7 +15,7 @@ struct SmallPool {
   static constexpr std::uint64_t kKept = std::uint64_t{64} << 20;
 
   cudaMemPool_t pool = nullptr;
-  cudaStream_t stream = nullptr;  ///< for memory of no other stream; idle
+  cudaStream_t stream = nullptr;  ///< idle stream for allocations that any stream may use
 };
 
 /// Returns the pool of the current device, created at the first call and never destroyed. Null if the device

@@ -15,7 +15,7 @@ inline bool whole_pieces(const void* data, std::int64_t stride, std::int64_t n, 
          stride * element_bytes % piece == 0 && n * element_bytes % piece == 0;
 }
 
-/// Works like the above for an operand and all of its heads.
+/// Returns whether the rows of all heads of an operand can be accessed in vectors of `piece` bytes.
 inline bool whole_pieces(const Operand& operand, std::int64_t n, std::int64_t element_bytes,
                          std::int64_t piece = 16) {
   return whole_pieces(operand.data, operand.ld, n, element_bytes, piece) &&

@@ -1,4 +1,4 @@
-// The families of kernels for CUDA, whose rows the table of kernels has.
+// Families of CUDA kernels, whose rows form the kernel table.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@ namespace sptile::runtime::cuda {
 
 using Family = std::span<const Kernel> (*)();
 
-/// Of one format the best kernel comes last.
+/// Returns all families; the best kernel of a format is last.
 std::span<const Family> families();
 
 }  // namespace sptile::runtime::cuda

@@ -1,4 +1,4 @@
-// What the rows of papers' kernels for SpMM have in common: nothing chooses them but their names.
+// Common properties of the paper kernels for SpMM: they run only by name.
 #pragma once
 
 #include <string_view>

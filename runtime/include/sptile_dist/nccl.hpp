@@ -28,10 +28,10 @@ namespace sptile {
 inline namespace v1 {
 namespace dist {
 
-/// An exchange over NCCL (grouped ncclSend and ncclRecv), from the CUDA device that is the current one when
-/// it is made. Small messages in host memory go through `group` (an MpiExchange, or what else gathers bytes
-/// of all), which is borrowed. Nothing blocks for longer than `seconds`: when a process has ended, or does
-/// not come, the communicator is aborted, and SPTILE_STATUS_IO is thrown here and by all later calls.
+/// An exchange over NCCL (grouped ncclSend and ncclRecv) from the CUDA device that is current at
+/// construction. Small messages in host memory go through `group` (an MpiExchange, or another group with
+/// all_gather), which is borrowed. No call blocks for longer than `seconds`: if a process has exited or does
+/// not answer, the communicator is aborted, and SPTILE_STATUS_IO is thrown here and by all later calls.
 template <Group G>
 class NcclExchange {
  public:

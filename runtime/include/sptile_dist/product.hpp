@@ -127,8 +127,9 @@ class Product {
     memory_->end(stream);
   }
 
-  /// Waits for the last run. In device memory: in place of cudaStreamSynchronize, which waits for ever where
-  /// another process has ended; this throws SPTILE_STATUS_IO when the time of the exchange is over.
+  /// Waits for the last run. In device memory, use it instead of cudaStreamSynchronize, which would wait
+  /// forever for a process that has exited; this throws SPTILE_STATUS_IO after the time limit of the
+  /// exchange.
   void wait() { memory_->wait(exchange_); }
 
  private:
@@ -241,8 +242,8 @@ class Product {
           multiply(whole, b, c, 0, nullptr);
           memory_->end(nullptr);
         });
-      } catch (const std::bad_alloc&) {  // there is no room for it
-      } catch (const Exception& e) {     // nor on the device
+      } catch (const std::bad_alloc&) {  // out of host memory
+      } catch (const Exception& e) {     // out of device memory
         if (e.status() != SPTILE_STATUS_DEVICE) throw;
       }
     });

@@ -27,9 +27,8 @@ inline std::string path_of_part(const std::string& folder, std::int64_t rank) {
 /// Contains the rows of all parts in the order of the entire matrix, with the value type of the parts.
 class WholeMatrix {
  public:
-  /// Reads the parts of a folder; that of this process is `own`, which is not opened again. Proves first that
-  /// all are of one partition, that each is at its place, and that each row has one owner:
-  /// SPTILE_STATUS_BAD_INPUT names the file, or the row, that breaks this.
+  /// Reads the parts in a folder except `own`, the part of this process. Checks that all are of one partition
+  /// and in order, and that each row has one owner; otherwise SPTILE_STATUS_BAD_INPUT names the file or row.
   WholeMatrix(const std::string& folder, const Part& own) {
     std::vector<Part> others;
     std::vector<Piece> pieces;

@@ -18,12 +18,12 @@ import numpy as np
 from . import _library as c
 from .errors import ArgumentTypeError, DeviceError, UnsupportedError, UsageError
 
-DTYPE_NAMES = {c.F16: "float16", c.BF16: "bfloat16", c.F32: "float32", c.F64: "float64"}
+DTYPE_NAMES = {c.DTYPE_F16: "float16", c.DTYPE_BF16: "bfloat16", c.DTYPE_F32: "float32", c.DTYPE_F64: "float64"}
 DTYPE_CODES = {name: code for code, name in DTYPE_NAMES.items()}
-ITEMSIZE = {c.F16: 2, c.BF16: 2, c.F32: 4, c.F64: 8, c.I32: 4, c.I64: 8}
-_SPELLINGS = {**DTYPE_CODES, "f16": c.F16, "bf16": c.BF16, "f32": c.F32, "f64": c.F64}
-_INDEX_CODES = {"int32": c.I32, "int64": c.I64}
-DEVICE_NAMES = {c.CPU: "cpu", c.CUDA: "cuda"}
+ITEMSIZE = {c.DTYPE_F16: 2, c.DTYPE_BF16: 2, c.DTYPE_F32: 4, c.DTYPE_F64: 8, c.DTYPE_I32: 4, c.DTYPE_I64: 8}
+_SPELLINGS = {**DTYPE_CODES, "f16": c.DTYPE_F16, "bf16": c.DTYPE_BF16, "f32": c.DTYPE_F32, "f64": c.DTYPE_F64}
+_INDEX_CODES = {"int32": c.DTYPE_I32, "int64": c.DTYPE_I64}
+DEVICE_NAMES = {c.DEVICE_CPU: "cpu", c.DEVICE_CUDA: "cuda"}
 
 
 def dtype_code(dtype: Any, what: str = "dtype") -> int:
@@ -40,7 +40,7 @@ def dtype_code(dtype: Any, what: str = "dtype") -> int:
 
 def numpy_dtype(code: int) -> np.dtype[Any]:
     """NumPy's type of a dense type; bfloat16 needs ml_dtypes."""
-    if code != c.BF16:
+    if code != c.DTYPE_BF16:
         return np.dtype(DTYPE_NAMES[code])
     try:
         import ml_dtypes  # type: ignore[import-untyped, import-not-found, unused-ignore]
@@ -51,7 +51,7 @@ def numpy_dtype(code: int) -> np.dtype[Any]:
 
 
 def device_name(device: int, ordinal: int) -> str:
-    return "cpu" if device == c.CPU else f"cuda:{ordinal}"
+    return "cpu" if device == c.DEVICE_CPU else f"cuda:{ordinal}"
 
 
 class View(NamedTuple):
@@ -161,12 +161,12 @@ def _numpy_view(array: np.ndarray[Any, Any]) -> View:
     code, name = _element(array.dtype)
     return View(
         array,
-        array.ctypes.data if code is None or code == c.BF16 else array.__array_interface__["data"][0],
+        array.ctypes.data if code is None or code == c.DTYPE_BF16 else array.__array_interface__["data"][0],
         array.shape,
         _elements(array.strides, array.itemsize or 1),
         code,
         name,
-        c.CPU,
+        c.DEVICE_CPU,
         0,
         bool(array.flags.writeable),
         NUMPY,
@@ -230,7 +230,7 @@ def _cupy_view(array: Any) -> View:
         array.shape,
         _elements(array.strides, array.itemsize or 1),
         *_element(array.dtype),
-        c.CUDA,
+        c.DEVICE_CUDA,
         int(array.data.device_id),
         True,
         CUPY,
@@ -351,7 +351,7 @@ def _torch_view(tensor: Any, name: str) -> View:
         tuple(tensor.shape),
         tuple(tensor.stride()),
         *_element(tensor.dtype),
-        c.CPU if on_cpu else c.CUDA,
+        c.DEVICE_CPU if on_cpu else c.DEVICE_CUDA,
         tensor.device.index or 0,
         True,
         TORCH_CPU if on_cpu else TORCH_CUDA,
@@ -445,7 +445,7 @@ def _interface_view(array: Any, name: str) -> View:
         shape,
         elements,
         *_element(dtype),
-        c.CUDA,
+        c.DEVICE_CUDA,
         ordinal,
         not read_only,
         FOREIGN_CUDA,

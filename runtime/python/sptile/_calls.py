@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from ctypes import byref, c_int, c_void_p
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from . import _library as c
 from ._arrays import ITEMSIZE, address, export
 from .errors import ArgumentTypeError, UsageError
-
-if TYPE_CHECKING:
-    from ._plan import Plan
-    from .bundle import MatrixHandle
 
 # sptile_run with untyped pointers. A small product takes less time than the conversion of typed arguments.
 run = c.lib["sptile_run"]
@@ -29,31 +25,112 @@ run_prepared.restype = c_int
 _ndarray, _empty = np.ndarray, np.empty
 
 
-class PlanHandle(c_void_p):
-    """Owns an sptile_plan, and keeps the matrix whose arrays it may borrow. Every run holds a reference, so
-    that closing a plan in one thread does not destroy it while another thread runs it."""
+class _Release:
+    """Destroys handles of the library: at once, or later while `postponed` returns True."""
 
-    matrix: MatrixHandle
+    def __init__(self) -> None:
+        self.postponed: Callable[[], bool] = lambda: False
+        self._pending: list[tuple[Callable[[Any], None], int]] = []
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        raise TypeError("cannot copy or pickle the handle of a Plan; copy the Plan")
+    def __call__(self, destroy: Callable[[Any], None], address: int) -> None:
+        self._pending.append((destroy, address))
+        while self._pending and not self.postponed():
+            function, handle = self._pending.pop()
+            function(handle)
 
-    def __del__(self, destroy: Any = c.lib.sptile_plan_destroy) -> None:
-        destroy(self)
+    def stop(self) -> None:
+        """Leaves the remaining handles to the end of the process, for frameworks that cannot be called any more."""
+        self.postponed = lambda: True
+
+
+release = _Release()
+
+
+class Owner(c_void_p):
+    """Owns a handle of the library."""
+
+    _destroy: Callable[[Any], None]
+
+    def __del__(self, release: _Release = release) -> None:
+        if self.value is not None:
+            release(self._destroy, self.value)
 
 
 class Call:
-    """Prepared operands of one run with n columns. Threads that run a plan concurrently have separate ones."""
+    """Operands of one run with n columns. Threads that run a plan concurrently have separate ones."""
 
-    __slots__ = ("dense", "first", "operands", "reference", "second")
+    __slots__ = ("attributes", "dense", "first", "operands", "reference", "second", "values")
 
     def __init__(self, count: int = 2, n: int = 0) -> None:
         self.operands = c.Operands()
         self.operands.n = n
+        self.values = self.operands.values
+        self.attributes: dict[str, float] = {}
         self.reference = byref(self.operands)
         dense = self.operands.dense
         self.dense = [dense[i] for i in range(count)]
         self.first, self.second = self.dense[:2]
+
+
+Address = tuple[int, int, int]
+"""Address of a dense operand, elements between its rows, and elements between its heads."""
+
+
+class PlanHandle(Owner):
+    """Owns an sptile_plan, and keeps the matrix whose arrays it may borrow. Every run holds a reference, so
+    that closing a plan in one thread does not destroy it while another thread runs it."""
+
+    _destroy = c.lib.sptile_plan_destroy
+
+    def __init__(self, matrix: Any, operation: str, options: c.PlanOptions) -> None:
+        super().__init__()
+        self.matrix, self.info = matrix, c.PlanInfo()
+        c.check(c.lib.sptile_plan_create(matrix, operation.encode(), byref(options), byref(self)))
+        c.check(c.lib.sptile_plan_describe(self, byref(self.info)))
+        self._calls: list[Call] = []
+
+    @property
+    def format(self) -> str:
+        return str(self.info.format.decode())
+
+    @property
+    def kernel(self) -> str:
+        return str(self.info.kernel.decode())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError("cannot copy or pickle the handle of a Plan; copy the Plan")
+
+    def run(
+        self,
+        dense: Iterable[Address | None],
+        values: int | None = None,
+        values_batch: int = 0,
+        *,
+        n: int = 0,
+        alpha: float = 1.0,
+        beta: float = 0.0,
+        stream: int | None = None,
+        workspace: Any = None,
+        **attributes: float,
+    ) -> None:
+        """Runs the plan with the operands of its operation. 0 columns are those of the plan; `workspace` is a reference
+        to a struct; `attributes` are those of runs."""
+        try:
+            call = self._calls.pop()
+        except IndexError:
+            call = Call(c.MAX_OPERANDS)
+        for slot, operand in zip(call.dense, dense, strict=False):
+            slot.data, slot.ld, slot.batch = operand or (None, 0, 0)
+        operands = call.operands
+        operands.n, call.values.data, call.values.batch = n, values, values_batch
+        operands.alpha, operands.beta = alpha, beta
+        if attributes != call.attributes:
+            c.set_attributes(operands, attributes)
+            call.attributes = attributes
+        status = run(self, call.reference, stream, workspace)
+        self._calls.append(call)
+        if status:
+            c.check(status)
 
 
 class Width:
@@ -184,9 +261,9 @@ class Recent:
         C = self.vector(B)
         return self.matrix(B) if C is None else C
 
-    def remember(self, plan: Plan, rank: int) -> None:
-        """Stores the plan that multiplied operands with one or two dimensions."""
+    def remember(self, multiply: Callable[..., Any], rank: int) -> None:
+        """Stores the function of a plan that multiplied operands with one or two dimensions."""
         if rank == 1:
-            self.vector = plan._multiply
+            self.vector = multiply
         else:
-            self.matrix = plan._multiply
+            self.matrix = multiply

@@ -8,20 +8,17 @@ added up; what that changes is undone here, in double for repeated entries.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from . import _arrays
-from . import _library as c
 from ._arrays import View
 from ._operations import OPERATIONS, Operand
 from ._order import Order
 from ._places import Placed, check_overlaps, place_of, rank_of, torn_result
+from ._sorted_plan import SortedPlan, check_numbers
 from .errors import UsageError
-
-if TYPE_CHECKING:
-    from ._plan import Plan
 
 Finish = Callable[[Any], Any]
 """A list of the plan -> that of the given entries."""
@@ -30,7 +27,7 @@ Finish = Callable[[Any], Any]
 class _Run:
     """Operands of one run. `finish`: what becomes of its lists, by operand; `numbers`: its scalars."""
 
-    def __init__(self, plan: Plan, order: Order, operands: list[Any], numbers: dict[str, Any]) -> None:
+    def __init__(self, plan: SortedPlan, order: Order, operands: list[Any], numbers: dict[str, Any]) -> None:
         self.plan, self.order = plan, order
         self.specs = OPERATIONS[plan.op]
         self.given = operands
@@ -120,14 +117,14 @@ class _Run:
         return found[0] if len(found) == 1 else tuple(found)
 
 
-def run_as_given(plan: Plan, order: Order, given: tuple[Any, ...], **numbers: Any) -> Any:
+def run_as_given(plan: SortedPlan, order: Order, given: tuple[Any, ...], **numbers: Any) -> Any:
     """Runs a plan with lists in the order of the given entries. Errors as Plan.run."""
     specs = OPERATIONS[plan.op]
     if len(given) > len(specs):
         return plan._run_sorted(given, **numbers)  # which refuses it
     operands = [*given, *[None] * (len(specs) - len(given))]
     run = _Run(plan, order, operands, numbers)
-    plan._set_numbers(c.Operands(), numbers["alpha"], numbers["beta"], numbers.get("slope", 0.0))
+    check_numbers(alpha=numbers["alpha"], beta=numbers["beta"], slope=numbers.get("slope", 0.0))
     lists = [i for i, spec in enumerate(specs) if spec.extent == "entries"]
     if any(specs[i].result and operands[i] is not None for i in lists):
         _check_results(run)

@@ -13,9 +13,8 @@ from . import _arrays
 from ._calls import Recent
 from ._options import PlanSettings
 from ._plan import Plan
-from .bundle import Bundle, CsrMemory
+from .bundle import Bundle, CsrMemory, fitting
 from .errors import UsageError
-from .products import fitting
 
 _MADE = threading.Lock()  # held while something of an operator is made that is kept
 _FOR_ANY_FORMAT = ("threads", "nonfinite", "transpose")
@@ -121,7 +120,7 @@ class _Side(Recent):
             return self._complex(B, result, out)
         plan = self.sides.of(result, self.transposed).plan_for(B)
         C = plan(B.astype(result, copy=False), out)
-        self.remember(plan, B.ndim)
+        self.remember(plan._multiply, B.ndim)
         return C
 
     def _result_type(self, dtype: Any) -> Any:

@@ -16,18 +16,19 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from . import _library as c
 from ._arrays import dtype_code, stream_handle
-from ._operations import OPERATIONS
+from ._operations import OPERATIONS, PLAN_ATTRIBUTES
 from .errors import ArgumentTypeError, UsageError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-PRECISIONS = {"fp32": c.FP32, "tf32": c.TF32, "fp16": c.FP16, "bf16": c.PRECISION_BF16, "fp64": c.FP64}
-CHOICES = {"predicted": c.CHOICE_PREDICTED, "measured": c.CHOICE_MEASURED}
-NONFINITE = {"fast": c.NONFINITE_FAST, "strict": c.NONFINITE_STRICT}
-ORDERS = {"packed": c.ORDER_PACKED, "csr": c.ORDER_CSR}
-ACTIVATIONS: dict[str | None, int] = {None: c.ACTIVATION_NONE, "relu": c.RELU}
-SCORES = {"dot": c.SCORE_DOT, "cosine": c.SCORE_COSINE, "additive": c.SCORE_ADDITIVE}
+CHOICES: dict[str, dict[str | None, int]] = {
+    name: {None if text == "none" else text: code for code, text in enumerate(one["choices"]) if text != "default"}
+    for name, one in PLAN_ATTRIBUTES.items()
+    if "choices" in one
+}
+"""Names that attributes of plans accept, and their codes."""
+PRECISIONS, ORDERS = CHOICES["precision"], CHOICES["order"]
 LARGEST_N = 2**31
 
 
@@ -57,27 +58,12 @@ class PlanSettings(TypedDict, total=False):
 
 
 DEFAULTS: dict[str, Any] = {
-    "op": "spmm",
-    "format": "auto",
-    "kernel": None,
-    "dtype": None,
-    "result": None,
-    "device": None,
-    "threads": 0,
-    "precision": None,
-    "choice": "predicted",
-    "nonfinite": "fast",
-    "transpose": False,
-    "order": "csr",
-    "replan": False,
-    "m": 0,
-    "heads": 1,
-    "activation": None,
-    "score": "dot",
-    "transposed_weights": False,
-    "stream": None,
-    "refreshable": False,
-}
+    "op": "spmm", "format": "auto", "kernel": None, "dtype": None, "result": None, "device": None, "threads": 0,
+    "transpose": False, "order": "csr",
+}  # fmt: skip
+for _name, _row in PLAN_ATTRIBUTES.items():
+    DEFAULTS.setdefault(_name, None if _row["default"] in ("default", "none") else _row["default"])
+DEFAULTS.update(stream=None, refreshable=False)
 
 OPTIONS_TEXT: dict[str, str] = {
     "op": """str
@@ -100,8 +86,6 @@ Maximum number of CPU threads of a run. 0 uses ``SPTILE_THREADS`` if set, otherw
     "precision": """str or None
 Lowest acceptable precision of products: "fp32", "tf32", "fp16", "bf16" or "fp64". None uses the kernel's
 default, which `Plan.precision` reports.""",
-    "choice": """str
-"predicted" selects the format by a cost model, "measured" by timing candidates.""",
     "nonfinite": """str
 "strict" also confines NaN and infinity in B to the rows that reference them on CUDA devices. "fast" does not.""",
     "transpose": """bool
@@ -109,23 +93,30 @@ Use the transpose of the matrix.""",
     "order": """str
 Order of arrays with one value per nonzero. "csr" is the order of the nonzeros in A (see `Bundle.of`), "packed" the
 storage order of the format, which is faster.""",
-    "replan": """bool
-Ignore plans stored in the bundle.""",
-    "m": """int
-Columns of the second dense operand of attention and update operations. 0 uses `n`.""",
-    "heads": """int
-Number of attention heads.""",
-    "activation": """str or None
-"relu", or None for no activation, in "spmm_update".""",
-    "score": """str
-Attention score: "dot", "cosine" or "additive".""",
-    "transposed_weights": """bool
-Weights of "spmm_update" are stored as [m, n] instead of [n, m].""",
     "stream": """stream or None
 CUDA stream for conversions of arrays in device memory: an int (`cudaStream_t`), or a stream of CuPy or torch.""",
     "refreshable": """bool
 Give the formats separate values, which `Plan.refresh` requires.""",
 }
+
+_KINDS = {"flag": "bool", "integer": "int", "real": "float", "choice": "str"}
+
+
+def _attribute_text(row: dict[str, Any]) -> str:
+    """Describes an attribute of the library: type, purpose, choices and operations."""
+
+    def listed(names: list[str]) -> str:
+        return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+    names = ["None" if name is None else f'"{name}"' for name in CHOICES.get(row["name"], ())]
+    operations = [f'"{name}"' for name in row.get("operations", "").split()]
+    kind = _KINDS[row["kind"]] + (" or None" if "None" in names else "")
+    choices = f": {listed(names)}" if names else ""
+    return f"{kind}\n{row['summary']}{choices}." + (f"\nOnly for {listed(operations)}." if operations else "")
+
+
+for _name, _row in PLAN_ATTRIBUTES.items():
+    OPTIONS_TEXT.setdefault(_name, _attribute_text(_row))
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -170,7 +161,7 @@ def takes_plan_options(*without: str) -> Callable[[Function], Function]:
 
 def _annotation(name: str) -> str:
     """The annotation as it is written in `PlanSettings`."""
-    annotation = PlanSettings.__annotations__[name]
+    annotation = PlanSettings.__annotations__.get(name, Any)
     return str(getattr(annotation, "__forward_arg__", annotation))
 
 
@@ -183,8 +174,8 @@ def _with_options(doc: str, names: list[str]) -> str:
     return doc.replace("**options\n    Options of a plan.", "\n".join(lines), 1)
 
 
-def name_of(code: int, table: dict[str, int]) -> str:
-    return next((name for name, value in table.items() if value == code), "default")
+def name_of(code: int, table: dict[str | None, int]) -> str:
+    return next((str(name) for name, value in table.items() if value == code), "default")
 
 
 def named(value: Any, table: dict[Any, int], what: str) -> int:
@@ -221,13 +212,23 @@ def device_of(device: Any) -> tuple[int, int]:
     """Returns device and ordinal of "cpu", "cuda", "cuda:1" or a torch.device."""
     kind, _, ordinal = str(device).partition(":")
     if kind == "cpu" and ordinal in ("", "0"):
-        return c.CPU, 0
+        return c.DEVICE_CPU, 0
     if kind == "cuda" and (ordinal == "" or (ordinal.isascii() and ordinal.isdigit() and len(ordinal) < 5)):
-        return c.CUDA, int(ordinal or 0)
+        return c.DEVICE_CUDA, int(ordinal or 0)
     raise UsageError(f"device must be 'cpu', 'cuda' or 'cuda:N', got {device!r}")
 
 
-def plan_options(n: int, **given: Unpack[PlanSettings]) -> tuple[bytes, c.PlanOptions]:
+def attribute_value(name: str, value: Any) -> float:
+    """Returns an attribute of a plan as a number."""
+    row = PLAN_ATTRIBUTES[name]
+    if name in CHOICES:
+        return 0 if value is None and row["default"] == "default" else named(value, CHOICES[name], name)
+    if row["kind"] == "integer":
+        return integer(value, name, row["min"], row["max"])
+    return float(value) if row["kind"] == "real" else int(bool(value))
+
+
+def plan_options(n: int, **given: Unpack[PlanSettings]) -> tuple[str, c.PlanOptions]:
     """Returns operation and options of a plan. UsageError names an invalid option."""
     o = {**DEFAULTS, **given}
     op = o["op"]
@@ -237,24 +238,13 @@ def plan_options(n: int, **given: Unpack[PlanSettings]) -> tuple[bytes, c.PlanOp
         n=integer(n, "n", 1, LARGEST_N),
         format=text(o["format"], "format"),
         kernel=text(o["kernel"], "kernel"),
-        dense=c.F32 if o["dtype"] is None else dtype_code(o["dtype"]),
-        result=c.NONE if o["result"] is None else dtype_code(o["result"], "result"),
+        dense=c.DTYPE_F32 if o["dtype"] is None else dtype_code(o["dtype"]),
+        result=c.DTYPE_NONE if o["result"] is None else dtype_code(o["result"], "result"),
         device=kind,
         ordinal=ordinal,
         threads=integer(o["threads"], "threads", 0, 1 << 20),
         transpose=int(bool(o["transpose"])),
         stream=None if o["stream"] is None else stream_handle(o["stream"]),
     )
-    options.set_attributes(
-        precision=c.PRECISION_DEFAULT if o["precision"] is None else named(o["precision"], PRECISIONS, "precision"),
-        choice=named(o["choice"], CHOICES, "choice"),
-        nonfinite=named(o["nonfinite"], NONFINITE, "nonfinite"),
-        order=named(o["order"], ORDERS, "order"),
-        replan=int(bool(o["replan"])),
-        m=integer(o["m"], "m", 0, LARGEST_N),
-        heads=integer(o["heads"], "heads", 1, 65535),
-        activation=named(o["activation"], ACTIVATIONS, "activation"),
-        score=named(o["score"], SCORES, "score"),
-        transposed_weights=int(bool(o["transposed_weights"])),
-    )
-    return op.encode(), options
+    c.set_attributes(options, {name: attribute_value(name, o[name]) for name in PLAN_ATTRIBUTES})
+    return op, options

@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import copy as copying
 from ctypes import byref
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from . import _arrays, _calls
+from . import _arrays
 from . import _library as c
-from ._arrays import NO_FAST_PATH, View
-from ._calls import Call, PackedProducts, PlanHandle
+from ._given import run_as_given
+from ._matrix import MatrixHandle
 from ._operations import OPERATIONS, Operand
-from ._options import DEFAULTS, ORDERS, PRECISIONS, PlanSettings, name_of, named, plan_options
-from ._places import Placed, check_overlaps, place_of, torn_result
-from .errors import ArgumentTypeError, InternalError, UsageError
-
-if TYPE_CHECKING:
-    from .bundle import MatrixHandle
+from ._options import ORDERS, PlanSettings, named
+from ._sorted_plan import SortedPlan
+from .errors import ArgumentTypeError, UsageError
 
 # Defaults of `Plan.__call__`, which it recognizes by identity.
 _ONE, _ZERO = 1.0, 0.0
 
 
-class Plan:
+class Plan(SortedPlan):
     """A planned operation with one matrix, from `Bundle.plan` or `sptile.plan`.
 
     A plan is immutable except for `refresh`. Any number of threads may run it concurrently, each with separate
@@ -84,45 +81,6 @@ class Plan:
         plan._set(matrix, n, settings)
         return plan
 
-    def _set(self, matrix: MatrixHandle, n: int, settings: PlanSettings) -> None:
-        handle = PlanHandle()
-        handle.matrix = matrix
-        operation, options = plan_options(n, **settings)
-        c.check(c.lib.sptile_plan_create(matrix, operation, byref(options), byref(handle)))
-        self._settings = settings
-        chosen = {**DEFAULTS, **settings}
-        info = c.PlanInfo()
-        c.check(c.lib.sptile_plan_describe(handle, byref(info)))
-        self.op: str = info.operation.decode()
-        self.format: str = info.format.decode()
-        self.kernel: str = info.kernel.decode()
-        self.shape: tuple[int, int] = (info.rows, info.cols)
-        self.nnz: int = info.entries
-        self.n: int = info.n
-        self.m: int = int(chosen["m"]) or info.n
-        self.heads: int = int(chosen["heads"])
-        self.least_n: int = info.least_n
-        self.workspace_bytes: int = info.workspace_bytes
-        self.dtype: str = _arrays.DTYPE_NAMES[info.dense]
-        self.result_dtype: str = _arrays.DTYPE_NAMES[info.result]
-        self.values_dtype: str | None = _arrays.DTYPE_NAMES.get(info.values)
-        self.precision: str = name_of(info.precision, PRECISIONS)
-        self.device: str = _arrays.device_name(info.device, info.ordinal)
-        self.order: str = name_of(info.order, ORDERS)
-        self.stored: bool = bool(info.stored)
-        self.transposed: bool = bool(options.transpose)
-        self._transposed_weights = bool(chosen["transposed_weights"])
-        self._dense, self._result, self._values = int(info.dense), int(info.result), int(info.values)
-        self._kind, self._ordinal = int(info.device), int(info.ordinal)
-        self._packed = PackedProducts(handle, self._dense, self._result)
-        self._multiply = self._packed.multiply
-        # `__call__` compares operands with this fast path of the framework of the last run.
-        self._fast: tuple[Any, ...] = (None, *NO_FAST_PATH)
-
-    @property
-    def _handle(self) -> PlanHandle | None:
-        return self._packed.handle
-
     def close(self) -> None:
         """Frees the plan after runs in other threads have finished.
 
@@ -161,12 +119,6 @@ class Plan:
             f"<sptile.Plan {self.op} {self.shape[0]}x{self.shape[1]} n={self.n} {self.dtype} "
             f"{self.kernel} {self.precision} on {self.device}>"
         )
-
-    def _open_handle(self) -> PlanHandle:
-        handle = self._handle
-        if handle is None:
-            raise UsageError("the plan is closed")
-        return handle
 
     # ---- SpMM ----
 
@@ -238,7 +190,7 @@ class Plan:
                     C = framework.empty(width.result, self._result, self._ordinal)
                 if type(C) is array and C.shape == width.result and C.dtype is c_dtype:
                     pointers = pair(B, C, self._ordinal)
-                    if pointers is not None and (stream is None or self._kind == c.CUDA):
+                    if pointers is not None and (stream is None or self._kind == c.DEVICE_CUDA):
                         chosen: int | None = None
                         if stream is not None:
                             chosen = _arrays.stream_handle(stream)
@@ -393,8 +345,6 @@ class Plan:
             self._refuse_lists(matrix.source.unordered, given, numbers.get("values"))
         if self.order == "packed" or matrix.order is None:
             return self._run_sorted(given, **numbers)
-        from ._given import run_as_given
-
         numbers.setdefault("scaled", False)
         return run_as_given(self, matrix.order, given, **numbers)
 
@@ -407,232 +357,6 @@ class Plan:
                 raise UsageError(f"{self.op}: {_no_order(kind)}")
         if values is not None and self.format == "csr":
             raise UsageError(f"{self.op}: {_no_order(kind)}")
-
-    def _run_sorted(
-        self,
-        given: tuple[Any, ...],
-        *,
-        alpha: float,
-        beta: float,
-        scaled: bool = False,
-        slope: float = 0.2,
-        values: Any = None,
-        stream: Any = None,
-        workspace: Any = None,
-    ) -> Any:
-        handle = self._open_handle()
-        specs = OPERATIONS[self.op]
-        if len(given) > len(specs):
-            names = ", ".join(spec.name for spec in specs)
-            raise ArgumentTypeError(f"{self.op} takes {len(specs)} operands ({names}), got {len(given)}")
-        given = given + (None,) * (len(specs) - len(given))
-        views = [None if a is None else self._view(a, spec) for a, spec in zip(given, specs, strict=True)]
-        first = next((v for v in views if v is not None), None)
-        if first is None:
-            raise UsageError(f"{self.op}: {specs[0].name} is missing")
-        vectors = self.op == "spmm" and self.heads == 1 and len(first.shape) == 1
-        n = self._columns(views, specs, vectors)
-        handle_of_stream = self._stream(stream, first, [v for v in views if v is not None])
-
-        placed: list[Placed] = []  # copies and new results live until the run is enqueued
-        call = Call(len(specs))
-        for spec, view, operand in zip(specs, views, call.dense, strict=True):
-            if view is None:
-                if spec.optional:
-                    continue
-                if not spec.result:
-                    raise UsageError(f"{self.op}: {spec.name} is missing")
-                made = first.framework.empty(
-                    self._shape(spec, n, vectors), self._dtype_of(spec), self._ordinal
-                )
-                view = self._view(made, spec)
-            one = self._place(view, spec, n, vectors, stream)
-            placed.append(one)
-            operand.data, operand.ld, operand.batch = one.view.pointer, one.place.ld, one.place.batch
-        results = [one.view.owner for one in placed if one.spec.result]
-        check_overlaps(placed)
-        if n == 0 and self.op != "spmm":
-            wide = self._with_a_column(given, specs, placed)
-            self._run_sorted(
-                wide, alpha=alpha, beta=beta, scaled=scaled, slope=slope, values=values, stream=stream,
-                workspace=workspace,
-            )  # fmt: skip
-        elif n > 0 and any(one.place.extent for one in placed if one.spec.result):
-            operands = call.operands
-            operands.n = n
-            self._set_numbers(operands, alpha, beta, slope, scaled)
-            kept = self._set_values(operands, values)
-            room = self._workspace(workspace)
-            c.check(_calls.run(handle, call.reference, handle_of_stream, None if room is None else byref(room)))
-            del kept
-            if self.op == "spmm" and self.heads == 1:
-                self._remember(*placed)
-        return results[0] if len(results) == 1 else tuple(results)
-
-    def _with_a_column(
-        self, given: tuple[Any, ...], specs: tuple[Operand, ...], placed: list[Placed]
-    ) -> tuple[Any, ...]:
-        """Operands without columns with one of zeros instead, whose products are 0; the others as they are."""
-        found = {one.spec.name: one.view for one in placed}
-        wide: list[Any] = []
-        for array, spec in zip(given, specs, strict=True):
-            view = found.get(spec.name)
-            if view is None or 0 not in self._shape(spec, 0, False):
-                wide.append(array if view is None else view.owner)
-                continue
-            column = view.framework.empty(self._shape(spec, 1, False), self._dtype_of(spec), self._ordinal)
-            column[...] = 0
-            wide.append(column)
-        return tuple(wide)
-
-    def _remember(self, operand: Placed, result: Placed) -> None:
-        """Prepares `__call__` for more operands of this framework and shape."""
-        framework, shape = operand.view.framework, operand.view.shape
-        if framework is not self._fast[0]:
-            self._fast = (framework, *framework.fast_path(self._dense, self._result))
-        if framework is _arrays.NUMPY:
-            _, _, *dtypes, _, _ = self._fast
-            self._packed.set_dtypes(*dtypes)
-        self._packed.add(shape, result.view.shape)
-
-    @staticmethod
-    def _set_numbers(
-        operands: c.Operands, alpha: float, beta: float, slope: float, scaled: bool = False
-    ) -> None:
-        try:
-            operands.alpha, operands.beta = alpha, beta
-            operands.set_attributes(slope=slope, scaled=int(bool(scaled)))
-        except (TypeError, ValueError):
-            raise ArgumentTypeError(
-                f"alpha, beta and slope must be numbers, got {alpha!r}, {beta!r} and {slope!r}"
-            ) from None
-
-    def _dtype_of(self, spec: Operand) -> int:
-        if spec.element == "statistic":
-            return c.F64 if self._dense == c.F64 else c.F32
-        return self._result if spec.result and spec.element == "usual" else self._dense
-
-    def _view(self, array: Any, spec: Operand) -> View:
-        """Where an operand lies, on the device and of the type of the plan."""
-        view = _arrays.view(array, spec.name)
-        if (view.device, view.ordinal) != (self._kind, self._ordinal):
-            raise UsageError(f"{spec.name} must be on {self.device}, the device of the plan, got {view.device_name}")
-        wanted = self._dtype_of(spec)
-        if view.dtype != wanted:
-            raise UsageError(f"{spec.name} must be {_arrays.DTYPE_NAMES[wanted]}, got {view.dtype_name}")
-        if spec.result and not view.writable:
-            raise UsageError(f"{spec.name} is read-only; pass a writable array")
-        if spec.result and not view.aligned:
-            raise UsageError(f"{spec.name} is not aligned to the size of its elements")
-        return view
-
-    def _columns(self, views: list[View | None], specs: tuple[Operand, ...], vectors: bool) -> int:
-        """Columns of this run: those of the first operand that has n of them."""
-        if vectors:
-            return 1
-        for view, spec in zip(views, specs, strict=True):
-            if view is not None and spec.width == "n" and spec.extent in ("rows", "cols") and view.shape:
-                n = view.shape[-1]
-                if n > self.n:
-                    raise UsageError(f"{spec.name} has {n} columns, but the plan supports 1 to {self.n}")
-                return n
-        return self.n
-
-    def _shape(self, spec: Operand, n: int, vectors: bool) -> tuple[int, ...]:
-        """What the shape of an operand must be."""
-        rows = {"rows": self.shape[0], "cols": self.shape[1], "entries": self.nnz, "inner": n, "one": 1}
-        width = {"n": n, "m": self.m, "one": 1, "two": 2}[spec.width]
-        shape: tuple[int, ...] = (rows[spec.extent], width)
-        if spec.extent == "inner" and self._transposed_weights:
-            shape = shape[::-1]
-        elif spec.extent == "entries":
-            shape = shape[:1]
-        elif spec.extent == "one":
-            shape = (width,)
-        elif vectors:
-            shape = shape[:1]
-        return shape if spec.shared or self.heads == 1 else (self.heads, *shape)
-
-    def _place(self, view: View, spec: Operand, n: int, vectors: bool, stream: Any) -> Placed:
-        """Where an operand stands, or a copy of it where its rows are torn."""
-        wanted = self._shape(spec, n, vectors)
-        if view.shape != wanted:
-            raise UsageError(f"{self.op}: {spec.name} must have shape {wanted}, got {view.shape}")
-        place = place_of(view, spec, self.heads, vectors)
-        if place is None:
-            view = self._copy(view, spec, stream)
-            place = place_of(view, spec, self.heads, vectors)
-        if place is None:
-            raise InternalError(f"a copy of {spec.name} has strides {view.strides}")
-        return Placed(spec, view, place)
-
-    def _copy(self, view: View, spec: Operand, stream: Any) -> View:
-        if spec.result:
-            raise torn_result(view, spec)
-        if stream is not None:
-            raise UsageError(
-                f"{spec.name} must be row-major when a stream is given, because a copy would use another stream"
-            )
-        return _arrays.view(view.framework.contiguous(view.owner), spec.name)
-
-    def _stream(self, stream: Any, first: View, views: list[View]) -> int | None:
-        """The stream of a run. Operands that name another one are waited for."""
-        if self._kind == c.CPU:
-            if stream is not None:
-                raise UsageError("stream requires a plan for a CUDA device")
-            return None
-        if stream is not None:
-            chosen = _arrays.stream_handle(stream)
-        else:
-            current = first.framework.stream(self._ordinal)
-            chosen = current if current is not None else (first.stream or 0)
-        for other in {v.stream for v in views if v.stream is not None and v.stream != chosen}:
-            _arrays.wait_for(other)
-        return chosen
-
-    def _set_values(self, operands: c.Operands, values: Any) -> Any:
-        """Puts values of a run into its operands; returns who keeps them."""
-        if values is None:
-            return None
-        view = _arrays.view(values, "values")
-        shape = (self.nnz,) if len(view.shape) == 1 or self.heads == 1 else (self.heads, self.nnz)
-        if view.shape != shape or (view.device, view.ordinal) != (self._kind, self._ordinal):
-            raise UsageError(
-                f"values must have shape {shape} on {self.device}, got {view.shape} on {view.device_name}"
-            )
-        self._check_values_type(view)
-        batch = 0
-        if view.strides is None or not view.aligned or (self.nnz > 1 and view.strides[-1] != 1):
-            raise UsageError("values must be contiguous")
-        if len(shape) == 2:
-            batch = view.strides[0]
-            if batch < 0:
-                raise UsageError("values must not have a negative stride between heads")
-        operands.values.data, operands.values.batch = view.pointer, batch
-        return view.owner
-
-    def _check_values_type(self, view: View) -> None:
-        if view.dtype != self._values:
-            raise UsageError(
-                f"values must be {_arrays.DTYPE_NAMES[self._values]}, got {view.dtype_name}"
-                if self._values != c.NONE
-                else "the matrix is a pattern, which has no values to replace"
-            )
-
-    def _workspace(self, workspace: Any) -> c.Workspace | None:
-        if workspace is None:
-            return None
-        view = _arrays.view(workspace, "workspace")
-        if (view.device, view.ordinal) != (self._kind, self._ordinal) or not view.writable:
-            raise UsageError(
-                f"workspace must be writable memory on {self.device}, got memory on {view.device_name}"
-            )
-        if view.strides is None or view.strides != _arrays._packed(view.shape):
-            raise UsageError("workspace must be contiguous")
-        count = 1
-        for extent in view.shape:
-            count *= extent
-        return c.Workspace(view.pointer, count * view.itemsize)
 
     # ---- New values ----
 
@@ -673,14 +397,14 @@ class Plan:
         count = self.nnz if in_order == c.ORDER_PACKED else matrix.source_count
         if view.shape != (count,):
             raise UsageError(f"values must have shape {(count,)}, one value per nonzero, got {view.shape}")
-        if view.device == c.CUDA and (self._kind, self._ordinal) != (view.device, view.ordinal):
+        if view.device == c.DEVICE_CUDA and (self._kind, self._ordinal) != (view.device, view.ordinal):
             raise UsageError(f"values must be in host memory or on {self.device}, got {view.device_name}")
         self._check_values_type(view)
         doubles = None
         if in_order == c.ORDER_CSR and matrix.source.unordered:
             raise UsageError(f"refresh: {_no_order(matrix.source.unordered)}")
         if in_order == c.ORDER_CSR and matrix.order is not None and matrix.source.device == "cpu":
-            if view.device == c.CUDA and stream is not None:
+            if view.device == c.DEVICE_CUDA and stream is not None:
                 raise UsageError(
                     "stream requires nonzeros in CSR order; sort A first, or pass values in host memory"
                 )
@@ -693,7 +417,7 @@ class Plan:
             count = self.nnz
         if view.strides is None or not view.aligned or (count > 1 and view.strides[0] != 1):
             view = self._copy(view, Operand("values", "entries"), stream)
-        on_stream = self._stream(stream, view, [view]) if view.device == c.CUDA else None
+        on_stream = self._stream(stream, view, [view]) if view.device == c.DEVICE_CUDA else None
         fresh = c.Values(data=view.pointer, count=count, value_dtype=view.dtype)
         if in_order == c.ORDER_PACKED:
             fresh.order = handle.value

@@ -1,7 +1,4 @@
-"""Finds and loads libsptile-tools, which converts, and mirrors tools/capi/sptile_tools.h.
-
-It is loaded when something of it is called first: programs that only multiply need none of it.
-"""
+"""Finds and loads libsptile-tools, which converts matrices. It is loaded by its first call: products do not need it."""
 
 from __future__ import annotations
 
@@ -11,119 +8,23 @@ import itertools
 import threading
 import weakref
 from collections.abc import Callable, Iterator
-from ctypes import CFUNCTYPE, POINTER, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint64, c_void_p
+from ctypes import POINTER, c_int32, c_void_p
 from typing import Any
 
 from . import _library as c
+from ._core_tools import *  # noqa: F403
+from ._core_tools import SIGNATURES, Loss, Options, Progress, Quality, Report
 from .errors import error_of
 
 _NAME = "libsptile-tools.so.0"
 ABI_VERSION = 1
-
-# sptile_tools_transpose
-TRANSPOSE_NEVER, TRANSPOSE_ALWAYS, TRANSPOSE_IF_SYMMETRIC = 0, 1, 2
-# sptile_tools_base
-BASE_AUTO, BASE_0, BASE_1 = 0, 1, 2
-
-HEIGHTS = 5
-
-Progress = CFUNCTYPE(c_int, c_void_p, c_char_p, c_int64, c_int64)
-
-
-class Options(c._Sized):
-    _fields_ = [
-        ("size", c_size_t),
-        ("progress", Progress),
-        ("user", c_void_p),
-        ("threads", c_int32),
-        ("dtype", c_int32),
-        ("real_part", c_int32),
-        ("window_rows", c_int32),
-        ("seed", c_uint64),
-        ("method", c_char_p),
-        ("preset", c_char_p),
-        ("settings", c_char_p),
-        ("formats", c_char_p),
-        ("transpose", c_int32),
-        ("refreshable", c_int32),
-        ("overwrite", c_int32),
-        ("strict", c_int32),
-        ("kind", c_char_p),
-        ("base", c_int32),
-        ("separator", c_int32),
-        ("columns", c_char_p),
-    ]
-
-
-class Report(c._Sized):
-    _fields_ = [
-        ("size", c_size_t),
-        ("rows", c_int64),
-        ("cols", c_int64),
-        ("nnz", c_int64),
-        ("duplicates", c_int64),
-        ("overflowed", c_int64),
-        ("file_bytes", c_uint64),
-        ("seconds", c_double),
-        ("symmetric", c_int32),
-        ("reordered", c_int32),
-        ("underflowed", c_int64),
-        ("inexact", c_int64),
-    ]
-
-
-class Loss(c._Sized):
-    _fields_ = [
-        ("size", c_size_t),
-        ("overflowed", c_int64),
-        ("underflowed", c_int64),
-        ("inexact", c_int64),
-    ]
-
-
-class Windows(ctypes.Structure):
-    _fields_ = [
-        ("window_rows", c_int64),
-        ("distinct_columns", c_int64),
-        ("tc_blocks", c_int64),
-        ("mean_nnz_tc", c_double),
-        ("nnz1_ratio", c_double),
-    ]
-
-
-class Quality(c._Sized):
-    _fields_ = [
-        ("size", c_size_t),
-        ("windows", Windows * HEIGHTS),
-        ("jaccard_cost", c_double),
-        ("working_set_columns", c_double),
-        ("bandwidth", c_int64),
-    ]
-
-
-_SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
-    "sptile_tools_abi_version": (c_int, []),
-    "sptile_tools_version": (c_char_p, []),
-    "sptile_tools_last_error": (c_char_p, []),
-    "sptile_tools_read": (c_int, [c_char_p, POINTER(Options), POINTER(c_void_p)]),
-    "sptile_tools_note": (c_char_p, [c_void_p, c_int64, POINTER(c_int32)]),
-    "sptile_tools_copy": (c_int, [POINTER(c.Arrays), POINTER(Options), POINTER(c_void_p)]),
-    "sptile_tools_arrays": (c_int, [c_void_p, POINTER(c.Arrays)]),
-    "sptile_tools_losses": (c_int, [c_void_p, POINTER(Loss)]),
-    "sptile_tools_matrix_destroy": (None, [c_void_p]),
-    "sptile_tools_convert": (c_int, [c_void_p, c_char_p, c_int, POINTER(Options), POINTER(Report)]),
-    "sptile_tools_reorder": (
-        c_int,
-        [c_void_p, POINTER(Options), POINTER(c_int32), POINTER(Quality), POINTER(Quality)],
-    ),
-}
 
 
 @functools.cache
 def library() -> ctypes.CDLL:
     """The library; ImportError says where it was looked for."""
     found = c.load(_NAME, "SPTILE_TOOLS_LIBRARY")
-    c.declare(found, _SIGNATURES)
+    c.declare(found, SIGNATURES)
     version = found.sptile_tools_abi_version()
     if version != ABI_VERSION:
         raise ImportError(f"{found._name} has interface version {version}, this package needs {ABI_VERSION}")
@@ -136,7 +37,7 @@ Call = Callable[[], int]
 def _outcome(call: Call) -> tuple[int, str]:
     """Status and message, which is that of the thread."""
     status = call()
-    return status, "" if status == c.OK else library().sptile_tools_last_error().decode("utf-8", "replace")
+    return status, "" if status == c.STATUS_OK else library().sptile_tools_last_error().decode("utf-8", "replace")
 
 
 def _until_interrupted(options: Options, call: Call) -> tuple[int, str]:
@@ -175,7 +76,7 @@ def run(options: Options, call: Call) -> None:
     library()  # ImportError comes from here
     main = threading.current_thread() is threading.main_thread()
     status, message = _until_interrupted(options, call) if main else _outcome(call)
-    if status != c.OK:
+    if status != c.STATUS_OK:
         raise error_of(status, message)
 
 
@@ -204,7 +105,7 @@ class Matrix:
         """Borrowed: row pointers int64, columns int32."""
         described = c.Arrays()
         status, message = _outcome(lambda: library().sptile_tools_arrays(self.handle, ctypes.byref(described)))
-        if status != c.OK:
+        if status != c.STATUS_OK:
             raise error_of(status, message)
         return described
 
@@ -212,7 +113,7 @@ class Matrix:
         """Values that the type of the matrix cannot hold."""
         loss = Loss()
         status, message = _outcome(lambda: library().sptile_tools_losses(self.handle, ctypes.byref(loss)))
-        if status != c.OK:
+        if status != c.STATUS_OK:
             raise error_of(status, message)
         return loss
 

@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _library as c
+from ._matrix import MatrixHandle
 from ._order import Order, joined
-from .bundle import Bundle, CsrMemory, MatrixHandle, csr_memory
+from .bundle import Bundle, CsrMemory, csr_memory
 from .errors import ArgumentTypeError, Error, UsageError
 
 
@@ -47,7 +48,7 @@ class Batch(Bundle):
         shapes = [(one.arrays.rows, one.arrays.cols) for one in memories]
         rows, cols = np.cumsum([(0, 0), *shapes], axis=0, dtype=np.int64).T.copy()
         batch.row_offsets = rows
-        batch.col_offsets = cols if arrangement == c.BLOCK_DIAGONAL else None
+        batch.col_offsets = cols if arrangement == c.ARRANGEMENT_BLOCK_DIAGONAL else None
         return batch
 
 
@@ -85,7 +86,7 @@ def block_diag(matrices: Iterable[Any], *, copy: bool = False) -> Batch:
     >>> np.split(C, batch.row_offsets[1:-1])
     [array([1., 1.]), array([2., 2.])]
     """
-    return Batch._arrange(_memories(matrices, copy), c.BLOCK_DIAGONAL)
+    return Batch._arrange(_memories(matrices, copy), c.ARRANGEMENT_BLOCK_DIAGONAL)
 
 
 def vstack(matrices: Iterable[Any], *, copy: bool = False) -> Batch:
@@ -116,7 +117,7 @@ def vstack(matrices: Iterable[Any], *, copy: bool = False) -> Batch:
     >>> sptile.vstack([A, 2 * A]) @ np.ones(2)
     array([1., 1., 2., 2.])
     """
-    return Batch._arrange(_memories(matrices, copy), c.STACKED)
+    return Batch._arrange(_memories(matrices, copy), c.ARRANGEMENT_STACKED)
 
 
 class _Members(NamedTuple):
@@ -124,6 +125,7 @@ class _Members(NamedTuple):
 
     memories: list[CsrMemory]
     arrangement: int
+    is_file: bool = False
 
     @property
     def name(self) -> str:
@@ -151,8 +153,8 @@ class _Members(NamedTuple):
     def make(self, options: c.MatrixOptions, handle: MatrixHandle) -> None:
         parts = (c.Arrays * len(self.memories))(*[one.arrays for one in self.memories])
         for part in parts:
-            if part.device == c.CUDA:
-                part.disorder = c.SUM
+            if part.device == c.DEVICE_CUDA:
+                part.disorder = c.DISORDER_SUM
         c.check(
             c.lib.sptile_matrix_create_batch(
                 parts, len(parts), self.arrangement, byref(options), self._stream(), byref(handle)

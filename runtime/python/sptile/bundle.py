@@ -7,18 +7,19 @@ import ctypes
 import os
 import sys
 import warnings
-from ctypes import byref, c_char_p, c_int, c_void_p
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from ctypes import byref, c_char_p, c_int
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from . import _arrays
 from . import _library as c
 from ._arrays import View
+from ._calls import Recent
 from ._memory import tocsr
 from ._options import PRECISIONS, PlanSettings, name_of, plan_options, takes_plan_options, text
-from ._order import DeviceOrder, Order, sorted_entries
-from ._calls import Recent
+from ._matrix import MatrixHandle, Source, describe, describe_into, made, memory_view, raw_view, shared
+from ._order import Order, sorted_entries
 from ._plan import Plan
 from .errors import ArgumentTypeError, BadInputError, InternalError, UnsupportedError, UsageError
 
@@ -26,159 +27,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _LARGEST_ID = 2**31 - 1
-
-
-class MatrixHandle(c_void_p):
-    """Owns an sptile_matrix, and keeps what it borrows. A copy is another matrix with the same values."""
-
-    source: Source
-    refreshable: bool
-    value_dtype: int
-    content: int
-    """Of a file: `sptile_matrix_info.content`."""
-    source_count: int
-    """Entries as they were given, which is how many new values there are."""
-    order: Order | None = None
-    """Of the given entries, where it is not that of the CSR arrays."""
-    refreshed: tuple[str, int] | None = None
-    """Format and type of the values of the plan that last brought new ones."""
-    given_values: Any = None
-    """The last of them, in the order of the given entries, where these are repeated; False: not known."""
-
-    def __del__(self, destroy: Any = c.lib.sptile_matrix_destroy) -> None:
-        destroy(self)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        if self.source.device != "cpu":
-            raise TypeError(
-                f"cannot copy or pickle a Bundle or Plan on {self.source.device}; copy the matrix to host memory, or "
-                "open it from a file"
-            )
-        return _made, (self.source, self.refreshable, self._fresh(), self.content)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> MatrixHandle:
-        if isinstance(self.source, (_File, MemoryFile)):  # which never change
-            twin = shared(self, self.refreshable)
-            _give_values(twin, self._fresh())
-            return twin
-        return _made(*copying.deepcopy(self.__reduce__()[1], memo))
-
-    def _fresh(self) -> _Fresh | None:
-        """The values of the last refresh, read from a product with ones."""
-        return None if self.refreshed is None else _fresh_values(self, *self.refreshed)
-
-    def given_doubles(self) -> Any:
-        """Values of the given entries, some of which are repeated, in double."""
-        if self.given_values is False and self.source.device == "cpu":
-            raise UsageError(
-                "the values of duplicates are unknown after refresh with order='packed'; refresh with order='csr'"
-            )
-        known = self.given_values is not None and self.given_values is not False
-        return self.given_values if known else self.source.given_doubles()
-
-    def columns(self) -> Any:
-        """Column of each entry of the CSR arrays."""
-        if self.source.device != "cpu":
-            raise UnsupportedError(
-                "transpose=True does not support duplicates in device memory; call A.sum_duplicates() first"
-            )
-        arrays = c.Arrays()
-        c.check(c.lib.sptile_matrix_arrays(self, byref(arrays)))
-        return _memory_view(self, arrays, arrays.col, arrays.nnz, arrays.col_dtype)
-
-
-class _Fresh(NamedTuple):
-    """New values: `packed` in the order of the CSR arrays; the rest as MatrixHandle has it."""
-
-    packed: Any
-    refreshed: tuple[str, int]
-    given_values: Any
-
-
-def _fresh_values(handle: MatrixHandle, format: str, dtype: int) -> _Fresh:
-    """Reads the values of a format: they are its SDDMM with ones, scaled."""
-    settings: PlanSettings = {"op": "sddmm", "format": format, "dtype": _arrays.DTYPE_NAMES[dtype]}
-    try:
-        plan = Plan._create(handle, 1, settings)
-    except UnsupportedError as error:
-        raise TypeError(
-            f"cannot copy or pickle a refreshed Bundle or Plan, because its values cannot be read: {error}"
-        ) from None
-    one, typestr = _ONES[dtype]
-    counts = (*plan.shape, plan.nnz)
-    arrays = [np.full(count, one, typestr) for count in counts]
-    operands = c.Operands()
-    operands.set_attributes(scaled=1)
-    for operand, array, count in zip(operands.dense, arrays, counts, strict=False):
-        operand.data = _arrays.list_address(array, dtype, count, "ones")
-    c.check(c.lib.sptile_run(plan._open_handle(), byref(operands), None, None))
-    return _Fresh(arrays[-1], (format, dtype), handle.given_values)
-
-
-_ONES: dict[int, tuple[float, str]] = {
-    c.F16: (1.0, "<f2"),
-    c.BF16: (0x3F80, "<u2"),
-    c.F32: (1.0, "<f4"),
-    c.F64: (1.0, "<f8"),
-}
-"""The number 1 of each type, and how NumPy stores it."""
-
-
-def _made(
-    source: Source, refreshable: bool, fresh: _Fresh | None = None, content: int = 0
-) -> MatrixHandle:
-    """A new matrix. content: what a file must still have; 0: anything."""
-    handle = MatrixHandle()
-    source.make(c.MatrixOptions(refreshable=int(refreshable)), handle)
-    _describe_into(handle, source, refreshable)
-    if content != 0 and handle.content != content:
-        raise BadInputError(f"{source.name}: the file changed after its Bundle was pickled; open it again")
-    _give_values(handle, fresh)
-    return handle
-
-
-def shared(handle: MatrixHandle, refreshable: bool) -> MatrixHandle:
-    """Another matrix of the same data, without values of a refresh."""
-    other = MatrixHandle()
-    options = c.MatrixOptions(refreshable=int(refreshable))
-    c.check(c.lib.sptile_matrix_share(handle, byref(options), byref(other)))
-    _describe_into(other, handle.source, refreshable)
-    return other
-
-
-def _describe_into(handle: MatrixHandle, source: Source, refreshable: bool) -> None:
-    info = _describe(handle)
-    handle.source, handle.refreshable = source, refreshable
-    handle.value_dtype, handle.content = int(info.value_dtype), int(info.content)
-    handle.order = source.order if source.device == "cpu" else _device_order(handle)
-    handle.source_count = int(info.nnz) if source.given is None else source.given
-
-
-def _device_order(handle: MatrixHandle) -> Order | None:
-    given = c.Given()
-    c.check(c.lib.sptile_matrix_given(handle, byref(given)))
-    if not given.position:
-        return None
-    position, first = given.position, given.first
-    count, ordinal, entries = int(given.count), int(given.ordinal), int(_describe(handle).nnz)
-
-    def fetch() -> tuple[Any, Any]:
-        return (
-            _arrays.fetch_list(position, count, ordinal),
-            _arrays.fetch_list(first, entries + 1, ordinal) if first else None,
-        )
-
-    return DeviceOrder(count, fetch, bool(first))
-
-
-def _give_values(handle: MatrixHandle, fresh: _Fresh | None) -> None:
-    if fresh is None:
-        return
-    packed, dtype = fresh.packed, fresh.refreshed[1]
-    address = _arrays.list_address(packed, dtype, len(packed), "the new values")
-    values = c.Values(data=address, count=len(packed), value_dtype=dtype)
-    c.check(c.lib.sptile_matrix_refresh(handle, byref(values), None))
-    handle.refreshed, handle.given_values = fresh.refreshed, fresh.given_values
 
 
 class CsrArrays(NamedTuple):
@@ -241,39 +89,11 @@ class Prediction(NamedTuple):
     chosen: bool
 
 
-class Source(Protocol):
-    """Where a matrix comes from."""
-
-    @property
-    def name(self) -> str:
-        """For messages."""
-
-    @property
-    def device(self) -> str: ...
-
-    @property
-    def given(self) -> int | None:
-        """Entries as they were given; None: those that the matrix has."""
-
-    @property
-    def order(self) -> Order | None:
-        """Of entries in host memory, where it is not that of the CSR arrays."""
-
-    @property
-    def unordered(self) -> str:
-        """Why lists of entries have no order; "" where they have one."""
-
-    def given_doubles(self) -> Any:
-        """Values of the given entries in double, where some are repeated."""
-
-    def make(self, options: c.MatrixOptions, handle: MatrixHandle) -> None:
-        """Makes the library's matrix; what it borrows is kept by the handle."""
-
-
 class _InOrder:
     """Of a file: its entries are sorted, each is there once. They have the order of a matrix that was converted."""
 
     device = "cpu"
+    is_file = False
     order: Order | None = None
     unordered = ""
     doubles: Any = None
@@ -291,6 +111,8 @@ class _InOrder:
 
 class _File(_InOrder):
     """A file. It is opened once: all matrices of a bundle share what was opened. A pickle has its absolute path."""
+
+    is_file = True
 
     def __init__(self, path: bytes, copy: bool, matrix: bytes | None = None, part: Any = None) -> None:
         self.path, self.copy, self.matrix = _absolute(path), copy, matrix
@@ -328,6 +150,7 @@ class MemoryFile(_InOrder):
     """A bundle file in memory, without a name: `fd` is closed with the last bundle of it."""
 
     name = "in memory"
+    is_file = True
 
     def __init__(self) -> None:
         self.fd = os.memfd_create("sptile")
@@ -366,6 +189,7 @@ class CsrMemory(NamedTuple):
     order: Order | None = None
     unordered: str = ""
     values: Any = None
+    is_file: bool = False
 
     @property
     def given(self) -> int:
@@ -385,7 +209,7 @@ class CsrMemory(NamedTuple):
         arrays = self.arrays
         if not arrays.values:
             return np.ones(self.given)
-        values = _raw_view(self.kept, arrays.values, arrays.nnz, arrays.value_dtype)
+        values = raw_view(self.kept, arrays.values, arrays.nnz, arrays.value_dtype)
         values = _doubles(values)
         return values if self.order is None else values[self.order.place]
 
@@ -394,12 +218,12 @@ class CsrMemory(NamedTuple):
 
     def __reduce__(self) -> tuple[Any, ...]:
         a, kept = self.arrays, self.kept
-        if a.device != c.CPU:
+        if a.device != c.DEVICE_CPU:
             raise TypeError("cannot copy or pickle a Bundle of a matrix in device memory")
         parts = (
-            _raw_view(kept, a.row, a.rows + 1, c.I64).copy(),
-            _raw_view(kept, a.col, a.nnz, c.I32).copy(),
-            _raw_view(kept, a.values, a.nnz, a.value_dtype).copy() if a.values else None,
+            raw_view(kept, a.row, a.rows + 1, c.DTYPE_I64).copy(),
+            raw_view(kept, a.col, a.nnz, c.DTYPE_I32).copy(),
+            raw_view(kept, a.values, a.nnz, a.value_dtype).copy() if a.values else None,
         )
         given = None if self.values is None else self.values.copy()
         return _csr_memory, (a.rows, a.cols, *parts, a.value_dtype, self.name, self.order, self.unordered, given)
@@ -421,11 +245,11 @@ def _csr_memory(
         rows=rows,
         cols=cols,
         nnz=len(indices),
-        row=_arrays.list_address(indptr, c.I64, rows + 1, "the row pointers of A"),
-        col=_arrays.list_address(indices, c.I32, len(indices), "the column ids of A"),
+        row=_arrays.list_address(indptr, c.DTYPE_I64, rows + 1, "the row pointers of A"),
+        col=_arrays.list_address(indices, c.DTYPE_I32, len(indices), "the column ids of A"),
         values=None if values is None else _arrays.list_address(values, dtype, len(indices), "the values of A"),
         value_dtype=dtype,
-        device=c.CPU,
+        device=c.DEVICE_CPU,
     )
     return CsrMemory(arrays, None, (indptr, indices, values), name, order, unordered, given)
 
@@ -471,11 +295,11 @@ class Bundle:
     def _set(self, source: Source, name: str, device: str) -> None:
         self._name = name
         self.device = device
-        handle = _made(source, False)
+        handle = made(source, False)
         self._handles: dict[bool, MatrixHandle] | None = {False: handle}
         self._products: dict[tuple[str, str], dict[int, Plan]] = {}  # of `A @ B`, by type and device, then width
         self._recent = Recent()
-        info = _describe(handle)
+        info = describe(handle)
         self.shape: tuple[int, int] = (info.rows, info.cols)
         self.nnz: int = info.nnz
         self._value_dtype = int(info.value_dtype)
@@ -544,7 +368,7 @@ class Bundle:
         >>> sptile.Bundle.of(scipy.sparse.eye_array(3, format="csr")).dtype
         dtype('float64')
         """
-        return None if self._value_dtype == c.NONE else _arrays.numpy_dtype(self._value_dtype)
+        return None if self._value_dtype == c.DTYPE_NONE else _arrays.numpy_dtype(self._value_dtype)
 
     def close(self) -> None:
         """Releases the matrix. Plans and views of its arrays remain valid.
@@ -620,11 +444,11 @@ class Bundle:
         arrays = c.Arrays()
         c.check(c.lib.sptile_matrix_arrays(handle, byref(arrays)))
         values = None
-        if arrays.value_dtype != c.NONE:
-            values = _memory_view(handle, arrays, arrays.values, arrays.nnz, arrays.value_dtype)
+        if arrays.value_dtype != c.DTYPE_NONE:
+            values = memory_view(handle, arrays, arrays.values, arrays.nnz, arrays.value_dtype)
         return CsrArrays(
-            _memory_view(handle, arrays, arrays.row, arrays.rows + 1, arrays.row_dtype),
-            _memory_view(handle, arrays, arrays.col, arrays.nnz, arrays.col_dtype),
+            memory_view(handle, arrays, arrays.row, arrays.rows + 1, arrays.row_dtype),
+            memory_view(handle, arrays, arrays.col, arrays.nnz, arrays.col_dtype),
             values,
         )
 
@@ -680,11 +504,19 @@ class Bundle:
     def __matmul__(self, B: Any) -> Any:
         """Computes ``A @ B`` with a plan for the width, type and device of B, which the bundle keeps."""
         C = self._recent.multiply(B)
-        if C is not None:
-            return C
-        from .products import multiply
+        return self._multiply(B) if C is None else C
 
-        return multiply(self, B)
+    def _multiply(self, B: Any) -> Any:
+        view = dense_view(B, "B")
+        n = max(view.shape[1] if len(view.shape) == 2 else 1, 1)
+        dtype, device = _arrays.DTYPE_NAMES[view.dtype or 0], view.device_name
+        plans = self._products.setdefault((dtype, device), {})
+        plan = fitting(plans, n)
+        if plan is None:
+            plan = plans[n] = self.plan(n, dtype=dtype, device=device)
+        C = plan(B)
+        self._recent.remember(plan._multiply, len(view.shape))
+        return C
 
     @takes_plan_options()
     def plan(self, n: int, **options: Unpack[PlanSettings]) -> Plan:
@@ -759,7 +591,7 @@ class Bundle:
             room = (c.Prediction * max(capacity, 1))()
             size = ctypes.sizeof(c.Prediction)
             c.check(
-                c.lib.sptile_predict(handle, operation, byref(wanted), room, size, capacity, byref(count))
+                c.lib.sptile_predict(handle, operation.encode(), byref(wanted), room, size, capacity, byref(count))
             )
             if count.value <= capacity:
                 return [_prediction(one) for one in room[: count.value]]
@@ -772,6 +604,22 @@ class Bundle:
         if filled.get("dtype") is None:
             filled["dtype"] = _arrays.DTYPE_NAMES.get(self._value_dtype, "float32")
         return filled
+
+
+def dense_view(B: Any, name: str) -> _arrays.View:
+    """Checks a dense operand."""
+    view = _arrays.view(B, name)
+    if view.dtype not in _arrays.DTYPE_NAMES:
+        raise UsageError(f"{name} must be {', '.join(_arrays.DTYPE_CODES)}, got {view.dtype_name}")
+    if len(view.shape) not in (1, 2):
+        raise UsageError(f"{name} must have one or two dimensions, got {len(view.shape)}")
+    return view
+
+
+def fitting(plans: dict[int, Plan], n: int) -> Plan | None:
+    """Returns the narrowest plan, of those kept by width, that suits n columns."""
+    found = [p for p in list(plans.values()) if p.least_n <= n <= p.n]
+    return min(found, key=lambda p: p.n) if found else None
 
 
 def bundle_of(A: Any, copy: bool = False, integers: str = "float32") -> Bundle:
@@ -840,12 +688,6 @@ def part_bundle(path: bytes, copy: bool, matrix: bytes | None, part: Any) -> Bun
     return Bundle._create(_File(path, copy, matrix, part), os.fsdecode(path))
 
 
-def _describe(handle: MatrixHandle) -> c.MatrixInfo:
-    info = c.MatrixInfo()
-    c.check(c.lib.sptile_matrix_describe(handle, byref(info)))
-    return info
-
-
 def _format_name(handle: MatrixHandle, index: int) -> str:
     name = c_char_p()
     c.check(c.lib.sptile_matrix_format(handle, index, byref(name)))
@@ -861,28 +703,6 @@ def _prediction(one: c.Prediction) -> Prediction:
         bool(one.usable),
         bool(one.chosen),
     )
-
-
-# ---- Arrays of the library for others ----
-
-_TYPESTR = {c.I32: "<i4", c.I64: "<i8", c.F16: "<f2", c.BF16: "<u2", c.F32: "<f4", c.F64: "<f8"}
-
-
-def _memory_view(handle: MatrixHandle, arrays: c.Arrays, pointer: int | None, count: int, dtype: int) -> Any:
-    """A read-only view of an array of a matrix, which keeps the matrix."""
-    if arrays.device == c.CUDA:
-        return _arrays.DeviceMemory(handle, pointer or 0, count, _TYPESTR[dtype])
-    view = _raw_view(handle, pointer, count, dtype)
-    return view.view(_arrays.numpy_dtype(c.BF16)) if dtype == c.BF16 else view
-
-
-def _raw_view(owner: Any, pointer: int | None, count: int, dtype: int) -> np.ndarray[Any, Any]:
-    """The same in host memory, with bfloat16 as uint16."""
-    if count == 0:
-        view: np.ndarray[Any, Any] = np.empty(0, _TYPESTR[dtype])
-        view.flags.writeable = False
-        return view
-    return np.asarray(_arrays.HostMemory(owner, pointer or 0, count, _TYPESTR[dtype]))
 
 
 # ---- Matrices of others ----
@@ -916,7 +736,7 @@ def _of_sparse(A: Any, copy: bool, pointers: bool, integers: str) -> CsrMemory:
         return _of_entries(A.shape, _ENTRIES[format](A), name, copy, integers)
     if package == "cupyx" and format in _DEVICE_ENTRIES and not pointers:
         parts = [_arrays.view(part, "an array of A") for part in _DEVICE_ENTRIES[format](A)]
-        return _of_arrays(A.shape, parts, name, copy, integers, layout=c.COO)
+        return _of_arrays(A.shape, parts, name, copy, integers, layout=c.LAYOUT_COO)
     csr = tocsr(A)
     try:
         parts = [_arrays.view(csr.indptr, "A.indptr"), _arrays.view(csr.indices, "A.indices")]
@@ -952,7 +772,7 @@ def _of_arrays(
     copy: bool,
     integers: str,
     unordered: str = "",
-    layout: int = c.CSR,
+    layout: int = c.LAYOUT_CSR,
 ) -> CsrMemory:
     """Of row pointers (COO: rows), column ids and values, all on one device."""
     if len(shape) != 2:
@@ -966,20 +786,20 @@ def _of_arrays(
                 f"the arrays of A must be on one device, got {what} on {part.device_name} and row pointers on "
                 f"{parts[0].device_name}"
             )
-        if what != "values" and part.dtype not in (c.I32, c.I64):
+        if what != "values" and part.dtype not in (c.DTYPE_I32, c.DTYPE_I64):
             raise UsageError(f"the {what} of A must be int32 or int64, got {part.dtype_name}")
     parts = [*parts[:2], _floating(parts[2], integers)]
-    if layout == c.CSR and parts[0].shape != (rows + 1,):
+    if layout == c.LAYOUT_CSR and parts[0].shape != (rows + 1,):
         raise BadInputError(
             f"A has {rows} rows, so it must have {rows + 1} row pointers, got {parts[0].shape[0]}"
         )
-    if layout == c.COO and parts[0].shape != parts[1].shape:
+    if layout == c.LAYOUT_COO and parts[0].shape != parts[1].shape:
         raise BadInputError(f"A has {parts[0].shape[0]} row ids but {parts[1].shape[0]} column ids")
     if parts[1].shape[0] > parts[2].shape[0]:
         raise BadInputError(f"A has {parts[1].shape[0]} column ids but {parts[2].shape[0]} values")
     if copy:
         parts = [_arrays.view(part.framework.contiguous(part.owner), "A") for part in parts]
-    if parts[0].device == c.CPU:
+    if parts[0].device == c.DEVICE_CPU:
         return _host_memory(rows, cols, parts, name, unordered)
     return _device_memory(rows, cols, parts, name, unordered, layout)
 
@@ -1018,11 +838,11 @@ def _host_array(view: View) -> Any:
     """A view as a contiguous NumPy array; bfloat16 as uint16."""
     array = view.owner
     if not isinstance(array, np.ndarray):
-        if view.dtype == c.BF16:  # torch has no NumPy array of it
+        if view.dtype == c.DTYPE_BF16:  # torch has no NumPy array of it
             array = array.contiguous().view(sys.modules["torch"].int16).numpy()
         else:
             array = np.asarray(array)
-    if view.dtype == c.BF16:
+    if view.dtype == c.DTYPE_BF16:
         array = np.ascontiguousarray(array).view(np.uint16)
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
@@ -1045,9 +865,9 @@ def _host_memory(rows: int, cols: int, parts: list[View], name: str, unordered: 
     if not _in_order(indptr, indices, cols):
         row = np.repeat(np.arange(rows, dtype=np.int32), np.diff(indptr))
         indptr, indices, order = sorted_entries(row, indices, rows, cols)
-        values, given = _sorted_values(values, parts[2].dtype or c.NONE, order)
+        values, given = _sorted_values(values, parts[2].dtype or c.DTYPE_NONE, order)
     return _csr_memory(
-        rows, cols, indptr, indices, values, parts[2].dtype or c.NONE, name, order, unordered, given
+        rows, cols, indptr, indices, values, parts[2].dtype or c.DTYPE_NONE, name, order, unordered, given
     )
 
 
@@ -1071,7 +891,7 @@ def _sorted_values(values: Any, dtype: int, order: Order | None) -> tuple[Any, A
     if not order.repeated:
         return values[order.position], None
     total = order.total(_doubles(values))
-    return _bfloat16_of(total) if dtype == c.BF16 else total.astype(values.dtype), values
+    return _bfloat16_of(total) if dtype == c.DTYPE_BF16 else total.astype(values.dtype), values
 
 
 def _doubles(values: Any) -> Any:
@@ -1120,7 +940,7 @@ def remember_order(bundle: Bundle, A: Any) -> None:
             raise InternalError(f"{len(indices)} entries became {bundle.nnz}")
         if source.order is not None and source.order.repeated:
             source.doubles = values.astype(np.float64)
-    _describe_into(handle, source, False)
+    describe_into(handle, source, False)
 
 
 def _of_torch_entries(A: Any, torch: Any) -> tuple[Any, Any, Any] | None:
@@ -1194,7 +1014,7 @@ def _of_entries(
             )
     if max(shape) > _LARGEST_ID:
         raise UnsupportedError(f"A is {shape[0]} x {shape[1]}; at most {_LARGEST_ID} rows and columns are supported")
-    dtype = views[2].dtype or c.NONE
+    dtype = views[2].dtype or c.DTYPE_NONE
     indptr, indices, order = sorted_entries(row, col, shape[0], shape[1])
     values, given = _sorted_values(values.copy() if copy else values, dtype, order)
     if copy:
@@ -1229,8 +1049,8 @@ def _device_memory(
         layout=layout,
         row_dtype=parts[0].dtype,
         col_dtype=parts[1].dtype,
-        disorder=c.SUM,
-        device=c.CUDA,
+        disorder=c.DISORDER_SUM,
+        device=c.DEVICE_CUDA,
         ordinal=parts[0].ordinal,
     )
     stream = parts[0].framework.stream(parts[0].ordinal)

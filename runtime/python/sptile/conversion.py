@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Path = str | os.PathLike[str] | bytes | os.PathLike[bytes]
 Settings = Mapping[str, float] | None
 
-_VALUE_TYPES = {c.F32: np.float32, c.F64: np.float64}
+_VALUE_TYPES = {c.DTYPE_F32: np.float32, c.DTYPE_F64: np.float64}
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ def read(
     """
     from scipy.sparse import csr_array
 
-    code = c.NONE if dtype is None else _value_type(dtype)
+    code = c.DTYPE_NONE if dtype is None else _value_type(dtype)
     options = _file_options(real_part, kind, base, separator, columns, _threads(threads), code)
     matrix = tools.Matrix.read(_path(path), options)
     arrays = matrix.arrays()
@@ -206,7 +206,7 @@ def read(
     wide = arrays.nnz > np.iinfo(np.int32).max
     pointers = _borrow(matrix, arrays.row, arrays.rows + 1, np.int64).astype(np.int64 if wide else np.int32)
     ids = _borrow(matrix, arrays.col, arrays.nnz, np.int32)
-    if arrays.value_dtype == c.NONE:
+    if arrays.value_dtype == c.DTYPE_NONE:
         values = np.ones(arrays.nnz, _VALUE_TYPES.get(code, np.float64))
     else:
         values = _borrow_values(matrix, arrays)
@@ -312,7 +312,7 @@ def convert(
     options.transpose = _transpose(transpose)
     options.refreshable, options.overwrite, options.strict = bool(refreshable), bool(overwrite), bool(strict)
     out = None if path is None else _path(path)
-    code = c.F64 if options.dtype == c.F64 else c.F32
+    code = c.DTYPE_F64 if options.dtype == c.DTYPE_F64 else c.DTYPE_F32
     matrix = _matrix(src, _file_options(real_part, kind, base, separator, columns, options.threads, code))
     if out is not None:
         report = matrix.convert(out, -1, options)
@@ -391,10 +391,10 @@ def reorder(
     True
     """
     options = _order_options(method, preset, settings, window_rows, seed, threads)
-    matrix = _matrix(A, _file_options(real_part, kind, base, separator, columns, options.threads, c.NONE))
+    matrix = _matrix(A, _file_options(real_part, kind, base, separator, columns, options.threads, c.DTYPE_NONE))
     rows = matrix.arrays().rows
     permutation = np.empty(rows, np.int32)
-    before, after = matrix.reorder(list_address(permutation, c.I32, rows, "the permutation"), options)
+    before, after = matrix.reorder(list_address(permutation, c.DTYPE_I32, rows, "the permutation"), options)
     return Ordering(permutation, _quality(before), _quality(after))
 
 
@@ -518,7 +518,7 @@ def _borrow_values(matrix: tools.Matrix, arrays: c.Arrays) -> npt.NDArray[Any]:
     """Values of a type of SciPy's; narrower ones are widened to float32, which is exact."""
     if arrays.value_dtype in _VALUE_TYPES:
         return _borrow(matrix, arrays.values, arrays.nnz, _VALUE_TYPES[arrays.value_dtype])
-    if arrays.value_dtype == c.F16:
+    if arrays.value_dtype == c.DTYPE_F16:
         return _borrow(matrix, arrays.values, arrays.nnz, np.float16).astype(np.float32)
     bits = _borrow(matrix, arrays.values, arrays.nnz, np.uint16).astype(np.uint32)  # upper halves of float32
     return (bits << 16).view(np.float32)
@@ -628,7 +628,7 @@ def _described(shape: tuple[int, ...], pointers: Any, columns: Any, values: Any)
     for one in (row, col, data):
         if len(one.shape) != 1:
             raise UsageError(f"the arrays of A must be one-dimensional, got {len(one.shape)} dimensions")
-    if row.dtype not in (c.I32, c.I64) or col.dtype not in (c.I32, c.I64):
+    if row.dtype not in (c.DTYPE_I32, c.DTYPE_I64) or col.dtype not in (c.DTYPE_I32, c.DTYPE_I64):
         raise UsageError(
             f"row pointers and column ids must be int32 or int64, got {row.dtype_name} and {col.dtype_name}"
         )
@@ -641,7 +641,7 @@ def _described(shape: tuple[int, ...], pointers: Any, columns: Any, values: Any)
         )
     return kept, c.Arrays(
         rows=shape[0], cols=shape[1], nnz=nnz, row=row.pointer, col=col.pointer, values=data.pointer,
-        value_dtype=data.dtype, row_dtype=row.dtype, col_dtype=col.dtype, disorder=c.SUM,
+        value_dtype=data.dtype, row_dtype=row.dtype, col_dtype=col.dtype, disorder=c.DISORDER_SUM,
     )  # fmt: skip
 
 

@@ -8,8 +8,7 @@ from . import _arrays
 from . import _library as c
 from ._options import PlanSettings, takes_plan_options
 from ._plan import Plan
-from .bundle import Bundle, bundle_of
-from .errors import UsageError
+from .bundle import Bundle, bundle_of, dense_view
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -56,47 +55,17 @@ def plan(A: Any, n: int, **options: Unpack[PlanSettings]) -> Plan:
     True
     """
     dtype = options.get("dtype")
-    wide = dtype is not None and _arrays.dtype_code(dtype) == c.F64
+    wide = dtype is not None and _arrays.dtype_code(dtype) == c.DTYPE_F64
     return bundle_of(A, integers="float64" if wide else "float32").plan(n, **options)
 
 
 def _plan_for(A: Any, B: Any, name: str, options: PlanSettings) -> Plan:
     """Plans for operands like B: of its type, on its device."""
-    view = _dense(B, name)
+    view = dense_view(B, name)
     n = view.shape[1] if len(view.shape) == 2 else 1
     settings: PlanSettings = {"dtype": _arrays.DTYPE_NAMES[view.dtype or 0], "device": view.device_name}
     settings.update(options)
     return plan(A, max(n, 1), **settings)
-
-
-def _dense(B: Any, name: str) -> _arrays.View:
-    """Checks a dense operand."""
-    view = _arrays.view(B, name)
-    if view.dtype not in _arrays.DTYPE_NAMES:
-        raise UsageError(f"{name} must be {', '.join(_arrays.DTYPE_CODES)}, got {view.dtype_name}")
-    if len(view.shape) not in (1, 2):
-        raise UsageError(f"{name} must have one or two dimensions, got {len(view.shape)}")
-    return view
-
-
-def multiply(bundle: Bundle, B: Any) -> Any:
-    """Computes `bundle @ B` with a plan that the bundle keeps."""
-    view = _dense(B, "B")
-    n = max(view.shape[1] if len(view.shape) == 2 else 1, 1)
-    dtype, device = _arrays.DTYPE_NAMES[view.dtype or 0], view.device_name
-    plans = bundle._products.setdefault((dtype, device), {})
-    found = fitting(plans, n)
-    if found is None:
-        found = plans[n] = bundle.plan(n, dtype=dtype, device=device)
-    C = found(B)
-    bundle._recent.remember(found, len(view.shape))
-    return C
-
-
-def fitting(plans: dict[int, Plan], n: int) -> Plan | None:
-    """Returns the narrowest plan, of those kept by width, that suits n columns."""
-    found = [p for p in list(plans.values()) if p.least_n <= n <= p.n]
-    return min(found, key=lambda p: p.n) if found else None
 
 
 @takes_plan_options("op", "refreshable")

@@ -19,13 +19,13 @@ namespace {
 /// All values from two below the least to two above the most; some of them where they are many.
 std::vector<int> values_to_try(const FormatParameter& parameter) {
   std::vector<int> values;
-  const std::int64_t least = parameter.least, most = parameter.most;
+  const std::int64_t min = parameter.min, max = parameter.max;
   const auto add = [&](std::int64_t value) {
     if (value <= std::numeric_limits<int>::max()) values.push_back(static_cast<int>(value));
   };
-  const std::int64_t step = std::max<std::int64_t>(1, (most - least) / 200);
-  for (std::int64_t value = least - 2; value <= most; value += step) add(value);
-  for (const int past : {-1, 0, 1, 2}) add(most + past);
+  const std::int64_t step = std::max<std::int64_t>(1, (max - min) / 200);
+  for (std::int64_t value = min - 2; value <= max; value += step) add(value);
+  for (const int past : {-1, 0, 1, 2}) add(max + past);
   for (const NamedValue& named : parameter.names) values.push_back(named.value);
   return values;
 }

@@ -43,7 +43,7 @@ TEST_CASE("row pool: rows come out as a plain count of their columns says, from 
     for (int refill = 0; refill < 2; ++refill) {
       pool.clear();
       std::vector<std::int32_t> rows;
-      for (std::int64_t n = 1 + random.below(reorder::RowPool::kMost); n > 0; --n)
+      for (std::int64_t n = 1 + random.below(reorder::RowPool::kMax); n > 0; --n)
         rows.push_back(static_cast<std::int32_t>(random.below(a.rows)));
       for (const std::int32_t row : rows) pool.add(row, columns(row));
       for (const bool blocks : {false, true}) {
@@ -57,9 +57,9 @@ TEST_CASE("row pool: rows come out as a plain count of their columns says, from 
         });
         if (best == rows.end()) continue;
         const auto shared = [&](std::int32_t row) { return view.row_nnz(row) - missing(a, row, window); };
-        const auto most = std::max_element(
+        const auto max = std::max_element(
             rows.begin(), rows.end(), [&](std::int32_t x, std::int32_t y) { return shared(x) < shared(y); });
-        CHECK(pool.most_shared() == (shared(*most) > 0 ? *most : -1));
+        CHECK(pool.most_shared() == (shared(*max) > 0 ? *max : -1));
         const std::int32_t row = *best;
         CHECK(pool.take_densest(entries, static_cast<std::int64_t>(window.size()), blocks) == row);
         rows.erase(best);

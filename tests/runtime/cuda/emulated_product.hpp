@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "runtime/cuda/device_kernel.hpp"
+#include "runtime/operation/error_bound.hpp"
+#include "runtime/operation/spmm.hpp"
 #include "tests/runtime/cuda/emulated_block.hpp"
 #include "tests/runtime/cuda/nonfinite_operands.hpp"
 #include "tests/runtime/random_problem.hpp"
@@ -41,18 +43,6 @@ inline formats::Csr uneven_matrix(std::int64_t rows, std::int64_t cols, DType va
     if (r == 17) return 0.9;
     return (r / 8 + c / 16) % 3 == 0 ? 0.3 : 0.01;
   });
-}
-
-/// Returns the maximum relative error of products of a precision, in addition to that of f32 sums.
-inline double product_error(runtime::Precision precision) {
-  switch (precision) {
-    case runtime::Precision::tf32:
-      return 1e-3;  // two factors with errors of up to 2^-11 each
-    case runtime::Precision::fp32:
-      return 2e-6;
-    default:
-      return 0;  // fp16, bf16 and fp64 factors are exact
-  }
 }
 
 /// Parameters of a product.
@@ -157,7 +147,8 @@ inline runtime::cuda::Schedule check_emulated_product(const runtime::cuda::Devic
   CHECK_FALSE(emulated_block.misaligned);
   const double error = runtime::relative_error(
       p.exact.view(), p.n, types, operands(dense, c.data(), p.alpha, p.beta), dense.c_bytes().data());
-  CHECK(error <= runtime::tolerated_error(p.exact.view(), types) + product_error(kernel.precision));
+  CHECK(error <= runtime::tolerated_error(p.exact.view(), types) +
+                     runtime::factor_error(runtime::kSpmm, kernel.precision, types));
   const std::vector<std::byte> before = dense.c_bytes();
   const std::size_t size = size_of(types.result);
   for (std::int64_t r = 0; r + 1 < p.exact.rows; ++r) {

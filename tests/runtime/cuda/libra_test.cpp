@@ -23,9 +23,12 @@ namespace {
 
 std::vector<DeviceKernel> libra_kernels() {
   std::vector<DeviceKernel> all;
-  for (const auto family : {runtime::cuda::libra_spmm_kernels, runtime::cuda::libra_uncut_kernels,
-                            runtime::cuda::libra_concurrent_kernels, runtime::cuda::libra_sequential_kernels,
-                            runtime::cuda::libra_streams_kernels})
+  for (const auto family : {
+#ifdef SPTILE_ABLATIONS
+           runtime::cuda::libra_uncut_kernels,
+#endif
+           runtime::cuda::libra_spmm_kernels, runtime::cuda::libra_concurrent_kernels,
+           runtime::cuda::libra_sequential_kernels, runtime::cuda::libra_streams_kernels})
     for (const DeviceKernel& row : family()) all.push_back(row);
   return all;
 }

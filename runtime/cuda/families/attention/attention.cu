@@ -35,8 +35,8 @@ int start_lanes(const AttentionTask& task, const Launch& launch, void* stream) {
                    : start_pass<Math, kLanes, PassRows::apart>(task, launch, stream);
 }
 
-/// In one pass where a slice holds a row and pieces are whole. Groups of two lanes are better still where
-/// scores are numbers: there are no products to add across more.
+/// Uses a single pass if a slice holds a row and rows consist of full 16-byte pieces. For additive scores,
+/// groups of two lanes are faster, because there are no products to reduce.
 template <class Math, DType kDense, DType kResult>
 int launch_forward(const Launch& launch, void* stream) noexcept {
   constexpr DenseTypes kTypes = {kDense, kResult};

@@ -1,5 +1,5 @@
 // Softmax of rows, attention and its gradients, all heads in one launch: over the rows of csr on CUDA cores,
-// attention over tiles of bmat on tensor cores, too.
+// and attention also over tiles of bmat on tensor cores.
 #pragma once
 
 #include <span>

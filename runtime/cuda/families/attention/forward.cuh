@@ -1,5 +1,5 @@
-// Attention of the entries of rows: scores, their softmax as far as it is known, and rows of V by weight, all
-// in one pass. When a larger score comes, what is there is scaled down.
+// Attention of the entries of rows: scores, online softmax, and weighted rows of V in one pass. When the
+// maximum increases, the sums are rescaled.
 #pragma once
 
 #include "runtime/cuda/families/attention/group.cuh"
@@ -66,7 +66,7 @@ class AttentionForward : public AttentionGroup<S, AttentionForward<S>> {
     }
   }
 
-  /// Makes the maximum at least that.
+  /// Raises the maximum to at least `score` and rescales the sums.
   __device__ __forceinline__ void raise(Acc score) {
     if (!(score > maximum_)) return;
     scale(exponential(maximum_ - shift_of(score)));

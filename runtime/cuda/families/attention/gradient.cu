@@ -6,7 +6,7 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-constexpr int kTogether = 4;  ///< entries whose rows are on their way
+constexpr int kTogether = 4;  ///< entries whose rows are in flight together
 
 template <class Math>
 struct RowsGroups {
@@ -22,7 +22,7 @@ struct ColumnsGroups {
   template <int kLanes, bool kVector>
   using Group = AttentionBackward<AttentionShape<Math, kLanes, kVector, kTogether>, kColumnsSide>;
   static constexpr AttentionKind kKind = {&kAttentionGradientT, kColumnsSide, kColumnsSums, false};
-  static constexpr int kBlocks = 3;  // sums of values, too, take registers
+  static constexpr int kBlocks = 3;  // sums of values need registers, too
   static constexpr bool kOneSlice = true;
 };
 

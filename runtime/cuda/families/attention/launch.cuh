@@ -1,4 +1,4 @@
-// Launches of the kernels of attention. Each .cu that includes this makes the instances it lists.
+// Launches of the attention kernels. Each .cu file that includes this instantiates its kernels.
 #pragma once
 
 #include <algorithm>
@@ -14,12 +14,12 @@
 
 namespace sptile::runtime::cuda {
 
-/// What the kernels are made for.
+/// Operation and slices of a kernel.
 struct AttentionKind {
   const Operation* op;
   AttentionSide side;
   AttentionSums sums;
-  bool of_values;  ///< slices are those of rows of V
+  bool of_values;  ///< slices divide rows of V
 };
 
 inline DenseRows dense_rows(const OperandSpec& spec, const Operand& operand, const DenseTypes& types) {
@@ -28,12 +28,12 @@ inline DenseRows dense_rows(const OperandSpec& spec, const Operand& operand, con
   return {static_cast<std::byte*>(operand.data), ld * size, operand.batch * size};
 }
 
-/// True when rows of an operand, of all heads, can be moved 16 bytes at a time.
+/// Returns whether rows of an operand, of all heads, can be moved in units of 16 bytes.
 inline bool is_whole(const DenseRows& rows, std::int64_t row_bytes, std::int64_t heads) {
   return whole_pieces(rows.data, rows.stride, row_bytes, 1) && (heads == 1 || rows.batch % 16 == 0);
 }
 
-/// The same of all that groups move; one number of a row is read and written as such.
+/// Returns whether this holds for all operands that groups move; single numbers are exempt.
 inline bool all_whole(const Operation& op, const AttentionTask& task, const DenseTypes& types) {
   for (std::size_t i = 0; i < op.operands.size(); ++i) {
     const OperandSpec& spec = op.operands[i];
@@ -95,10 +95,10 @@ int start_attention(const AttentionTask& task, const Launch& launch, void* strea
                                                       task);
 }
 
-/// Of groups whose rows are that short.
+/// Lanes of a group for rows of single numbers.
 inline constexpr int kFewLanes = 2;
 
-/// Chooses the lanes of a group; Groups::Group<lanes, whole pieces> is what they are.
+/// Chooses the lanes of a group and launches Groups::Group<lanes, full pieces>.
 template <class Math, class Groups>
 int launch_attention(const AttentionKind& kind, const DenseTypes& types, const Launch& launch, void* stream) {
   AttentionTask task = attention_task(kind, launch, types);
@@ -137,8 +137,8 @@ constexpr DeviceKernel batched_instance(std::string_view kernel, DType dense, Pr
           .batched = true};
 }
 
-/// The instances of a kind: Groups<Math>::Group, kKind, kBlocks of a multiprocessor, and kOneSlice where a
-/// group may be of 8 or 16 lanes, too, so that a row of its size is one slice.
+/// Instances of a kind: Groups<Math>::Group, kKind, kBlocks per multiprocessor, and kOneSlice if a group may
+/// also have 8 or 16 lanes, so that a row of that size is one slice.
 template <template <class> class Groups>
 struct AttentionInstances {
   template <DType kDense>

@@ -8,9 +8,10 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-constexpr std::int64_t kShortRows = 12;  ///< mean length of rows that 8 lanes share
+constexpr std::int64_t kShortRows = 12;  ///< mean length of rows shared by 8 lanes
 
-/// A piece leaves a row of sums behind: they should be long where there is work enough.
+/// Returns the minimum length of a piece. Each piece stores a row of sums, so pieces are long if there is
+/// enough work.
 std::int64_t shortest_piece(const ScheduleRequest& request, int lanes) {
   constexpr std::int64_t kStep = 64, kShortest = 64, kLongest = 2048, kWarpsPerSm = 16;
   const std::int64_t groups = kWarpsPerSm * std::max(request.device.sm_count, 1) * (32 / lanes);

@@ -11,12 +11,12 @@ namespace {
 using formats::Blocks;
 
 constexpr std::int64_t kWarpsPerSm = 12;
-constexpr std::int64_t kItemsPerWarp = 4;                   ///< at least, so that they even out
-constexpr std::int64_t kShort = 24;                         ///< tiles that one warp always has
-constexpr std::int64_t kLeastPiece = 96, kMostPiece = 384;  ///< tiles of a warp before there are more teams
-constexpr std::int64_t kMostTeams = 64;                     ///< of a window: one warp merges them
+constexpr std::int64_t kItemsPerWarp = 4;  ///< minimum, for load balance
+constexpr std::int64_t kShort = 24;        ///< maximum tiles that are always processed by one warp
+constexpr std::int64_t kLeastPiece = 96, kMostPiece = 384;  ///< tiles per warp before more teams are used
+constexpr std::int64_t kMostTeams = 64;                     ///< teams of a window, which one warp merges
 
-/// Tiles for each warp of the device.
+/// Returns the tiles per warp of the device.
 std::int64_t share_of(const Blocks& blocks, const ScheduleRequest& request) {
   const std::int64_t warps = kWarpsPerSm * std::max(request.device.sm_count, 1);
   return blocks.tiles() * request.variant.heads / warps;
@@ -25,7 +25,7 @@ std::int64_t share_of(const Blocks& blocks, const ScheduleRequest& request) {
 struct Division {
   std::vector<AttentionItem> items;
   std::vector<SplitAttention> splits;
-  std::int32_t slots = 0;  ///< of windows that have several teams
+  std::int32_t slots = 0;  ///< of windows with several teams
 };
 
 /// Appends the pieces of one window.

@@ -9,13 +9,12 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-/// 16-bit rows of B take more registers: each lane sums 8 columns in f32. So do heads.
+/// 16-bit rows of B need more registers, because each lane sums 8 columns in f32. Heads need more, too.
 template <class Dense, class Heads>
 using Tuning = CsrTuning<128, 4, (sizeof(Dense) == 2 ? 6 : 9) - (std::is_same_v<Heads, CsrHead> ? 0 : 1)>;
 
-/// The same with two vectors a lane, for rows of B of whole multiples of so many bytes: as many bytes on
-/// their way with half of the instructions. Where columns are left over, loads that bring nothing cost more
-/// than that; f64 is no faster so.
+/// Two vectors per lane, for rows of B that are multiples of the slice: the same bytes in flight with half of
+/// the instructions. For other rows, the masked loads cost more than that; f64 does not gain.
 template <class Dense>
 using WideTuning = CsrTuning<128, 4, sizeof(Dense) == 2 ? 4 : 6, 2>;
 constexpr std::int64_t kWideBytes = 1024;
@@ -87,7 +86,7 @@ struct Instance {
   int (*launch)(const CsrArrays&, const CsrHeader&, const Launch&, void* stream);
 };
 
-/// A pattern runs as a matrix of its dense type without values.
+/// Creates an instance. A pattern runs as a matrix of its dense type without values.
 template <class Value, class Dense, class Result = Dense>
 constexpr Instance instance(DType values, Precision precision) {
   constexpr DType kDense = kTypeOf<Dense>;

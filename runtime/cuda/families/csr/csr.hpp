@@ -1,5 +1,5 @@
-// csr on CUDA cores: 8, 16 or 32 lanes share a row, each with 16 bytes of every row of B; 32 lanes with twice
-// 16 bytes where rows of B are whole multiples of 1,024 bytes.
+// csr on CUDA cores: 8, 16 or 32 lanes share a row, with 16 bytes of every row of B each; 32 lanes with twice
+// 16 bytes if rows of B are multiples of 1,024 bytes.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +18,17 @@ std::span<const Kernel> csr_rows();
 
 std::span<const DeviceKernel> csr_kernels();
 
-/// Rows of entries, in device memory; append_csr divides them.
+/// Rows of entries in device memory, divided by append_csr.
 struct CsrArrays {
   const std::int64_t* row_ptr;
   const std::int32_t* columns;
-  const void* values;                     ///< null: ones
-  const std::int32_t* row_ids = nullptr;  ///< of the rows; ~id: the result is added to C; null: 0, 1, ...
-  /// The kernel before writes rows that this one adds to, and admits this one early: see csr_spmm.
+  const void* values;                     ///< null: all values are 1
+  const std::int32_t* row_ids = nullptr;  ///< ids of the rows; ~id: the result is added to C; null: 0, 1, ...
+  /// The previous kernel writes rows that this one adds to, and allows its early launch: see csr_spmm.
   bool overlaps = false;
 };
 
-/// Enqueues the same kernels for a part of a matrix, none when it has no rows. Gives a cudaError_t.
+/// Enqueues the kernel for a part of a matrix; nothing if it has no rows. Returns a cudaError_t.
 int launch_rows(DType values, const DenseTypes& dense, const CsrArrays& arrays, const CsrHeader& header,
                 const Launch& launch, void* stream) noexcept;
 

@@ -50,8 +50,8 @@ int start(const Launch& launch, const DirectHeader& header, void* stream) {
 template <int kLanes, int kRepeats>
 struct Team {};
 
-/// Teams of whole vectors, or of one lane, whose elements have 4 bytes and more also come with more rows of B
-/// at once: what else there is would be too much code for what it gains.
+/// Only teams of full vectors, or of single lanes with elements of at least 4 bytes, have variants with more
+/// rows of B in flight; other variants do not justify their code size.
 template <class Arguments, int kLanes, int kWidth, int kRepeats, bool kAligned>
 int start_some(const Launch& launch, const DirectHeader& header, void* stream) {
   constexpr bool kNarrow = kRepeats == 1 && (kLanes == 1 || (kLanes == 2 && kWidth > 1));
@@ -61,7 +61,7 @@ int start_some(const Launch& launch, const DirectHeader& header, void* stream) {
   return start<Arguments, kLanes, kWidth, kRepeats, kDirectFew, kAligned>(launch, header, stream);
 }
 
-/// Starts the kernel of the shape, which is one of the teams; an error when it is none.
+/// Starts the kernel of the shape, which must be one of the teams; returns an error otherwise.
 template <class Arguments, int kWidth, bool kAligned, int... kLanes, int... kRepeats>
 int start_team(const Launch& launch, const DirectHeader& header, void* stream, Team<kLanes, kRepeats>...) {
   int code = cudaErrorInvalidValue;
@@ -115,8 +115,8 @@ constexpr ScheduleStore kStore = {kDirectVersion, direct_numbers, restore<kDense
 
 std::int64_t same_n(const ScheduleHeader& /*header*/, std::int64_t n) { return n; }
 
-/// A pattern runs as a matrix of its dense type without values. bf16 is left to the other kernel: each type
-/// takes a quarter of a megabyte of a wheel.
+/// Creates an instance. A pattern runs as a matrix of its dense type without values. bf16 is not supported:
+/// each type adds a quarter of a megabyte to a wheel.
 template <class Dense, DType kDense>
 constexpr DeviceKernel instance(DType values, Precision precision) {
   return {.kernel = kCsrDirect,

@@ -1,4 +1,4 @@
-// Which row a thread of a direct kernel works on, and which part of it is the thread's.
+// Assignment of rows to the threads of a direct kernel.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,15 @@
 namespace sptile::runtime::cuda {
 
 struct DirectRow {
-  bool there;  ///< false: the thread has none, and goes along with the first row of its class
+  bool there;  ///< false: no row; the thread follows the first row of its class
   std::int32_t row;
   std::int64_t begin;
   int entries;
-  int thread, threads;  ///< of those that share the row
+  int thread, threads;  ///< index and number of the threads that share the row
 };
 
-/// The row of this thread in a block that works on rows. Of a task classes, rows and row_ptr are read, which
-/// do not change while the plan lives.
+/// Returns the row of this thread in a block of rows. Reads only classes, rows and row_ptr of the task, which
+/// are constant for the plan.
 template <class Task>
 __device__ __forceinline__ DirectRow direct_row(const Task& task, int block) {
   DirectClass found = task.classes[0];

@@ -1,4 +1,4 @@
-// Launches of the csr kernel. Each .cu that includes this makes the instances it lists.
+// Launches of the csr kernel. Each .cu file that includes this instantiates its kernels.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace sptile::runtime::cuda {
 
-/// The shape of the grid for the columns of a launch.
+/// Returns the shape of the grid for the columns of a launch.
 template <class Dense>
 CsrGeometry geometry_of(const Launch& launch) {
   return csr_geometry(launch.n, 16 / static_cast<int>(sizeof(Dense)));
@@ -46,7 +46,7 @@ Arguments arguments_of(const CsrArrays& arrays, const CsrHeader& header, const L
   return a;
 }
 
-/// True when every row of both operands can be read 16 bytes at a time.
+/// Returns whether all rows of both operands can be loaded in units of 16 bytes.
 template <class Dense, class Result>
 bool is_aligned(const Launch& launch) {
   return whole_pieces(launch.operands.dense[kSpmmB], launch.n, sizeof(Dense)) &&
@@ -71,7 +71,7 @@ int launch_lanes(const Arguments& arguments, const Launch& launch, void* stream)
              : launch_kernel<Tuning, kLanes, false>(arguments, launch, stream);
 }
 
-/// Enqueues the kernel for some rows; none when there are none.
+/// Enqueues the kernel for some rows; nothing if there are none.
 template <class Tuning, class Arguments>
 int launch_arguments(const Arguments& arguments, const Launch& launch, void* stream) {
   const int lanes = geometry_of<typename Arguments::Dense>(launch).lanes;

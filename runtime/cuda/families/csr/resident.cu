@@ -76,7 +76,7 @@ Result<Schedule> restore(const ScheduleRequest& request, const StoredSchedule& s
 template <DType kType>
 constexpr ScheduleStore kStore = {kResidentVersion, numbers, restore<kType>};
 
-/// A pattern runs as a matrix of its dense type without values.
+/// Creates an instance. A pattern runs as a matrix of its dense type without values.
 template <class T, DType kType>
 constexpr DeviceKernel instance(DType values, Precision precision) {
   return {.kernel = kCsrResident,

@@ -1,6 +1,6 @@
-// csr on CUDA cores for wide products of matrices of few columns - pruned layers, recommenders, small dense
-// graphs. A slice of all rows of B fits into the shared memory of a multiprocessor: a block copies it there,
-// once, and multiplies a part of the rows of A by it.
+// csr on CUDA cores for wide products of matrices with few columns: pruned layers, recommenders, small dense
+// graphs. A slice of all rows of B fits into the shared memory of a multiprocessor: a block copies it once
+// and multiplies a part of the rows of A by it.
 #pragma once
 
 #include <cstdint>
@@ -13,48 +13,48 @@ namespace sptile::runtime::cuda {
 
 inline constexpr std::string_view kCsrResident = "cuda.csr.resident";
 
-/// Bytes of a row of B that a group of 8 lanes reads at once. A slice is one such line, or two where they
-/// fit: then entries are read half as often.
+/// Bytes of a row of B that a group of 8 lanes reads at once. A slice is one such line, or two if they fit,
+/// so that entries are read half as often.
 inline constexpr int kResidentLine = 128;
-inline constexpr int kResidentWarps = 32;  ///< of a block, the only one of its multiprocessor
+inline constexpr int kResidentWarps = 32;  ///< warps of a block, the only one per multiprocessor
 
-/// Where a warp begins, and the one before it ends: before an entry of a row, or before the row.
+/// Start of a warp and end of the previous one: before an entry of a row, or before the row.
 struct ResidentStart {
   std::int64_t entry;
   std::int64_t row;
   bool operator==(const ResidentStart&) const = default;
 };
 
-/// What launching reads; `..._at` are offsets in Schedule::bytes.
+/// Launch parameters; `..._at` are offsets in Schedule::bytes.
 struct ResidentHeader {
-  int lines = 1;               ///< of a slice
-  std::int64_t parts = 0;      ///< of the rows: for each slice, each is the work of a block
-  std::int64_t starts_at = 0;  ///< ResidentStart: of all warps of each part, and the end of all
+  int lines = 1;               ///< lines of a slice
+  std::int64_t parts = 0;      ///< parts of the rows; each is one block per slice
+  std::int64_t starts_at = 0;  ///< ResidentStart of all warps of each part, and the end
 };
 
-/// Columns of B in a slice of so many lines.
+/// Returns the columns of B in a slice of `lines` lines.
 constexpr std::int64_t resident_columns(int lines, DType dense) {
   return lines * kResidentLine / static_cast<std::int64_t>(size_of(dense));
 }
 
-/// Bytes of shared memory: so many rows of B, one of zeros behind them, and of each warp a slice of sums.
+/// Returns the bytes of shared memory: `rows` rows of B, a row of zeros, and a slice of sums per warp.
 constexpr std::int64_t resident_bytes(std::int64_t rows, int lines, DType dense) {
   return (rows + 1) * lines * kResidentLine + kResidentWarps * resident_columns(lines, dense) * 4;
 }
 
-/// Lines of a slice for n columns of B; 0 where not even one fits.
+/// Returns the lines of a slice for n columns of B; 0 if not even one fits.
 int resident_lines(std::int64_t rows, std::int64_t n, DType dense, const DeviceInfo& device);
 
-/// Errc::unsupported for heads, and for matrices of which B does not fit.
+/// Errc::unsupported for heads, and for matrices whose B does not fit.
 Status check_resident(const ServiceRequest& request, DType dense);
 
-/// Divides the rows, in O(parts log(rows)).
+/// Divides the rows. O(parts log(rows)).
 Schedule resident_schedule(const ScheduleRequest& request, DType dense);
 
-/// Least number of columns that are divided in the same way.
+/// Returns the minimum number of columns with the same division.
 std::int64_t resident_least_n(const ResidentHeader& header, std::int64_t n, DType dense);
 
-/// What is stored: the starts, which follow from the rows.
+/// Stored schedules contain the starts, which follow from the rows.
 inline constexpr std::uint32_t kResidentVersion = 1;
 Result<Schedule> read_resident(const ScheduleRequest& request, const StoredSchedule& stored, DType dense);
 

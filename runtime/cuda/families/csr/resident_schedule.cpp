@@ -10,10 +10,10 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-constexpr std::int64_t kRowCost = 16;  ///< writing a row of C, in entries
+constexpr std::int64_t kRowCost = 16;  ///< cost of writing a row of C, in entries
 constexpr std::int64_t kStep = 32;     ///< entries that a warp reads at a time
 
-/// Work, in entries: of rows before one, and where the rows with no more work before them end.
+/// Cumulative work of rows, in entries, and its inverse.
 class Work {
  public:
   explicit Work(std::span<const std::int64_t> row_ptr) : row_ptr_(row_ptr) {}
@@ -21,7 +21,7 @@ class Work {
   [[nodiscard]] std::int64_t rows() const { return std::ssize(row_ptr_) - 1; }
   [[nodiscard]] std::int64_t entry(std::int64_t row) const { return row_ptr_[static_cast<std::size_t>(row)]; }
   [[nodiscard]] std::int64_t before(std::int64_t row) const { return entry(row) + kRowCost * row; }
-  /// The last of the rows [first, last] before which there is no more than so much.
+  /// Returns the last of the rows [first, last] with at most `work` before it.
   [[nodiscard]] std::int64_t row_at(std::int64_t first, std::int64_t last, std::int64_t work) const {
     while (first < last) {
       const std::int64_t middle = first + (last - first + 1) / 2;
@@ -32,7 +32,7 @@ class Work {
     }
     return first;
   }
-  /// The start that is nearest to so much work, in the rows [first, last].
+  /// Returns the start in rows [first, last] whose work is nearest to `work`.
   [[nodiscard]] ResidentStart start_at(std::int64_t first, std::int64_t last, std::int64_t work) const {
     const std::int64_t row = row_at(first, last, work), begin = entry(row);
     if (row == last) return {begin, row};
@@ -44,7 +44,7 @@ class Work {
   std::span<const std::int64_t> row_ptr_;
 };
 
-/// Parts have whole rows; their warps may begin inside a row of more than kStep entries.
+/// Parts consist of complete rows; their warps may begin within a row of more than kStep entries.
 std::vector<ResidentStart> divide(const Work& work, std::int64_t parts) {
   const std::int64_t rows = work.rows(), all = work.before(rows);
   std::vector<ResidentStart> starts;

@@ -12,22 +12,22 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-constexpr std::int64_t kRowCost = 2;            ///< writing a row of C, in entries
-constexpr std::int64_t kRowsPerPart = 1 << 15;  ///< what one thread schedules at a time
-constexpr std::int64_t kWarpsPerSm = 32;        ///< about what is resident
+constexpr std::int64_t kRowCost = 2;            ///< cost of writing a row of C, in entries
+constexpr std::int64_t kRowsPerPart = 1 << 15;  ///< rows that one thread schedules at a time
+constexpr std::int64_t kWarpsPerSm = 32;        ///< approximate number of resident warps
 constexpr std::int64_t kShortestRun = 48, kLongestRun = 128;
 constexpr std::int64_t kShortestPiece = 64, kLongestPiece = 1024;
-constexpr std::int64_t kPieceStep = 32;  ///< all pieces of a row but the last are a multiple of it
-/// Groups that share a warp go in step: their items must be about as long as their neighbours'.
+constexpr std::int64_t kPieceStep = 32;  ///< all pieces of a row except the last are multiples of it
+/// Groups of a warp run in lockstep, so adjacent items must have similar lengths.
 constexpr std::int64_t kLongestPieceInStep = 512;
-constexpr std::ptrdiff_t kSortedRuns = 64;  ///< neighbours that may change places to that end
+constexpr std::ptrdiff_t kSortedRuns = 64;  ///< range within which runs may be reordered for that
 
 struct Targets {
   std::int64_t run, piece;
   bool in_step, cut = true;
 };
 
-/// Makes enough parts to keep the device balanced, and none longer than that needs.
+/// Creates enough parts to balance the device, and none longer than necessary.
 Targets targets(const CsrRows& work, int lanes, const DeviceInfo& device) {
   const std::int64_t groups = std::max(device.sm_count, 1) * kWarpsPerSm * (32 / lanes);
   const std::int64_t share = (work.entries() + kRowCost * work.rows()) / groups;
@@ -45,21 +45,21 @@ struct Part : CsrPieces {
   std::vector<CsrRun> runs;
 };
 
-constexpr std::int64_t kMostRunEntries = (1 << 24) - 1;  ///< that a CsrRun can count
+constexpr std::int64_t kMostRunEntries = (1 << 24) - 1;  ///< maximum that a CsrRun represents
 
-/// Entries of a piece of a long row. Whoever adds the pieces up reads them one after the other, as a piece
-/// reads its entries: of very long rows pieces are as long as there are of them.
+/// Returns the entries of a piece of a long row. The group that adds the pieces reads them in sequence, as a
+/// piece reads its entries, so pieces of very long rows are as long as their number.
 std::int64_t piece_length(std::int64_t entries, const Targets& target) {
   const auto even = static_cast<std::int64_t>(std::sqrt(static_cast<double>(entries)));
   return std::max(target.piece, (even + kPieceStep - 1) / kPieceStep * kPieceStep);
 }
 
-/// Rows a little over the target stay whole: two pieces cost more than the imbalance.
+/// Rows slightly above the target are not split, because two pieces cost more than the imbalance.
 bool is_long(std::int64_t entries, const Targets& target) {
   return target.cut ? 2 * entries > 3 * target.piece : entries > kMostRunEntries;
 }
 
-/// Brings runs of equal length together, without moving any far from its neighbours.
+/// Groups runs of equal length without moving any far.
 void sort_neighbours(std::vector<CsrRun>& runs) {
   for (auto first = runs.begin(); first != runs.end();) {
     const auto last = first + std::min(kSortedRuns, runs.end() - first);
@@ -120,11 +120,11 @@ Part schedule_all(const CsrRows& rows, const Targets& target) {
   return all;
 }
 
-/// The grid of the rows, and what a piece and a split have of the workspace in whatever grid they run.
+/// Grid of the rows, and the workspace of a piece and a split in any grid.
 struct CsrGrid {
   int lanes;
-  std::int64_t counters;   ///< of a split: one for each slice of each head
-  std::int64_t sum_bytes;  ///< of a piece
+  std::int64_t counters;   ///< per split: one for each slice of each head
+  std::int64_t sum_bytes;  ///< per piece
 };
 
 CsrGrid grid_of(const CsrRows& rows, DType dense, std::int64_t n, std::int64_t heads) {
@@ -136,7 +136,7 @@ CsrGrid grid_of(const CsrRows& rows, DType dense, std::int64_t n, std::int64_t h
           heads * lanes * vector * (dense == DType::f64 ? 8 : 4)};
 }
 
-/// Pieces stand in the order of their rows and entries.
+/// Pieces are in the order of their rows and entries.
 void check_pieces(ScheduleReader& reader, std::span<const std::int64_t> row_ptr,
                   std::span<const CsrSplit> splits, std::span<const CsrPiece> pieces, Owners& rows) {
   std::size_t next = 0;
@@ -221,7 +221,7 @@ CsrHeader append_csr(Schedule& schedule, const CsrRows& rows, DType dense, std::
                      const DeviceInfo& device, std::int64_t heads) {
   CsrHeader header = append_csr_items(schedule, rows, dense, n, device);
   const CsrGrid grid = grid_of(rows, dense, n, heads);
-  // A counter for each split row and slice, then the sums of the pieces.
+  // One counter per split row and slice, then the sums of the pieces.
   header.scratch = append_scratch(schedule, header.splits * grid.counters, header.pieces * grid.sum_bytes);
   return header;
 }

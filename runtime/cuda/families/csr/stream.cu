@@ -56,7 +56,7 @@ Result<Schedule> restore(const ScheduleRequest& request, const StoredSchedule& s
 template <class T>
 constexpr ScheduleStore kStore = {kStreamVersion, numbers, restore<T>};
 
-/// A pattern runs as a matrix of its dense type without values.
+/// Creates an instance. A pattern runs as a matrix of its dense type without values.
 template <class T, DType kDense>
 constexpr DeviceKernel instance(DType values, Precision precision) {
   return {.kernel = kCsrStream,

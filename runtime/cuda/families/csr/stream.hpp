@@ -1,6 +1,6 @@
-// csr times one column, on CUDA cores (after CSR-Stream, Greathouse and Daga, SC 2014): a block takes whole
-// rows with about as many entries as any other block. Its threads read the entries side by side, whatever
-// rows they are of, and leave the products in shared memory, where rows are added up.
+// csr times one column on CUDA cores (after CSR-Stream, Greathouse and Daga, SC 2014): blocks have complete
+// rows with about the same number of entries. Threads read consecutive entries, independent of rows, and
+// store the products in shared memory, where rows are added.
 #pragma once
 
 #include <cstdint>
@@ -15,61 +15,62 @@ namespace sptile::runtime::cuda {
 
 inline constexpr std::string_view kCsrStream = "cuda.csr.stream";
 
-/// Entries of which the columns, and values of 4 bytes, fill a line of the caches. A block begins to count at
-/// the line of its first entry, so that no line is read by two warps.
+/// Entries whose columns, or 4-byte values, fill a cache line. Positions of a block start at the line of its
+/// first entry, so that no line is read by two warps.
 inline constexpr int kStreamLine = 32;
 
-/// Entries a row, in the mean of a block, from which on its warps take neighbouring parts of its entries.
+/// Mean entries per row of a block from which its warps process consecutive parts of its entries.
 inline constexpr int kStreamLong = 128;
 
-/// Sizes of a block that decide speed, not results: threads, and entries that each reads.
+/// Parameters of a block that determine speed, not results: threads, and entries per thread.
 struct StreamShape {
   int threads, per_thread;
 
-  /// Places in the block's shared memory: from the line of its first entry on.
+  /// Returns the positions in the block's shared memory, from the line of its first entry.
   [[nodiscard]] constexpr int places() const { return threads * per_thread; }
-  /// Most rows of a block; more only where most of them are empty.
+  /// Returns the maximum rows of a block; more only if most of them are empty.
   [[nodiscard]] constexpr int rows() const { return places(); }
-  /// Places of a block of long rows, of which nothing waits in shared memory: more where there are many.
+  /// Returns the positions of a block of long rows, which does not stage products in shared memory: more if
+  /// there are many entries.
   [[nodiscard]] constexpr std::int64_t long_places(std::int64_t entries) const {
     return places() * (entries < std::int64_t{1} << 24 ? 2 : 4);
   }
-  /// Entries of a block that has a part of a row. A row that has more is cut.
+  /// Returns the maximum entries of a block with part of a row; longer rows are split.
   [[nodiscard]] constexpr int piece() const { return 2 * places() - kStreamLine; }
 };
 inline constexpr StreamShape kStreamShape = {.threads = 256, .per_thread = 8};
 
-/// True when the rows of a block are long ones.
+/// Returns whether the rows of a block are long.
 SPTILE_HOST_DEVICE bool are_long(std::int64_t rows, std::int64_t entries) {
   return rows * kStreamLong <= entries;
 }
 
-/// Consecutive whole rows, empty ones too.
+/// Consecutive complete rows, including empty ones.
 struct StreamBlock {
-  std::int64_t entry;  ///< first of them
-  std::int32_t row;    ///< first of them
+  std::int64_t entry;  ///< first row
+  std::int32_t row;    ///< first row
   std::uint16_t entries, rows;
   bool operator==(const StreamBlock&) const = default;
 };
 
-/// What launching reads; `..._at` are offsets in Schedule::bytes.
+/// Launch parameters; `..._at` are offsets in Schedule::bytes.
 struct StreamHeader {
-  std::int64_t ends_at = 0;  ///< std::uint16_t for each row: the place behind its last entry
+  std::int64_t ends_at = 0;  ///< std::uint16_t per row: the position after its last entry
   std::int64_t blocks_at = 0, blocks = 0;
-  std::int64_t pieces_at = 0, pieces = 0;  ///< CsrPiece, each the work of a block
-  std::int64_t splits_at = 0, splits = 0;  ///< CsrSplit, also of rows in one piece
+  std::int64_t pieces_at = 0, pieces = 0;  ///< CsrPiece, one block each
+  std::int64_t splits_at = 0, splits = 0;  ///< CsrSplit, also for rows in one piece
   ScheduleScratch scratch;
 };
 
 /// Errc::unsupported for more than one column, or heads.
 Status check_one_column(const ServiceRequest& request);
 
-/// Divides rows, in O(rows). Sums of pieces take so many bytes. The device does not matter.
+/// Divides rows. O(rows). Sums of pieces have `sum_bytes` bytes. Independent of the device.
 Schedule stream_schedule(std::span<const std::int64_t> row_ptr, std::int64_t sum_bytes,
                          const StreamShape& shape = kStreamShape);
 
-/// What is stored: nothing beside the parts, which follow from the rows. Reading them divides the rows anew
-/// and compares: that is as fast as any other proof.
+/// Only the parts are stored, which follow from the rows. Reading divides the rows again and compares, which
+/// is as fast as any other validation.
 inline constexpr std::uint32_t kStreamVersion = 2;
 Result<Schedule> read_stream(const StoredSchedule& stored, std::span<const std::int64_t> row_ptr,
                              std::int64_t sum_bytes);

@@ -9,7 +9,7 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-constexpr std::int64_t kRowsPerPart = 1 << 15;  ///< what one thread schedules at a time
+constexpr std::int64_t kRowsPerPart = 1 << 15;  ///< rows that one thread schedules at a time
 
 struct Division {
   std::vector<std::uint16_t> ends;
@@ -17,7 +17,7 @@ struct Division {
   CsrPieces pieces;
 };
 
-/// The blocks of the rows [first, last). Ends of rows go where those of all rows are.
+/// The blocks of the rows [first, last). Ends of rows are written to the list of all rows.
 struct Part {
   std::vector<StreamBlock> blocks;
   CsrPieces pieces;

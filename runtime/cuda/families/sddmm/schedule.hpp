@@ -1,8 +1,8 @@
-// Division of SDDMM among warps, made on the host when planning. Plain C++.
+// Division of SDDMM among warps, computed on the host. Plain C++.
 //
-// Every entry has its own result, so nothing is ever added up between warps: windows are cut in items of
-// about equally many tiles, and entries in rows are cut in runs of equally many entries, wherever rows end
-// (RoDe, PPoPP 2024, section 4.1, cuts rows into segments of 32; here short rows share a run, too).
+// Every entry has a separate result, so warps need no reduction: windows are divided into items with about
+// the same number of tiles, and entries in rows into runs of equal length, independent of the ends of rows
+// (RoDe, PPoPP 2024, section 4.1, splits rows into segments of 32; here short rows share a run, too).
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,18 @@ namespace sptile::runtime::cuda {
 struct alignas(8) SddmmItem {
   std::int64_t value_begin;  ///< first entry of the first tile
   std::int32_t tile_begin, tile_end;
-  std::int32_t row;  ///< first of the window
+  std::int32_t row;  ///< first row of the window
   std::int32_t unused = 0;
   friend bool operator==(const SddmmItem&, const SddmmItem&) = default;
 };
 static_assert(sizeof(SddmmItem) == 24);
 
-/// What launching reads; `..._at` are offsets in Schedule::bytes, -1: the format's own array.
+/// Launch parameters; `..._at` are offsets in Schedule::bytes, -1: the format's own array.
 struct SddmmHeader {
   std::int64_t items_at = 0, item_count = 0;
-  std::int64_t masks_at = -1;       ///< 16-byte masks made for me_tcf
-  std::int64_t row_offset_at = -1;  ///< of rows that have classes
-  std::int64_t first_row_at = 0;    ///< of each run: position of the row of its first entry
+  std::int64_t masks_at = -1;       ///< 16-byte masks computed for me_tcf
+  std::int64_t row_offset_at = -1;  ///< row offsets for formats with row classes
+  std::int64_t first_row_at = 0;    ///< per run: index of the row of its first entry
   std::int64_t runs = 0, rounds = 0;
 };
 
@@ -34,7 +34,7 @@ struct SddmmHeader {
 /// O(nnz) for its masks.
 Schedule schedule_sddmm(const ScheduleRequest& request);
 
-/// Stores no numbers in addition to the bytes: the sizes of all parts follow from matrix and device.
+/// Only the bytes are stored: items follow from the matrix and the device.
 extern const ScheduleStore kSddmmStore;
 
 }  // namespace sptile::runtime::cuda

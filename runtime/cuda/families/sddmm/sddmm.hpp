@@ -1,4 +1,4 @@
-// SDDMM: rows of csr on CUDA cores; tiles on tensor cores, with nonzeros in rows in addition.
+// SDDMM: rows of csr on CUDA cores; tiles on tensor cores, with entries in rows on CUDA cores.
 #pragma once
 
 #include <span>

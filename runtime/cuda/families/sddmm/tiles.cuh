@@ -1,7 +1,7 @@
-// SDDMM of nonzeros in tiles, on tensor cores. A warp has some tiles of one window. It keeps the rows of X of
-// the window in registers, loads the rows of Y of 16 columns (two tiles) from memory to fragments, and stores
-// the results of the nonzeros. The position of a result follows from the lane's bit of the mask and the bits
-// below it (Libra, section 4.4.2), without shared memory.
+// SDDMM of entries stored in tiles, on tensor cores. A warp processes some tiles of one window. It keeps the
+// window's rows of X in registers, loads the rows of Y of 16 columns (two tiles) directly into fragments, and
+// writes the results selected by the masks. Their positions follow from the lane's bit of the mask and the
+// bits below it (Libra, section 4.4.2), without shared memory.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 
 namespace sptile::runtime::cuda {
 
-/// Row of its 8 whose X a lane of group `group` loads: so placed that the results of a lane, in columns 2t
-/// and 2t + 1 of the MMA, are of rows t and t + 4.
+/// Returns the row of its 8 whose X a lane of group `group` loads, chosen so that the results of a lane, in
+/// columns 2t and 2t + 1 of the MMA, are of rows t and t + 4.
 SPTILE_HOST_DEVICE constexpr int result_row(int group) { return group / 2 + 4 * (group % 2); }
 
-/// Where a lane's results of one tile go: rows t and t + 4 of each 8, column g.
+/// Output positions of a lane's results of one tile: rows t and t + 4 of each 8, column g.
 template <int kHalves>
 struct ResultPlaces {
   LanePair half[kHalves];
   std::uint32_t count;  ///< entries of the tile
 };
 
-/// Bits 8 * row + column: the lane has the same bit of both words of 8 rows.
+/// Bits are 8 * row + column: the lane has the same bit of both words of 8 rows.
 __device__ __forceinline__ LanePair result_pair(std::uint32_t low, std::uint32_t high, std::uint32_t bit) {
   return {{count_bits(low & (bit - 1u)), count_bits(low) + count_bits(high & (bit - 1u))},
           {(low & bit) != 0, (high & bit) != 0}};
@@ -83,10 +83,10 @@ struct SddmmShape {
   using Dense = typename Math::Dense;
   using Result = typename Math::Result;
   static constexpr int kHalves = Source::kHalves;
-  static constexpr int kSteps = kStepsT;  ///< vectors of a row per lane; half of them in flight
+  static constexpr int kSteps = kStepsT;  ///< pieces of a row per lane, half of them in flight
   static constexpr bool kVector = kVectorT;
   static constexpr int kStep = 4 * Math::kElements;
-  static constexpr int kFeatures = kSteps * kStep;  ///< of a pass
+  static constexpr int kFeatures = kSteps * kStep;  ///< features per pass
   static constexpr int kHalfSteps = kSteps / 2;
   static_assert(kSteps % 2 == 0);
 };
@@ -98,15 +98,15 @@ class SddmmTiles {
   using Dense = typename S::Dense;
   using Chunk = typename Math::Chunk;
 
-  /// How a run forms results: fast, as tensor cores give them, or checked, those that are not finite again in
-  /// IEEE arithmetic.
+  /// Mode of a run: fast, with tensor cores, or checked, which recomputes non-finite results in IEEE
+  /// arithmetic.
   enum class Results : std::uint8_t { fast, checked };
 
-  /// What is read ahead: the columns of the lane's two rows of Y and the masks.
+  /// Prefetched data: the columns of the lane's two rows of Y, and the masks.
   struct Head {
     std::int32_t column[2];
     typename Source::Mask mask[2];
-    std::int32_t tiles;  ///< how many of the two there are
+    std::int32_t tiles;  ///< valid tiles of the two
   };
 
  public:
@@ -117,8 +117,8 @@ class SddmmTiles {
         first_(lane_member(lane) * Math::kElements),
         bit_(Source::bit_of(lane_group(lane), lane_member(lane))) {}
 
-  /// Returns whether run_again has results to write, in any lane: some that are not finite, or all if they
-  /// are added to old ones.
+  /// Returns whether run_again has results to write, in any lane: non-finite ones, or all if they are added
+  /// to old ones.
   __device__ __forceinline__ bool run(const SddmmItem& item) {
     if (Math::kDoubtsNonfinite && part_.results.beta != 0) return true;
     item_ = item;
@@ -146,7 +146,7 @@ class SddmmTiles {
     }
   }
 
-  /// Reads ahead; past the end the last tile again.
+  /// Prefetches; past the end, the last tile again.
   __device__ __forceinline__ Head read_head(std::int32_t tile) const {
     Head head;
     head.tiles = item_.tile_end - tile;
@@ -159,13 +159,13 @@ class SddmmTiles {
     return head;
   }
 
-  /// Half of the pieces of rows: of X, of the window; of Y, of two tiles.
+  /// Half of the pieces of rows: of X, for the window; of Y, for two tiles.
   using HalfX = Chunk[S::kHalves][S::kHalfSteps];
   using HalfY = Chunk[2][S::kHalfSteps];
   static constexpr int kHalfFeatures = S::kFeatures / 2;
 
-  /// All features at once. The rows of X stay in registers; while half of the features of two tiles are
-  /// multiplied, the other half or that of the next two tiles is on its way.
+  /// Processes all features at once. The rows of X stay in registers. While half of the features of two tiles
+  /// are multiplied, the other half, or that of the next two tiles, is in flight.
   __device__ __forceinline__ void run_pipelined() {
     HalfX x[2];
     HalfY y[2];
@@ -187,7 +187,7 @@ class SddmmTiles {
     }
   }
 
-  /// More features than registers hold: both operands come anew for each pass.
+  /// Processes more features than registers hold: both operands are loaded again in each pass.
   template <Results kResults>
   __device__ __forceinline__ void run_in_passes() {
     std::int64_t at = item_.value_begin;
@@ -251,7 +251,7 @@ class SddmmTiles {
     return head.tiles > 1 ? write<kResults, 1>(sum, head, at) : at;
   }
 
-  /// Writes the results of the first or second tile; gives where those of the next one begin.
+  /// Writes the results of the first or second tile. Returns the position of the next tile's results.
   template <Results kResults, int kWhich>
   __device__ __forceinline__ std::int64_t write(const float (&sum)[S::kHalves][4], const Head& head,
                                                 std::int64_t at) {
@@ -266,8 +266,7 @@ class SddmmTiles {
     return at + places.count;
   }
 
-  /// Writes the result of row `row` + t of the window. Results that a fast run has written are not written
-  /// again.
+  /// Writes the result of row `row` + t of the window, unless a fast run has written it.
   template <Results kResults>
   __device__ __forceinline__ void write_one(std::int64_t at, float sum, int row, std::int32_t column) const {
     constexpr float kLargest = 0x1.fffffep+127F;
@@ -296,7 +295,7 @@ class SddmmTiles {
   const int group_, first_;
   const std::uint32_t bit_;
   SddmmItem item_{};
-  std::int32_t row_[S::kHalves];  ///< of X; -1: the matrix has no such row
+  std::int32_t row_[S::kHalves];  ///< row of X; -1: the matrix has no such row
   float doubt_ = 0;               ///< NaN once a sum of a fast run was not finite
 };
 

@@ -8,7 +8,7 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-// Sub-windows, segments, warps of a block, blocks on a multiprocessor (as registers allow; ptxas -v, sm_90).
+// Sub-windows, segments, warps per block, blocks per multiprocessor (as registers permit; ptxas -v, sm_90).
 template <class V, class Math>
 using F32 = TallInstance<1, 4, TallKernel<V, Math, 1, 1, 16, 1>, TallKernel<V, Math, 1, 1, 8, 3>,
                          TallKernel<V, Math, 1, 2, 16, 1>, TallKernel<V, Math, 1, 2, 8, 2>,

@@ -1,5 +1,5 @@
-// tall on tensor cores: a block owns a window and stages the rows of B that its columns name once. Its warps
-// own sub-windows of 8 rows (staged), or all rows and a part of the columns of B (wgmma).
+// tall on tensor cores: a block owns a window and stages the rows of B of its columns once. Its warps own
+// sub-windows of 8 rows (staged), or all rows and a part of the columns of B (wgmma).
 #pragma once
 
 #include <span>

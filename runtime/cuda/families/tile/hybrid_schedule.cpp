@@ -6,7 +6,7 @@ ResidualRows residual_rows(const formats::Blocks& blocks, std::int64_t rows) {
   ResidualRows residual;
   residual.entries.push_back(0);
   if (blocks.rows.columns.empty()) return residual;
-  std::size_t next = 0;  // of the rows with residual entries
+  std::size_t next = 0;  // index among the rows with residual entries
   for (std::int64_t row = 0; row < rows; ++row) {
     const auto window = static_cast<std::size_t>(row / blocks.window_rows);
     const bool has_tiles = blocks.tile_offset[window] < blocks.tile_offset[window + 1];

@@ -1,4 +1,4 @@
-// Launches of the tile kernels. Each .cu that includes this header instantiates its kernels.
+// Launches of the tile kernels. Each .cu file that includes this instantiates its kernels.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace sptile::runtime::cuda {
 
-/// Returns whether rows of B and C can be accessed in vectors of `elements` elements, and values in vectors
-/// of 16 bytes.
+/// Returns whether rows of B and C can be accessed in units of `elements` elements, and values in units of 16
+/// bytes.
 template <class Dense, class Result>
 bool aligned(const Launch& launch, int elements) {
   constexpr std::int64_t kSize = sizeof(Dense), kResultSize = sizeof(Result);
@@ -24,7 +24,8 @@ bool aligned(const Launch& launch, int elements) {
                       kResultSize * whole_elements<Result>(elements));
 }
 
-/// Returns the percentage of shared memory that kWarpsPerSm warps need; each block takes 1 KiB in addition.
+/// Returns the percentage of a multiprocessor's memory that kWarpsPerSm warps need; each block reserves 1
+/// KiB.
 template <class K>
 int carveout(const DeviceInfo& device, std::int64_t warps_per_block, std::int64_t bytes_of_warp) {
   const std::int64_t bytes = K::kWarpsPerSm * (bytes_of_warp + 1024 / warps_per_block);
@@ -32,7 +33,7 @@ int carveout(const DeviceInfo& device, std::int64_t warps_per_block, std::int64_
   return static_cast<int>(std::min<std::int64_t>((100 * bytes + all - 1) / all, 100));
 }
 
-/// Sets the members of the task that depend on the kernel. Returns the number of blocks for tiles.
+/// Sets the kernel-dependent parameters of the task. Returns the blocks of the tiles.
 template <class K>
 std::int64_t shape_task(TileTask& task, std::int64_t warps, int slices_together) {
   task.ldb_bytes = static_cast<std::uint64_t>(task.ldb) * sizeof(typename K::Dense);
@@ -69,7 +70,7 @@ int start_tiles(TileTask task, ShortTask part, const TileHeader& header, const L
 
 using TileStart = int (*)(TileTask, ShortTask, const TileHeader&, const Launch&, cudaStream_t);
 
-/// Returns the members of the task that do not depend on the kernel: tiles, windows and operands.
+/// Returns the common kernel parameters of all formats: tiles, windows and operands.
 inline TileTask tile_task(const TileHeader& header, const Launch& launch) {
   const formats::Blocks blocks = formats::blocks_of(launch.format);
   const ArrayView values = launch.format.values();
@@ -101,7 +102,7 @@ inline TileTask tile_task(const TileHeader& header, const Launch& launch) {
   return task;
 }
 
-/// Returns the rows in classes and the empty rows; none for formats without classes.
+/// Returns the rows in classes and the empty rows; empty for formats without them.
 inline ShortTask short_task(const TileHeader& header, const Launch& launch) {
   const formats::BlockRows rows = formats::blocks_of(launch.format).rows;
   ShortTask part{};

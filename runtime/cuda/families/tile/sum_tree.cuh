@@ -1,4 +1,4 @@
-// Reduction of the partial sums of a split window, in one kernel and in an order that does not depend on
+// Addition of the sums of a window in pieces, without a second kernel and in an order that does not depend on
 // timing.
 #pragma once
 
@@ -9,10 +9,11 @@
 
 namespace sptile::runtime::cuda {
 
-/// Stores the sums of a segment to its slot. The last warp of a group of segments adds the group's partial
-/// sums in order, and so on up the tree. Returns true to the warp that then has the sums of the window.
-/// `arrived` is the first counter of the window, `stride` the distance to the next. Sums has clear(),
-/// store_partial(slot) and add_partial(slot); kTogether of the latter are in flight.
+/// Stores the sums of a piece in its slot; the last warp to arrive adds those of its group, and so on for
+/// higher levels. Which warp that is varies, the order of the additions does not. Returns true for the one
+/// warp that then has the sums of the entire window. `arrived` is the first counter of the window, `stride`
+/// the distance to the next. Sums has clear(), store_partial(slot) and add_partial(slot); kTogether of the
+/// latter are in flight at a time.
 template <int kTogether, class Sums>
 __device__ __forceinline__ bool add_pieces(Sums& sums, const SplitWindow& split, std::int32_t slot,
                                            unsigned* arrived, std::int64_t stride, int lane) {

@@ -32,7 +32,7 @@ std::span<const DeviceKernel> libra_sddmm_kernels();
 
 /// Windows of tiles and windows of rows, in one launch.
 std::span<const DeviceKernel> hc_window_kernels();
-/// In two launches that overlap, each with its own number of registers.
+/// Windows of tiles and windows of rows in two launches that overlap, each with its own number of registers.
 std::span<const DeviceKernel> hc_window_apart_kernels();
 
 }  // namespace sptile::runtime::cuda

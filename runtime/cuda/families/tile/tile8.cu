@@ -1,4 +1,4 @@
-// Formats with 8x8 tiles: bittcf, and rs_tile and the formats of Libra, which have rows as well.
+// Formats with 8x8 tiles: bittcf, and rs_tile and those of Libra with additional rows.
 #include "runtime/cuda/families/tile/hybrid.cuh"
 #include "runtime/cuda/families/tile/tile.hpp"
 #include "runtime/cuda/families/tile/tile8.cuh"

@@ -1,5 +1,5 @@
-// Ends of the windows of an item, and their rows of C. The lanes of the warp hold both and exchange them by
-// shuffles: a load in the loop over tiles would wait for the rows of B in flight.
+// Ends of an item's windows and output rows. Lanes hold both and exchange them by shuffles, because a load in
+// the loop over tiles would make the warp wait for the rows of B in flight.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace sptile::runtime::cuda {
 
-/// Iterates over the windows of an item, at most 32. All lanes of the warp call its functions.
+/// Iterates over the windows of an item, at most 32. All lanes take the same steps.
 template <int kHalves>
 class WindowCursor {
  public:
   static constexpr int kHeight = 8 * kHalves;
-  static constexpr int kGroup = kWarp / kHeight;  ///< windows with a row for each lane
+  static constexpr int kGroup = kWarp / kHeight;  ///< windows with one row per lane
 
   __device__ __forceinline__ WindowCursor(const TileTask& task, std::int32_t begin, std::int32_t end,
                                           int lane)
@@ -26,10 +26,10 @@ class WindowCursor {
     next_rows_ = read_rows(kGroup);
     end_ = __shfl_sync(~0u, ends_, 0);
   }
-  /// Returns the end of the tiles of the current window.
+  /// Returns the end of the current window's tiles.
   __device__ __forceinline__ std::int32_t end() const { return end_; }
   __device__ __forceinline__ bool done() const { return at_ >= count_; }
-  /// Returns the row of C of row `r` of the current window; -1 if there is none. A shuffle.
+  /// Returns the row of C for row `r` of the current window; -1: none. A warp-wide exchange.
   __device__ __forceinline__ std::int32_t row(int r) const {
     return __shfl_sync(~0u, rows_, (at_ & (kGroup - 1)) * kHeight + r);
   }
@@ -42,7 +42,7 @@ class WindowCursor {
   }
 
  private:
-  /// Loads the rows of C of kGroup windows, one per lane.
+  /// Loads the output rows of kGroup windows, one row per lane.
   __device__ __forceinline__ std::int32_t read_rows(std::int32_t window) const {
     const std::int32_t mine = min(window + lane_ / kHeight, count_ - 1);
     const std::uint32_t row =
@@ -54,8 +54,8 @@ class WindowCursor {
   const TileTask& task_;
   int lane_;
   std::int32_t count_, at_ = 0, end_;
-  std::int32_t ends_;        ///< of the window with the lane's number
-  std::uint32_t first_row_;  ///< of the window with the lane's number
+  std::int32_t ends_;        ///< of the window with the lane's index
+  std::uint32_t first_row_;  ///< of the window with the lane's index
   std::int32_t rows_, next_rows_;
 };
 

@@ -12,17 +12,18 @@ namespace {
 
 constexpr int kBlocksPerSm = 4;
 
-/// Weights that stay with a block may take so much: three of them share a multiprocessor then.
+/// Maximum bytes of weights that stay in shared memory: three such blocks share a multiprocessor.
 constexpr std::int64_t kMostResident = 40 << 10;
 
-/// All weights, in steps of 16 columns of Z.
+/// Returns the bytes of all weights, in steps of 16 columns of Z.
 template <class Task>
 std::int64_t tall_bytes(const Task& task) {
   return (task.n + 15) / 16 * 2 * ((task.result.m + kColumnGroup - 1) / kColumnGroup) * 128 *
          static_cast<std::int64_t>(sizeof(typename Task::Math::Weights));
 }
 
-/// Two blocks of a multiprocessor have room for the weights, and rows of Z are read four numbers at a time.
+/// Returns whether the weights fit twice on a multiprocessor and rows of Z can be read four numbers at a
+/// time.
 template <class Task>
 bool fits_tall(const Task& task) {
   constexpr std::int64_t kMost = 100 << 10, kColumns = 1 << 16;

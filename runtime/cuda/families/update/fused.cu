@@ -10,7 +10,7 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-/// How an instance computes.
+/// Types of an instance.
 template <class DenseT, class MathT, DType kResultType, Precision kPrecisionOf>
 struct Fused {
   using Dense = DenseT;
@@ -60,7 +60,8 @@ typename F::Task task_of(const Launch& launch, const CsrGeometry& geometry) {
   return task;
 }
 
-/// Percent of a multiprocessor's memory that blocks need: rows of B that neighbours share stay in the rest.
+/// Returns the percentage of a multiprocessor's memory that blocks need; the rest caches rows of B that
+/// neighbours share.
 int carveout_of(const UpdateShape& shape, const DeviceInfo& device) {
   const std::int64_t bytes = shape.blocks * (shape.shared_bytes + 1024);
   const auto all = static_cast<std::int64_t>(device.shared_per_block + 1024);
@@ -89,7 +90,7 @@ int launch_fused(const Launch& launch, void* stream) noexcept {
   constexpr auto kBytes = static_cast<std::int64_t>(sizeof(typename F::Dense));
   const bool aligned = whole_pieces(launch.operands.dense[kUpdateB], launch.n, kBytes) &&
                        (z.data == nullptr || whole_pieces(z, launch.n, kBytes));
-  // What is seldom met has one shape.
+  // Rare cases have one shape.
   if (!aligned || sizeof(typename F::Dense) == 8) {
     typename F::Task wide = task;
     constexpr int kSlice = 32 * F::kVector;

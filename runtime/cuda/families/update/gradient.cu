@@ -69,7 +69,7 @@ Schedule schedule(const ScheduleRequest& request) {
   return schedule;
 }
 
-/// A grid has room for so many tiles.
+/// Checks the limit of the grid.
 Status check(const ServiceRequest& request) {
   constexpr std::int64_t kMost = std::int64_t{1} << 24;
   const std::int64_t n = request.n, m = planned_m(n, request.variant);

@@ -1,4 +1,4 @@
-// What the kernels of an update take from a launch.
+// Operands of the update kernels from a launch.
 #pragma once
 
 #include "runtime/cuda/device/whole_pieces.hpp"
@@ -26,7 +26,7 @@ inline UpdateResult result_of(const Launch& launch, const DenseTypes& types) {
           whole_pieces(c, launch.sizes.m, static_cast<std::int64_t>(size_of(types.result)))};
 }
 
-/// Elements of the device by their types.
+/// Device element types by dtype.
 template <class T>
 struct TypeOf;
 template <>
@@ -46,7 +46,7 @@ struct TypeOf<__nv_bfloat16> {
   static constexpr DType kType = DType::bf16;
 };
 
-/// Columns that weights are planned for.
+/// Returns the planned columns of the weights.
 inline std::int64_t planned_m(std::int64_t n, const Variant& variant) {
   return variant.m != 0 ? variant.m : n;
 }

@@ -12,11 +12,11 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-/// Z = A B.
+/// Operands of the first step, Z = A B.
 constexpr int kOperandsOfFirst[] = {kUpdateB, kUpdateZ};
 
-/// Reading Z and writing C, in microseconds: at the speed of the memory, with the launch before it; the
-/// second cache gives what fits into it a little faster.
+/// Returns the microseconds to read Z and write C at memory bandwidth, including the launch; data that fits
+/// into L2 is slightly faster.
 double dense_microseconds(const ProductSizes& s) {
   constexpr double kLaunch = 2.5, kMemory = 3.5e6, kCache = 5e6, kCached = 40e6;
   const double bytes = s.heads * static_cast<double>(s.rows) * (s.row_bytes / s.heads + s.m * s.result_bytes);
@@ -53,7 +53,7 @@ constexpr Kernel after() {
   return row;
 }
 
-/// The fused kernel comes last: of csr the best.
+/// The fused kernel is last, because it is the best for csr.
 template <int... kIndex>
 constexpr auto all_rows(std::integer_sequence<int, kIndex...>) {
   return std::array{

@@ -9,11 +9,11 @@ namespace {
 
 constexpr std::int64_t kRowCost = 2;  ///< in entries
 constexpr std::int64_t kWarpsPerSm = 32;
-constexpr std::int64_t kItemsPerWarp = 4;  ///< so that they even out
+constexpr std::int64_t kItemsPerWarp = 4;  ///< for load balance
 constexpr std::int64_t kShortest = 256, kLongest = 4096;
-constexpr std::int64_t kPieceStep = 64;  ///< pieces but the last of a row are multiples of it
+constexpr std::int64_t kPieceStep = 64;  ///< pieces of a row except the last are multiples of it
 
-/// Work of an item, at most, and rows of a window.
+/// Maximum work of an item, and rows of a window.
 struct Targets {
   std::int64_t entries;
   int rows;
@@ -80,7 +80,7 @@ UpdateHeader append_update(Schedule& schedule, std::span<const std::int64_t> row
   header.pieces = std::ssize(items.pieces);
   header.splits_at = append(schedule, items.splits);
   header.splits = std::ssize(items.splits);
-  // Whatever lanes share a row, those of a warp leave as many sums of a slice.
+  // For any number of lanes per row, those of a warp store the same number of sums of a slice.
   const int vector = csr_vector(dense);
   const CsrGeometry geometry = csr_geometry(n, vector);
   const std::int64_t sums = header.pieces * geometry.slices * 32 * vector;
@@ -99,7 +99,7 @@ std::int64_t block_bytes(std::int64_t n, std::int64_t m, const UpdateMemory& mem
   return update_weight_bytes(n, m, memory) + warps * (window + kWarpStageBytes);
 }
 
-/// Larger ones fit nowhere, and their bytes could not be counted.
+/// Larger weights never fit, and their bytes would overflow.
 constexpr std::int64_t kMostColumns = 1 << 20;
 
 constexpr int kWarps[] = {8, 16, 12, 4};
@@ -110,7 +110,7 @@ UpdateShape update_shape(std::int64_t n, std::int64_t m, const UpdateMemory& mem
                          const DeviceInfo& device) {
   UpdateShape best;
   if (n > kMostColumns || m > kMostColumns) return best;
-  constexpr std::int64_t kReserved = 1024;  ///< of each block, by the system
+  constexpr std::int64_t kReserved = 1024;  ///< per block, reserved by the system
   const auto most = static_cast<std::int64_t>(device.shared_per_block);
   for (const int warps : kWarps) {
     const std::int64_t bytes = block_bytes(n, m, memory, warps);

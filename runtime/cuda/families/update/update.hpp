@@ -1,4 +1,4 @@
-// Kernels of spmm_update and update_gradient: fused with aggregation, behind the SpMM of any format, and
+// Kernels of spmm_update and update_gradient: fused with aggregation, after the SpMM of any format, and
 // gradients.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace sptile::runtime::cuda {
 inline constexpr std::string_view kFusedUpdate = "cuda.csr.update";
 inline constexpr std::string_view kUpdateGradientRows = "cuda.csr.update_gradient";
 
-/// A format whose SpMM an update follows, and the kernel of both.
+/// A format whose SpMM precedes an update, and the kernel of both.
 struct UpdateAfter {
   std::string_view format, kernel;
 };
@@ -32,7 +32,7 @@ inline constexpr UpdateAfter kUpdateAfter[] = {
 std::span<const Kernel> update_rows();
 
 std::span<const DeviceKernel> fused_update_kernels();
-/// One for each of kUpdateAfter.
+/// Instances for each of kUpdateAfter.
 template <int kIndex>
 std::span<const DeviceKernel> dense_update_kernels();
 std::span<const DeviceKernel> update_gradient_kernels();

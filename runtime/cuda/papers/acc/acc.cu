@@ -24,6 +24,7 @@ std::span<const DeviceKernel> acc_instances() {
   return kRows;
 }
 
+#ifdef SPTILE_ABLATIONS
 /// Writes each row alone, as TileStore does.
 struct WriteThroughStore {
   template <bool kVector, int kElements>
@@ -46,10 +47,12 @@ using AccMath = MathF32<false>;
 using WriteThroughTiles = TileInstance<WriteThrough<Direct8::Single<float, AccMath>, TileDirect>,
                                        WriteThrough<Direct8::Whole<float, AccMath, 1>, TileDirect>,
                                        WriteThrough<Staged8::Narrow<float, AccMath, 2>, TileStaged>>;
+#endif
 
 }  // namespace
 
 std::span<const DeviceKernel> acc_kernels() { return acc_instances<kBitTcfAcc, divide_acc>(); }
+#ifdef SPTILE_ABLATIONS
 std::span<const DeviceKernel> acc_balanced_kernels() {
   return acc_instances<kBitTcfAccBalanced, divide_acc_balanced>();
 }
@@ -61,5 +64,6 @@ std::span<const DeviceKernel> acc_write_through_kernels() {
       kBitTcfAccWriteThrough, WriteThroughTiles::launch)};
   return kRows;
 }
+#endif
 
 }  // namespace sptile::runtime::cuda

@@ -18,6 +18,8 @@ inline constexpr std::string_view kBitTcfAcc = "cuda.bittcf.acc",
 std::span<const Kernel> acc_rows();
 
 std::span<const DeviceKernel> acc_kernels();
+
+// Built with -Dablations=enabled:
 std::span<const DeviceKernel> acc_balanced_kernels();
 std::span<const DeviceKernel> acc_windows_kernels();
 std::span<const DeviceKernel> acc_write_through_kernels();

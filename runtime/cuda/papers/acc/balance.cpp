@@ -22,7 +22,7 @@ class AccBalancer {
   }
 
  private:
-  /// Tiles of one more window that the thread block may have.
+  /// Returns the tiles of one more window that fit in the thread block.
   [[nodiscard]] std::int64_t room() const {
     return std::min(block_time_ - time_ - kWriteBack, kAccMostTiles - tiles_);
   }
@@ -34,7 +34,7 @@ class AccBalancer {
 
   void begin_block() { time_ = tiles_ = 0; }
 
-  /// Whole windows of the thread block end in front of this one.
+  /// Ends the run of complete windows before this one.
   void end_run(std::int64_t window) {
     items_.add_windows(run_begin_, window);
     run_begin_ = window;
@@ -66,7 +66,7 @@ class AccBalancer {
   std::int64_t block_time_;
   ItemList items_;
   std::int64_t time_ = 0, tiles_ = 0;  ///< of the thread block
-  std::int64_t run_begin_ = 0;         ///< whole windows from here on are no items yet
+  std::int64_t run_begin_ = 0;         ///< complete windows from here are not yet in an item
   std::vector<std::int32_t> pieces_;
 };
 

@@ -5,18 +5,18 @@
 #include "runtime/cuda/families/tile/tile.hpp"
 #include "runtime/cuda/papers/bulk/launch.cuh"
 
-// bmat on compute capability 9.0 and up, as Voltrix-SpMM (USENIX ATC 2025) multiplies it: persistent blocks
-// with warps of three kinds. Producers bring each row of B that a tile needs, in the slice of the block,
-// by one bulk copy; decoders turn words and values into the operands of the tensor core, once for all
-// consumers; these multiply, each for its own 128 bytes of the rows. Stages of a few tiles in shared memory
-// lie between them, so that 64 KiB and more of B are on their way to a multiprocessor at any time, and no
-// register holds what is not there yet. kBulkShapes says how many there are of each.
+// bmat on compute capability 9.0 and up, as in Voltrix-SpMM (USENIX ATC 2025): persistent blocks with three
+// kinds of warps. Producers copy each row of B of a tile, in the block's slice, with one bulk copy; decoders
+// convert words and values to tensor core operands, once for all consumers; consumers multiply, each for 128
+// bytes of the rows. They communicate through stages of a few tiles in shared memory, so that 64 KiB and more
+// of B are in flight per multiprocessor without using registers. kBulkShapes has the number of warps and
+// stages.
 
 namespace sptile::runtime::cuda {
 namespace {
 
-/// The row of cuda.bmat.mma that does the same: it serves operands whose rows are no whole pieces of 16
-/// bytes, and devices with little shared memory.
+/// Returns the equivalent row of cuda.bmat.mma, for operands whose rows do not consist of full 16-byte units,
+/// and for devices with little shared memory.
 const DeviceKernel& skeleton(DType dense, Precision precision) {
   const std::span<const DeviceKernel> rows = bmat_kernels();
   return *std::find_if(rows.begin(), rows.end(), [=](const DeviceKernel& row) {
@@ -63,7 +63,7 @@ struct BulkInstance {
   }
 };
 
-/// As in the paper: operands of f32, products in tf32.
+/// As in the paper: f32 operands, products in tf32.
 constexpr DeviceKernel kRows[] = {
     BulkInstance<DType::f32, Precision::tf32, BulkKernel<float, MathF32<false>>>::row()};
 

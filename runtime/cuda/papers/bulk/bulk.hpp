@@ -1,4 +1,4 @@
-// bmat multiplied as Voltrix-SpMM does it, by bulk copies; to be compared with: chosen by name.
+// bmat with bulk copies as in Voltrix-SpMM, for comparison: run only by name.
 #pragma once
 
 #include <span>

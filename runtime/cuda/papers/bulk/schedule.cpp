@@ -8,7 +8,7 @@ namespace {
 
 using formats::BmatView;
 
-/// Between two segments of the slice; in a window unless `segment` is its first.
+/// A cut between two segments of the slice; within a window unless `segment` is its first.
 struct Cut {
   std::int64_t window;
   int segment;
@@ -21,14 +21,14 @@ class Cutter {
       : a_(a), segments_(segments), costs_(costs) {}
 
   [[nodiscard]] Cut end() const { return {std::ssize(a_.row_window_offset) - 1, 0}; }
-  /// Cost of everything before a window.
+  /// Returns the cost of everything before a window.
   [[nodiscard]] double cost_before(std::int64_t window) const {
     return costs_.tile * static_cast<double>(first_tile(window)) +
            costs_.window * static_cast<double>(window);
   }
 
-  /// Finds where that much of the cost is before the cut, or the edge of a window that is nearer than an
-  /// eighth of its columns (Algorithm 1).
+  /// Returns the cut with that cost before it, or the edge of a window if it is nearer than an eighth of its
+  /// columns (Algorithm 1).
   [[nodiscard]] Cut cut_at(double cost) const {
     std::int64_t low = 0, high = end().window;  // the window is in [low, high)
     while (high - low > 1) {
@@ -75,12 +75,12 @@ class Cutter {
 
 constexpr double kLeastCost = 0.01, kMostCost = 1000;
 
-/// What of a shape a device has room for.
+/// Blocks and stages of a shape that fit on a device.
 struct Room {
   int blocks, stages;
 };
 
-/// A block takes 1 KiB beside what it asks for.
+/// Each block reserves 1 KiB in addition to its request.
 Room room_of(int slice_segments, int entry_bytes, const DeviceInfo& device) {
   const BulkShape& shape = bulk_shape(slice_segments);
   const BulkStage stage = bulk_stage(slice_segments, shape.tiles, entry_bytes);
@@ -94,8 +94,8 @@ Room room_of(int slice_segments, int entry_bytes, const DeviceInfo& device) {
   return {blocks, stages(blocks)};
 }
 
-/// Segments of the widest slices that a device has room for, two stages at a time as all narrower ones; 0:
-/// none.
+/// Returns the segments of the widest slices that fit on a device with two stages, as all narrower ones do;
+/// 0: none.
 int segments_most(int entry_bytes, const DeviceInfo& device) {
   int most = 0;
   for (const BulkShape& shape : kBulkShapes) {
@@ -111,7 +111,7 @@ BulkCosts bulk_costs(const ScheduleRequest& request) {
   BulkCosts costs;
   const auto read = [&](double& cost, std::string_view name) {
     const std::optional<double> number = request.cost(name);
-    // What cannot be meant would only make shares that are no division of the work.
+    // Invalid costs would produce shares that are not a division of the work.
     if (number && *number >= kLeastCost && *number <= kMostCost) cost = *number;
   };
   read(costs.tile, kBulkCosts[0]);

@@ -1,5 +1,5 @@
-// How the blocks of a bulk kernel are made for slices of the columns of B of each width: warps, and stages in
-// shared memory. Plain C++.
+// Shapes of a bulk kernel's blocks for slices of the columns of B of each width: warps, and stages in shared
+// memory. Plain C++.
 #pragma once
 
 #include <algorithm>
@@ -7,20 +7,20 @@
 
 namespace sptile::runtime::cuda {
 
-inline constexpr int kBulkSegmentBytes = 128;  ///< of a slice, for each consumer warp
-inline constexpr int kBulkDecoded = 2;         ///< tiles of a stage, for each decoder warp
+inline constexpr int kBulkSegmentBytes = 128;  ///< bytes of a slice per consumer warp
+inline constexpr int kBulkDecoded = 2;         ///< tiles of a stage per decoder warp
 inline constexpr int kBulkStagesMost = 8;
 inline constexpr int kBulkBarrierBytes = 16 * kBulkStagesMost;
-inline constexpr int kBulkRegisters = 88;  ///< of a thread, at most
+inline constexpr int kBulkRegisters = 88;  ///< maximum per thread
 
-/// Voltrix-SpMM (USENIX ATC 2025, section 3.1.3) finds stages and tiles for each width by trying: what
-/// depends on the width alone stands in one row.
+/// Voltrix-SpMM (USENIX ATC 2025, section 3.1.3) determines stages and tiles for each width experimentally:
+/// parameters that depend on the width only are in one row.
 struct BulkShape {
   int segments;   ///< of the widest slice
-  int tiles;      ///< of a stage
+  int tiles;      ///< per stage
   int producers;  ///< warps that share the rows of a stage
-  int blocks;     ///< that share a multiprocessor; fewer where memory lacks
-  int stages;     ///< the same
+  int blocks;     ///< blocks per multiprocessor; fewer if memory is insufficient
+  int stages;     ///< stages; fewer if memory is insufficient
 
   [[nodiscard]] constexpr int decoders() const { return tiles / kBulkDecoded; }
   [[nodiscard]] constexpr int warps(int slice_segments) const {
@@ -34,7 +34,7 @@ struct BulkShape {
   }
 };
 
-/// A copy takes as long to start as 512 bytes take to arrive, or longer: up to there, several producers start
+/// Starting a copy takes at least as long as transferring 512 bytes: up to this size, several producers start
 /// them. Wider slices have one, as in the paper.
 inline constexpr BulkShape kBulkShapes[] = {
     {.segments = 2, .tiles = 8, .producers = 4, .blocks = 2, .stages = 5},
@@ -47,7 +47,7 @@ static_assert(std::all_of(std::begin(kBulkShapes), std::end(kBulkShapes),
 static_assert(std::is_sorted(std::begin(kBulkShapes), std::end(kBulkShapes),
                              [](const BulkShape& a, const BulkShape& b) { return a.segments < b.segments; }));
 
-/// The shape for slices of so many segments, at most those of the last.
+/// Returns the shape for slices of `slice_segments` segments, at most those of the last.
 constexpr const BulkShape& bulk_shape(int slice_segments) {
   const BulkShape* shape = kBulkShapes;
   while (shape->segments < slice_segments) ++shape;
@@ -60,15 +60,15 @@ constexpr int bulk_warps_most() {
   return most;
 }
 
-/// Places in a stage, in bytes: the rows of B of each tile, 8 by 8, then the decoded entries of each tile.
+/// Offsets in a stage, in bytes: the rows of B of each tile, 8 by 8, then the decoded entries of each tile.
 struct BulkStage {
-  int pitch;       ///< from row to row
+  int pitch;       ///< distance between rows
   int entries_at;  ///< of the first tile
   int bytes;
 };
-/// A lane of a consumer reads 16 bytes; 8 lanes 4g + t, of two g and four t, are served together from 8 banks
-/// of 16 bytes, and read rows t (then t + 4) of a tile. A pitch of 32 bytes more than a multiple of 128 puts
-/// them in banks 2t + g: all different.
+/// A lane of a consumer reads 16 bytes; 8 lanes 4g + t, of two g and four t, are processed together from 8
+/// banks of 16 bytes, and read rows t (then t + 4) of a tile. A pitch of 32 bytes more than a multiple of 128
+/// assigns banks 2t + g: all different.
 constexpr BulkStage bulk_stage(int slice_segments, int tiles, int entry_bytes) {
   const int pitch = slice_segments * kBulkSegmentBytes + 32;
   const int rows = 8 * tiles * pitch;

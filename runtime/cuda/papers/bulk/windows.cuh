@@ -1,5 +1,4 @@
-// Where the windows of a part end, and where their rows are in C. As in window_cursor.cuh, for any number of
-// windows of 16 rows.
+// Ends of a part's windows and output rows, as in window_cursor.cuh, for any number of windows of 16 rows.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +7,12 @@
 
 namespace sptile::runtime::cuda {
 
-/// Walks windows in ascending order. All lanes take the same steps.
+/// Iterates over windows in ascending order. All lanes take the same steps.
 class BulkWindows {
  public:
   __device__ __forceinline__ BulkWindows(const TileTask& task, int lane) : task_(task), lane_(lane) {}
 
-  /// Goes to the first of the windows [begin, end), of which there is at least one.
+  /// Starts at the first of the nonempty range of windows [begin, end).
   __device__ __forceinline__ void start(std::int32_t begin, std::int32_t end) {
     window_ = begin;
     last_ = end - 1;
@@ -24,9 +23,9 @@ class BulkWindows {
     end_ = __shfl_sync(~0u, ends_, 0);
   }
   [[nodiscard]] __device__ __forceinline__ std::int32_t window() const { return window_; }
-  /// End of the current window's tiles.
+  /// Returns the end of the current window's tiles.
   [[nodiscard]] __device__ __forceinline__ std::int32_t end() const { return end_; }
-  /// Row of C of row `r` of the current window; -1: there is none. A warp-wide exchange.
+  /// Returns the row of C for row `r` of the current window; -1: none. A warp-wide exchange.
   [[nodiscard]] __device__ __forceinline__ std::int32_t row(int r) const {
     return __shfl_sync(~0u, rows_, at_ % 2 * 16 + r);
   }
@@ -41,11 +40,11 @@ class BulkWindows {
   }
 
  private:
-  /// Reads the ends of 32 windows, one a lane.
+  /// Loads the ends of 32 windows, one per lane.
   [[nodiscard]] __device__ __forceinline__ std::int32_t read_ends() const {
     return __ldg(task_.window_tile + min(window_ + lane_, last_) + 1);
   }
-  /// Reads where the rows of two windows go, one row a lane.
+  /// Loads the output rows of two windows, one row per lane.
   [[nodiscard]] __device__ __forceinline__ std::int32_t read_rows(std::int32_t window) const {
     const std::int32_t row = min(window, last_) * 16 + lane_;
     if (row >= task_.rows) return -1;
@@ -55,7 +54,7 @@ class BulkWindows {
   const TileTask& task_;
   int lane_;
   std::int32_t window_ = 0, last_ = 0, at_ = 0, end_ = 0;
-  std::int32_t ends_ = 0;  ///< of the window with the lane's number
+  std::int32_t ends_ = 0;  ///< of the window with the lane's index
   std::int32_t rows_ = 0, next_rows_ = 0;
 };
 

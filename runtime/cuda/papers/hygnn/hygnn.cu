@@ -51,14 +51,16 @@ HygnnTask task_of(const Launch& launch, int threads_per_row) {
           .beta = static_cast<float>(launch.operands.beta)};
 }
 
-/// Which of the tricks a kernel has.
+/// Optimizations of a kernel.
 struct HygnnTricks {
   bool conflict_free = true, shared_edges = true, any_threads = true;
 };
 constexpr HygnnTricks kAll = {};
+#ifdef SPTILE_ABLATIONS
 constexpr HygnnTricks kPlainLoad = {.conflict_free = false};
 constexpr HygnnTricks kGlobalEdges = {.shared_edges = false};
 constexpr HygnnTricks kFixed32 = {.any_threads = false};
+#endif
 
 template <class V, const HygnnTricks& kTricks>
 int launch_hygnn(const Launch& launch, void* stream) noexcept {
@@ -93,8 +95,10 @@ std::span<const DeviceKernel> rows() {
 }  // namespace
 
 std::span<const DeviceKernel> hygnn_kernels() { return rows<kHygnnPaper, kAll>(); }
+#ifdef SPTILE_ABLATIONS
 std::span<const DeviceKernel> hygnn_plain_load_kernels() { return rows<kHygnnPlainLoad, kPlainLoad>(); }
 std::span<const DeviceKernel> hygnn_global_edges_kernels() { return rows<kHygnnGlobalEdges, kGlobalEdges>(); }
 std::span<const DeviceKernel> hygnn_fixed_32_kernels() { return rows<kHygnnFixed32, kFixed32>(); }
+#endif
 
 }  // namespace sptile::runtime::cuda

@@ -17,6 +17,8 @@ inline constexpr std::string_view kHygnnPaper = "cuda.hc_window.paper",
 std::span<const Kernel> hygnn_rows();
 
 std::span<const DeviceKernel> hygnn_kernels();
+
+// Built with -Dablations=enabled:
 std::span<const DeviceKernel> hygnn_plain_load_kernels();
 std::span<const DeviceKernel> hygnn_global_edges_kernels();
 std::span<const DeviceKernel> hygnn_fixed_32_kernels();

@@ -9,12 +9,14 @@ constexpr Kernel row(std::string_view name, std::string_view summary, Instances 
 }
 
 constexpr Kernel kRows[] = {
+#ifdef SPTILE_ABLATIONS
     row(kHygnnPlainLoad, "like .paper, but stages two rows of B in shared memory at a time",
         SPTILE_BUILT(hygnn_plain_load_kernels)),
     row(kHygnnGlobalEdges, "like .paper, but reads the entries of rows from global memory",
         SPTILE_BUILT(hygnn_global_edges_kernels)),
     row(kHygnnFixed32, "like .paper, but always with 32 threads per row",
         SPTILE_BUILT(hygnn_fixed_32_kernels)),
+#endif
     row(kHygnnPaper, "one block per window, with the memory optimizations of HyGNN",
         SPTILE_BUILT(hygnn_kernels)),
 };

@@ -1,4 +1,4 @@
-// What HyGNN's kernel needs to know of a matrix. Plain C++.
+// Schedules of HyGNN's kernel. Plain C++.
 #pragma once
 
 #include <algorithm>
@@ -13,10 +13,10 @@ struct HygnnHeader {
   std::int64_t row_entry_at = 0;  ///< first entry in rows of each row of the matrix, and the end
 };
 
-/// A block for each window: there is nothing to divide.
+/// One block per window, so there is no division.
 Schedule schedule_hygnn(const ScheduleRequest& request);
 
-/// Threads of 32, 16 or 8 for a row that leave the fewest idle over all of n columns (section 6.2).
+/// Returns the threads per row (32, 16 or 8) that leave the fewest idle over n columns (section 6.2).
 constexpr int hygnn_threads_per_row(std::int64_t n) {
   int best = 32;
   const auto padded = [&](int threads) { return (n + threads - 1) / threads * threads; };

@@ -1,4 +1,4 @@
-// Adding to rows of C that others add to at the same time.
+// Atomic additions to rows of C.
 #pragma once
 
 #include "runtime/cuda/families/csr/body.cuh"
@@ -7,7 +7,7 @@
 
 namespace sptile::runtime::cuda {
 
-/// Adds a multiple of four numbers to aligned memory: one instruction for four from Hopper on.
+/// Adds a multiple of four numbers to aligned memory: one instruction per four numbers from Hopper on.
 template <int kElements>
 __device__ __forceinline__ void add_fours(float* to, const float (&x)[kElements], float alpha) {
   static_assert(kElements % 4 == 0);
@@ -22,7 +22,7 @@ __device__ __forceinline__ void add_fours(float* to, const float (&x)[kElements]
 #endif
 }
 
-/// Writes rows of items that are alone, adds those of the others.
+/// Writes rows of exclusive items, and adds those of the others.
 struct AddingTileStore {
   template <bool kVector, int kElements>
   static __device__ __forceinline__ void write(const TileItem& item, float* to, const float (&sum)[kElements],
@@ -44,13 +44,13 @@ struct AddingKernel : Direct {
   using Warp = TileDirect<AddingKernel>;
   using Store = AddingTileStore;
   static constexpr bool kShortRows = false;  // those of libra_spmm have offsets
-  static constexpr bool kPieces = false;     // a segment of a window adds to C
+  static constexpr bool kPieces = false;     // segments of a window add to C instead
 };
 
-/// The same for rows of the csr kernel.
+/// Writes or adds rows of the csr kernel.
 struct AddingCsrStore {
   static constexpr bool kPieces = false;
-  const std::uint8_t* atomic;  ///< of each row: 1 where others add to it
+  const std::uint8_t* atomic;  ///< per row: 1 if others add to it
 
   template <class Columns, int kElements>
   __device__ void operator()(std::int32_t number, const Columns& columns, float* row,

@@ -11,7 +11,7 @@ std::int64_t segments_of(std::int64_t length, std::int64_t most) {
   return length / most + (length % most != 0 ? 1 : 0);
 }
 
-/// What the flags of a window depend on.
+/// Properties of a window that determine its flags.
 struct WindowParts {
   bool tiles = false, rows = false, cut = false;
 
@@ -20,7 +20,7 @@ struct WindowParts {
   }
 };
 
-/// True when the segment has a neighbour of the same window or row.
+/// Returns whether the segment has a neighbour of the same window or row.
 bool is_cut(const std::vector<std::int32_t>& owner, std::size_t i) {
   return (i > 0 && owner[i - 1] == owner[i]) || (i + 1 < owner.size() && owner[i + 1] == owner[i]);
 }
@@ -74,11 +74,11 @@ void flag_atomic(LibraBalance& balance, std::int64_t windows, LibraMode mode) {
 }
 
 std::vector<std::int32_t> rows_to_scale(const LibraBalance& balance, std::int64_t rows) {
-  std::vector<bool> wanted(static_cast<std::size_t>(rows), true);  // what no segment has stays
+  std::vector<bool> wanted(static_cast<std::size_t>(rows), true);  // rows without segments remain set
   const std::size_t tile_segments = balance.cur_window.size();
   for (std::size_t i = 0; i < balance.cur_row.size(); ++i)
     wanted[static_cast<std::size_t>(balance.cur_row[i])] = balance.atomic[tile_segments + i] != 0;
-  for (std::size_t i = 0; i < tile_segments; ++i) {  // these are the writers of all their rows
+  for (std::size_t i = 0; i < tile_segments; ++i) {  // exclusive segments, which write all their rows
     const std::int64_t first = kWindowRows * balance.cur_window[i], end = std::min(first + kWindowRows, rows);
     for (std::int64_t row = first; row < end; ++row)
       wanted[static_cast<std::size_t>(row)] = balance.atomic[i] != 0;

@@ -1,5 +1,5 @@
-// Libra's hybrid balance (section 4.3): windows with many tiles and rows with many residual entries are cut
-// in segments of limited length, whose sums are added by atomic operations; nothing else is. Plain C++.
+// Libra's hybrid balance (section 4.3): only windows with many tiles and rows with many residual entries are
+// split into segments of limited length, whose sums are added by atomic operations. Plain C++.
 #pragma once
 
 #include <algorithm>
@@ -10,19 +10,19 @@
 
 namespace sptile::runtime::cuda {
 
-/// Lengths of segments; the values are those of the paper (Ts, Cs and Short_len).
+/// Lengths of segments, with the values of the paper (Ts, Cs and Short_len).
 struct LibraSizes {
-  std::int64_t tiles = 16;         ///< of a segment of a window
-  std::int64_t entries = 32;       ///< of a segment of a long row
-  std::int64_t short_entries = 3;  ///< a row of so many is short, and never cut
+  std::int64_t tiles = 16;         ///< per segment of a window
+  std::int64_t entries = 32;       ///< per segment of a long row
+  std::int64_t short_entries = 3;  ///< maximum entries of a short row, which is never split
 };
-/// Nothing is cut.
+/// Nothing is split.
 inline constexpr LibraSizes kLibraUncut = {INT64_MAX, INT64_MAX, INT64_MAX};
 
-/// How the two parts run: the residual part behind the TC part, or beside it.
+/// Order of the two parts: the residual part after the TC part, or concurrently.
 enum class LibraMode { sequential, two_streams };
 
-/// The five arrays of the paper. Segments of the TC part come first in `atomic`, then those of the residual
+/// The five arrays of the paper. Segments of the TC part are first in `atomic`, then those of the residual
 /// part.
 struct LibraBalance {
   std::vector<std::int32_t> window_offset;  ///< first tile of each segment, and the end
@@ -32,19 +32,19 @@ struct LibraBalance {
   std::vector<std::uint8_t> atomic;         ///< 1: others add to the same rows of C
 };
 
-/// Cuts windows and rows; `atomic` stays empty. O(windows + residual rows + segments).
+/// Splits windows and rows; `atomic` stays empty. O(windows + residual rows + segments).
 LibraBalance cut_windows(const formats::LibraView& a, const LibraSizes& sizes);
 
-/// Fills in `atomic`. One after the other, all segments of a window with tiles are atomic when any of its
-/// tiles or rows is cut; side by side, also when it has both tiles and rows. In a window without tiles, those
-/// of the rows that are cut.
+/// Sets `atomic`. If the parts run in sequence, all segments of a window with tiles are atomic if any of its
+/// tiles or rows is split; if they run concurrently, also if it has both tiles and rows. In a window without
+/// tiles, those of split rows are atomic.
 void flag_atomic(LibraBalance& balance, std::int64_t windows, LibraMode mode);
 
-/// Rows that are to be beta * C before any part runs, ascending: those that segments add to by atomic
-/// operations, and those that no segment has.
+/// Returns the rows that must be beta * C before any part runs, ascending: those with atomic additions, and
+/// those without segments.
 std::vector<std::int32_t> rows_to_scale(const LibraBalance& balance, std::int64_t rows);
 
-/// Occupancy ratios from which a part fills the device alone (section 4.4.1, calibrated there on an H100).
+/// Occupancy ratios from which a part alone fills the device (section 4.4.1, calibrated there on an H100).
 struct LibraOccupancy {
   double tiles = 3.91, rows = 38.27;
 };
@@ -54,7 +54,7 @@ struct LibraRatios {
   double tiles = 0, rows = 0;
 };
 
-/// Equation 8.
+/// Implements equation 8.
 inline LibraMode choose_mode(const LibraRatios& ratios, const LibraOccupancy& thresholds = {}) {
   const double fuller = std::max(ratios.tiles / thresholds.tiles, ratios.rows / thresholds.rows);
   return fuller < 1 ? LibraMode::two_streams : LibraMode::sequential;

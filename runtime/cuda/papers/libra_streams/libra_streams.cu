@@ -75,7 +75,9 @@ Result<std::shared_ptr<void>> prepare(const ScheduleHeader& header) {
 constexpr LibraPolicy kStreams = {};
 constexpr LibraPolicy kSequential = {.mode = LibraMode::sequential};
 constexpr LibraPolicy kConcurrent = {.mode = LibraMode::two_streams};
+#ifdef SPTILE_ABLATIONS
 constexpr LibraPolicy kUncut = {.sizes = kLibraUncut};
+#endif
 
 /// One row of the table.
 template <const LibraPolicy& kPolicy, class Types>
@@ -135,6 +137,8 @@ std::span<const DeviceKernel> rows() {
 std::span<const DeviceKernel> libra_streams_kernels() { return rows<kLibraStreams, kStreams>(); }
 std::span<const DeviceKernel> libra_sequential_kernels() { return rows<kLibraSequential, kSequential>(); }
 std::span<const DeviceKernel> libra_concurrent_kernels() { return rows<kLibraConcurrent, kConcurrent>(); }
+#ifdef SPTILE_ABLATIONS
 std::span<const DeviceKernel> libra_uncut_kernels() { return rows<kLibraUncutName, kUncut>(); }
+#endif
 
 }  // namespace sptile::runtime::cuda

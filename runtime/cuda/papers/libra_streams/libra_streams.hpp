@@ -19,6 +19,7 @@ std::span<const Kernel> libra_streams_rows();
 std::span<const DeviceKernel> libra_streams_kernels();
 std::span<const DeviceKernel> libra_sequential_kernels();
 std::span<const DeviceKernel> libra_concurrent_kernels();
+/// Built with -Dablations=enabled.
 std::span<const DeviceKernel> libra_uncut_kernels();
 
 }  // namespace sptile::runtime::cuda

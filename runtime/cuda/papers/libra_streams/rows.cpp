@@ -13,8 +13,10 @@ constexpr Kernel row(std::string_view name, std::string_view summary, Instances 
 }
 
 constexpr Kernel kRows[] = {
+#ifdef SPTILE_ABLATIONS
     row(kLibraUncutName, "like .streams, but does not split windows or rows",
         SPTILE_BUILT(libra_uncut_kernels)),
+#endif
     row(kLibraConcurrent, "like .streams, but always on two streams", SPTILE_BUILT(libra_concurrent_kernels)),
     row(kLibraSequential, "like .streams, but always on one stream", SPTILE_BUILT(libra_sequential_kernels)),
     row(kLibraStreams, "Libra load balancing and scheduling: atomic sums of segments, one or two streams",

@@ -1,4 +1,4 @@
-// Rows of C times beta, before others add to them.
+// Scales rows of C by beta before atomic additions.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@ namespace sptile::runtime::cuda {
 
 inline constexpr int kScaleThreads = 128;
 
-/// A warp for each row.
+/// One warp per row.
 template <class Dense>
 struct ScaleTask {
   const std::int32_t* rows;
-  const std::int32_t* row_order;  ///< null: as they stand
+  const std::int32_t* row_order;  ///< new_to_old; null: original order
   std::int64_t row_count;
   Dense* c;
   std::int64_t ldc, n;
@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(kScaleThreads)
     c[j] = task.beta == Dense(0) ? Dense(0) : task.beta * c[j];
 }
 
-/// Enqueues it for a list of rows in device memory. Gives a cudaError_t.
+/// Enqueues the kernel for a list of rows in device memory. Returns a cudaError_t.
 template <class Dense>
 int scale_rows(const std::int32_t* rows, std::int64_t count, const Launch& launch, cudaStream_t stream) {
   if (count == 0 || launch.operands.beta == 1) return cudaSuccess;

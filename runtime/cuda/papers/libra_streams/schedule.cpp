@@ -9,13 +9,13 @@ struct Grid {
   std::int64_t blocks = 0;
   int per_sm = 1;
 
-  /// Equation 7.
+  /// Returns the occupancy ratio (equation 7).
   [[nodiscard]] double ratio(const DeviceInfo& device) const {
     return static_cast<double>(blocks) / (std::max(device.sm_count, 1) * std::max(per_sm, 1));
   }
 };
 
-/// An item for each segment. Those that are not atomic are whole windows.
+/// Returns an item per segment. Segments without atomic additions are complete windows.
 std::vector<TileItem> tile_items(const formats::LibraView& a, const LibraBalance& balance) {
   std::vector<TileItem> items;
   for (std::size_t i = 0; i < balance.cur_window.size(); ++i) {
@@ -26,7 +26,8 @@ std::vector<TileItem> tile_items(const formats::LibraView& a, const LibraBalance
   return items;
 }
 
-/// Segments are the rows of the residual part. In a window with tiles they add to what the tiles' sums are.
+/// Returns the row ids of segments of the residual part. In a window with tiles they are added to the tiles'
+/// sums.
 std::vector<std::int32_t> row_ids(const formats::LibraView& a, const LibraBalance& balance) {
   std::vector<std::int32_t> ids;
   for (const std::int32_t row : balance.cur_row) {

@@ -5,7 +5,7 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-/// What a stream is captured in; 0 when it is not.
+/// Capture of a stream; 0 if it is not being captured.
 struct Capture {
   bool known = false;
   unsigned long long id = 0;
@@ -15,7 +15,7 @@ Capture capture_of(cudaStream_t stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   unsigned long long id = 0;
   if (cudaStreamGetCaptureInfo(stream, &status, &id) != cudaSuccess) {
-    cudaGetLastError();  // the launch itself will say it
+    cudaGetLastError();  // the launch itself returns the error
     return {};
   }
   if (status == cudaStreamCaptureStatusInvalidated) return {};
@@ -39,7 +39,7 @@ SideStream::~SideStream() {
   if (stream_ != nullptr) cudaStreamDestroy(stream_);
 }
 
-/// The side stream stays in a capture until that ends: until then only the same capture may use it.
+/// The side stream belongs to a capture until that ends: until then only the same capture may use it.
 bool SideStream::may_follow(cudaStream_t main) const {
   const Capture mine = capture_of(stream_), its = capture_of(main);
   return mine.known && its.known && (mine.id == 0 || mine.id == its.id);

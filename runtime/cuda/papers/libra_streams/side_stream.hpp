@@ -1,4 +1,4 @@
-// A second stream for kernels that run beside each other, made once when planning.
+// A second stream for concurrent kernels, created once when planning.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,19 +10,19 @@
 
 namespace sptile::runtime::cuda {
 
-/// A stream that follows another one for a while. Any number of threads may use it; their work on it goes one
-/// after the other. Nothing here allocates or waits.
+/// A stream that temporarily follows another one. Thread-safe; the work of several threads is serialized on
+/// it. Neither allocates nor waits.
 class SideStream {
  public:
-  /// Makes one on the current device. Errc::device when there is no room.
+  /// Creates a stream on the current device. Errc::device if resources are insufficient.
   static Result<std::unique_ptr<SideStream>> make();
   SideStream(const SideStream&) = delete;
   SideStream& operator=(const SideStream&) = delete;
   ~SideStream();
 
-  /// Enqueues `here` on the stream and `there` beside it: both follow what the stream has so far, and what
-  /// comes later follows both. Each takes a stream and gives a cudaError_t. When the stream is being captured
-  /// in a graph, both are captured; while another capture has the side stream, `there` goes behind `here`.
+  /// Enqueues `here` on the stream and `there` concurrently: both follow all earlier work of the stream, and
+  /// later work follows both. Each takes a stream and returns a cudaError_t. If the stream is being captured
+  /// in a graph, both are captured; if another capture uses the side stream, `there` runs after `here`.
   template <class Here, class There>
   int run(cudaStream_t main, const Here& here, const There& there) {
     const std::lock_guard lock(mutex_);

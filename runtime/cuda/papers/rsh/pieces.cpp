@@ -6,12 +6,12 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-/// Goes through the windows in order, and through the pieces that are stored of them.
+/// Iterates over the windows in order, and over their stored pieces.
 class StoredPieces {
  public:
   explicit StoredPieces(const TileWindows& windows) : windows_(windows), items_(windows) {}
 
-  /// Adds the next windows, up to `end`: those in pieces, and between them runs of whole ones.
+  /// Adds the next windows, up to `end`: split ones, and runs of complete ones between them.
   void add(std::int64_t end) {
     std::int64_t run_begin = window_;
     for (; window_ < end; ++window_) {
@@ -27,7 +27,7 @@ class StoredPieces {
   TileSchedule take() { return items_.take(); }
 
  private:
-  /// First tiles of what is stored of the window.
+  /// Finds the first tiles of the window's stored pieces.
   void find_pieces() {
     const auto stored = windows_.blocks.tile_offset;
     const std::int32_t end = windows_.tile_offset[static_cast<std::size_t>(window_) + 1];
@@ -54,7 +54,7 @@ TileSchedule divide_stored(const TileWindows& windows, const TileTuning& /*tunin
 
 TileSchedule divide_stored_runs(const TileWindows& windows, const TileTuning& tuning,
                                 const DeviceInfo& device) {
-  std::vector<std::int32_t> ends;  // of runs, and of windows that the runs leave out
+  std::vector<std::int32_t> ends;  // ends of runs, and of windows that the runs skip
   for (const TileItem& item : divide_windows(windows, tuning, device).items) ends.push_back(item.window_end);
   std::ranges::sort(ends);
   StoredPieces pieces(windows);

@@ -9,7 +9,9 @@ constexpr Kernel row(std::string_view name, std::string_view summary, Instances 
 }
 
 constexpr Kernel kRows[] = {
+#ifdef SPTILE_ABLATIONS
     row(kRsTileRshRuns, "like .rsh, but with unsplit windows in runs", SPTILE_BUILT(rsh_runs_kernels)),
+#endif
     row(kRsTileRsh, "RSH-SpMM: stored windows and stored segments of long windows",
         SPTILE_BUILT(rsh_kernels)),
 };

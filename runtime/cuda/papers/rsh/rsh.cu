@@ -25,8 +25,10 @@ std::span<const DeviceKernel> rsh_instances() {
 }  // namespace
 
 std::span<const DeviceKernel> rsh_kernels() { return rsh_instances<kRsTileRsh, divide_stored>(); }
+#ifdef SPTILE_ABLATIONS
 std::span<const DeviceKernel> rsh_runs_kernels() {
   return rsh_instances<kRsTileRshRuns, divide_stored_runs>();
 }
+#endif
 
 }  // namespace sptile::runtime::cuda

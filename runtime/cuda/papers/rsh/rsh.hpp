@@ -15,6 +15,7 @@ inline constexpr std::string_view kRsTileRsh = "cuda.rs_tile.rsh", kRsTileRshRun
 std::span<const Kernel> rsh_rows();
 
 std::span<const DeviceKernel> rsh_kernels();
+/// Built with -Dablations=enabled.
 std::span<const DeviceKernel> rsh_runs_kernels();
 
 }  // namespace sptile::runtime::cuda

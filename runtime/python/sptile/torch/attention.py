@@ -14,16 +14,16 @@ import torch
 from torch import Tensor
 
 from .. import _library as c
-from .handle import Entries, Ref, Request
+from .handle import Entries, Handle, Ref, TorchPlan
 from .operands import Sizes, list_in_memory, number_list, operand, pairs, rows_in_memory, singles, statistic
 from .operators import Operator, once_differentiable, only_reverse
 
 SCORES = {"dot": c.SCORE_DOT, "cosine": c.SCORE_COSINE, "additive": c.SCORE_ADDITIVE}
 
 
-def _request(operation: str, q: Tensor, v: Tensor, score: int) -> Request:
+def _plan(handle: Handle, operation: str, q: Tensor, v: Tensor, score: int) -> TorchPlan:
     # Kernels of csr form exact products, whatever is allowed.
-    return Request(operation, q.shape[2], q.dtype, m=v.shape[2], heads=q.shape[1], score=score)
+    return handle.plan(operation, q.shape[2], q.dtype, m=v.shape[2], heads=q.shape[1], score=score)
 
 
 def _of_entries(
@@ -52,7 +52,7 @@ def _attention(
     dtype = q.dtype
     bias, _shares, (q, k, v, out) = _of_entries(a, q, bias, q, k, v, out)
     q, k, v = rows_in_memory(q), rows_in_memory(k), rows_in_memory(v)
-    plan = a.handle.plan(_request("attention", q, v, score))
+    plan = _plan(a.handle, "attention", q, v, score)
     plan.run(
         (
             operand(q),
@@ -144,7 +144,7 @@ def _attention_gradient(
     of_rows, sums = pairs(statistics), singles(delta)
     x, y, values, g = operand(q), operand(k), operand(v), operand(dout)
     bias_t = None if bias is None else bias.index_select(-1, handle.source())
-    handle.plan(_request("attention_gradient", q, v, score)).run(
+    _plan(handle, "attention_gradient", q, v, score).run(
         (
             x,
             y,
@@ -160,7 +160,7 @@ def _attention_gradient(
         alpha=scale,
         slope=slope,
     )
-    handle.transposed().plan(_request("attention_gradient_t", q, v, score)).run(
+    _plan(handle.transposed(), "attention_gradient_t", q, v, score).run(
         (
             x,
             y,

@@ -10,58 +10,15 @@ from ..errors import ArgumentTypeError, UsageError
 from . import operators
 from .attention import SCORES
 from .attention import attention as attention_operator
-from .handle import Request, precision_of
-from .matrix import SparseMatrix
+from .handle import precision_of
+from .matrix import SparseMatrix, cast, heads_first, optional_tensor, tensor_of
 from .operands import statistic
-
-
-def _tensor(name: str, x: object) -> Tensor:
-    if isinstance(x, Tensor):
-        return x
-    raise ArgumentTypeError(f"{name} must be a torch.Tensor, got {type(x).__name__}")
-
-
-def _optional(name: str, x: object) -> Tensor | None:
-    return None if x is None else _tensor(name, x)
 
 
 def _matrix(a: object) -> SparseMatrix:
     if isinstance(a, SparseMatrix):
         return a
     raise ArgumentTypeError(f"A must be a SparseMatrix, got {type(a).__name__}")
-
-
-def _cast(a: SparseMatrix, x: Tensor | None) -> Tensor | None:
-    """Returns x in the type that autocast requires."""
-    kind = a.device.type
-    if (
-        x is None
-        or not torch.is_autocast_enabled(kind)
-        or x.dtype == torch.float64
-        or not x.is_floating_point()
-    ):
-        return x
-    return x.to(torch.get_autocast_dtype(kind))
-
-
-def _check_type(a: SparseMatrix, x: Tensor, values: Tensor | None = None) -> None:
-    """Refuses x of another type than the values of A that it is multiplied with."""
-    if values is None and a.values is not None and a.dtype != x.dtype and not a._counts:
-        raise UsageError(
-            f"x must be {a.dtype} like the values of A, got {x.dtype}; use A.to({x.dtype}) or x.to({a.dtype})"
-        )
-
-
-def _heads_first(a: SparseMatrix, name: str, values: Tensor, heads: int | None) -> Tensor:
-    """The user's values [entries], or [entries, heads] as [heads, entries]."""
-    given = a._entries.given
-    wanted = [given] if heads is None else [given, heads]
-    if list(values.shape) != wanted:
-        raise UsageError(
-            f"{name} must have shape {wanted}, one value per nonzero{'' if heads is None else ' and head'}, got "
-            f"{list(values.shape)}"
-        )
-    return values if heads is None else values.t()
 
 
 def spmm(A: SparseMatrix, x: Tensor, values: Tensor | None = None) -> Tensor:
@@ -93,46 +50,7 @@ def spmm(A: SparseMatrix, x: Tensor, values: Tensor | None = None) -> Tensor:
     >>> st.spmm(A, torch.tensor([1.0, 2.0, 3.0]))
     tensor([0., 1., 5.])
     """
-    return _spmm(_matrix(A), False, x, values)
-
-
-def _spmm(a: SparseMatrix, t: bool, x: Tensor, values: Tensor | None) -> Tensor:
-    """A x, or A^T x where t."""
-    x, values = _tensor("x", x), _optional("values", values)
-    if torch.is_autocast_enabled(a.device.type):
-        x, values = _cast(a, x), _cast(a, values)  # type: ignore[assignment]
-    else:
-        _check_type(a, x, values)
-    ref = a._product
-    if values is None and a._learned is not None:
-        values = a._learned.to(x.dtype)
-    if values is not None:
-        ref = a._entries
-        by_head = values.dim() == 2
-        values = _heads_first(a, "values", values, x.shape[1] if by_head and x.dim() == 3 else None)
-        if by_head:
-            return operators.spmm(ref, t, x, values)
-    if x.dim() == 2:
-        return operators.spmm(ref, t, x, values)
-    if x.dim() not in (1, 3):
-        raise UsageError(f"x must have shape [{a.shape[0 if t else 1]}, n], got {list(x.shape)}")
-    width = x.shape[1:].numel()
-    flat = operators.spmm(ref, t, x.reshape(x.shape[0], width), values)
-    return flat.reshape(flat.shape[0], *x.shape[1:])
-
-
-def product_from_the_left(x: Tensor, A: SparseMatrix) -> Tensor:
-    """x A: x [rows] or [..., rows], the result with cols in the place of rows."""
-    a, x = _matrix(A), _tensor("x", x)
-    if x.layout != torch.strided or x.dim() == 0 or x.shape[-1] != a.shape[0]:
-        kind = "" if x.layout == torch.strided else f"{x.layout} "
-        raise UsageError(
-            f"x must have shape [..., {a.shape[0]}] for a matrix with {a.shape[0]} rows, got {kind}{list(x.shape)}"
-        )
-    if x.dim() == 1:
-        return _spmm(a, True, x, None)
-    flat = _spmm(a, True, x.reshape(x.shape[:-1].numel(), x.shape[-1]).t(), None).t()
-    return flat.reshape(*x.shape[:-1], flat.shape[1])
+    return _matrix(A)._multiply(False, x, values)
 
 
 def sddmm(A: SparseMatrix, x: Tensor, y: Tensor) -> Tensor:
@@ -163,9 +81,9 @@ def sddmm(A: SparseMatrix, x: Tensor, y: Tensor) -> Tensor:
     tensor([4., 4., 4.])
     """
     a = _matrix(A)
-    x, y = _tensor("x", x), _tensor("y", y)
+    x, y = tensor_of("x", x), tensor_of("y", y)
     if torch.is_autocast_enabled(a.device.type):
-        x, y = _cast(a, x), _cast(a, y)  # type: ignore[assignment]
+        x, y = cast(a, x), cast(a, y)  # type: ignore[assignment]
     return _by_entry(operators.sddmm(a._entries, x, y))
 
 
@@ -202,12 +120,12 @@ def softmax(A: SparseMatrix, values: Tensor) -> Tensor:
     >>> st.softmax(A, torch.zeros(3))
     tensor([1.0000, 0.5000, 0.5000])
     """
-    a, values = _matrix(A), _tensor("values", values)
+    a, values = _matrix(A), tensor_of("values", values)
     if values.dim() not in (1, 2):
         raise UsageError(
             f"values must have shape [{a._entries.given}] or [{a._entries.given}, heads], got {list(values.shape)}"
         )
-    listed = _heads_first(a, "values", values, None if values.dim() == 1 else values.shape[1])
+    listed = heads_first(a, "values", values, None if values.dim() == 1 else values.shape[1])
     return _by_entry(operators.softmax(a._entries, listed))
 
 
@@ -266,13 +184,13 @@ def attention(
     torch.Size([3, 3])
     """
     a = _matrix(A)
-    q, k, v, bias = _tensor("q", q), _tensor("k", k), _tensor("v", v), _optional("bias", bias)
+    q, k, v, bias = tensor_of("q", q), tensor_of("k", k), tensor_of("v", v), optional_tensor("bias", bias)
     if score not in SCORES:
         raise UsageError(f"score must be one of {', '.join(map(repr, SCORES))}, got {score!r}")
     if not 0 <= dropout_p <= 1:
         raise UsageError(f"dropout_p must be from 0 to 1, got {dropout_p}")
     if torch.is_autocast_enabled(a.device.type):
-        q, k, v, bias = _cast(a, q), _cast(a, k), _cast(a, v), _cast(a, bias)  # type: ignore[assignment]
+        q, k, v, bias = cast(a, q), cast(a, k), cast(a, v), cast(a, bias)  # type: ignore[assignment]
     if score == "additive" and q.dim() == v.dim() - 1:
         q, k = q.unsqueeze(-1), k.unsqueeze(-1)
     single = v.dim() == 2
@@ -286,7 +204,7 @@ def attention(
         scale = q.shape[2] ** -0.5 if score == "dot" and q.shape[2] > 0 else 1.0
     if bias is not None and bias.dim() == 1:
         bias = bias.unsqueeze(1).expand(-1, q.shape[1])
-    listed = None if bias is None else _heads_first(a, "bias", bias, q.shape[1])
+    listed = None if bias is None else heads_first(a, "bias", bias, q.shape[1])
     settings = (float(scale), SCORES[score], float(negative_slope))
     # In steps, too: what has no derivative of the whole, and scores of no columns.
     if dropout_p > 0 or q.shape[2] == 0 or operators.transformed():
@@ -368,16 +286,16 @@ def spmm_update(
             [4.]])
     """
     a = _matrix(A)
-    x, weight, bias = _tensor("x", x), _tensor("weight", weight), _optional("bias", bias)
+    x, weight, bias = tensor_of("x", x), tensor_of("weight", weight), optional_tensor("bias", bias)
     if activation not in (None, "relu"):
         raise UsageError(f"activation must be None or 'relu', got {activation!r}")
     if torch.is_autocast_enabled(a.device.type):
-        x, weight, bias = _cast(a, x), _cast(a, weight), _cast(a, bias)  # type: ignore[assignment]
+        x, weight, bias = cast(a, x), cast(a, weight), cast(a, bias)  # type: ignore[assignment]
     else:
-        _check_type(a, x)
+        a._check_type(x)
     if a._learned is not None or operators.transformed() or 0 in x.shape[1:] or 0 in weight.shape:
         operators.spmm_update.check(a._product, (False, x, weight, bias, activation == "relu", False, False))
-        out = _spmm(a, False, x, None) @ weight
+        out = a._multiply(False, x, None) @ weight
         out = out if bias is None else out + bias
         return out if activation is None else out.relu()
     lies_transposed = weight.dim() == 2 and weight.stride(0) == 1 and weight.stride(1) != 1
@@ -393,9 +311,9 @@ def fused_update_pays(A: SparseMatrix, n: int, m: int, dtype: torch.dtype) -> bo
         return False
     like = torch.empty((0, 0), dtype=dtype, device=A.device)
     handle, precision = A._handle, precision_of(like)
-    if handle.plan(Request("spmm", n, dtype, precision)).format != "csr":
+    if handle.plan("spmm", n, dtype, precision).format != "csr":
         return False
-    return handle.plan(operators.update_request(n, m, like, False, True)).kernel == "cuda.csr.update"
+    return operators.update_plan(handle, n, m, like, False, True).kernel == "cuda.csr.update"
 
 
 __all__ = ["attention", "fused_update_pays", "sddmm", "softmax", "spmm", "spmm_update"]

@@ -7,13 +7,15 @@ keeps it alive.
 
 from __future__ import annotations
 
-import ctypes
+import atexit
 import itertools
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from ctypes import byref
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,10 +23,11 @@ from torch import Tensor
 
 from .. import _library as c
 from .._arrays import dtype_code
+from .._calls import Address, Owner, PlanHandle, Width, release, run, run_prepared
 from ..errors import ArgumentTypeError, Error, InternalError, UsageError
 from .pattern import EntryOrder, Pattern, apart, inverse, untraced
 
-DTYPES = {torch.float32: c.F32, torch.float64: c.F64, torch.float16: c.F16, torch.bfloat16: c.BF16}
+DTYPES = {torch.float32: c.DTYPE_F32, torch.float64: c.DTYPE_F64, torch.float16: c.DTYPE_F16, torch.bfloat16: c.DTYPE_BF16}
 
 _OF_CODES = {code: dtype for dtype, code in DTYPES.items()}
 
@@ -36,32 +39,18 @@ def torch_dtype(dtype: Any) -> torch.dtype:
     return _OF_CODES[dtype_code(dtype)]
 
 
-# Formats that are tried besides csr on a CUDA device where none is named.
-TRIED = ("bittcf", "bmat", "tall")
-# Products below so many multiplications are launches: csr serves them best.
-WORTH_TRYING = 1 << 22
-
-
-class Request(NamedTuple):
-    """What a plan is asked for; the fields are those of sptile_plan_options."""
-
-    operation: str
-    n: int
-    dense: torch.dtype
-    precision: int = c.PRECISION_DEFAULT
-    run_values: bool = False  # values come with each run
-    m: int = 0
-    heads: int = 1
-    score: int = 0
-    activation: int = 0
-    transposed_weights: bool = False
+# Formats that a product on a CUDA device measures in addition to csr if none is named. A list of candidates of the
+# library has stored formats alone; these are converted.
+CANDIDATES = ("bittcf", "bmat", "tall")
+# Multiplications below which launches take most of the time: conversions would not pay.
+MIN_MEASURED = 1 << 22
 
 
 def precision_of(x: Tensor) -> int:
     """The least exact products that a call with x may have: those of torch's own matrix products."""
     if x.dtype is not torch.float32 or not x.is_cuda:
         return c.PRECISION_DEFAULT
-    return c.TF32 if _allows_tf32() else c.FP32
+    return c.PRECISION_TF32 if _allows_tf32() else c.PRECISION_FP32
 
 
 # What allow_tf32 and its successor fp32_precision both set; torch before 2.9 has the first alone.
@@ -79,99 +68,68 @@ def capturing() -> bool:
     return torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing()
 
 
-_unfreed: list[tuple[Callable[[int], None], int]] = []
+release.postponed = capturing  # a captured graph would not survive that memory is freed
+atexit.register(release.stop)
 
 
-def _free(function: Callable[[int], None], pointer: int) -> None:
-    """Frees a plan or a matrix, later while a graph is captured, which would not survive it."""
-    _unfreed.append((function, pointer))
-    if capturing():
-        return
-    while _unfreed:
-        one, what = _unfreed.pop()
-        one(what)
+class TorchPlan(PlanHandle):
+    """A plan whose runs use torch's current stream, and a workspace per stream."""
 
-
-class _Call:
-    """The operands of one run."""
-
-    __slots__ = ("operands", "pointer", "dense", "slope", "values")
-
-    def __init__(self) -> None:
-        self.operands = c.Operands()
-        self.pointer = ctypes.byref(self.operands)
-        self.dense = [self.operands.dense[i] for i in range(c.MAX_OPERANDS)]
-        self.operands.set_attributes(slope=0.2)
-        self.slope = self.operands.attributes[0]
-        self.values = self.operands.values
-
-
-_run = c.lib.sptile_run
-
-
-class Plan:
-    """One sptile_plan with what its runs need."""
-
-    def __init__(self, pointer: int, device: torch.device, keep: Iterable[Any]) -> None:
-        self.pointer, self.device, self._keep = pointer, device, tuple(keep)
-        weakref.finalize(self, _free, c.lib.sptile_plan_destroy, pointer).atexit = False
-        info = c.PlanInfo()
-        c.check(c.lib.sptile_plan_describe(pointer, ctypes.byref(info)))
-        self.format, self.kernel = info.format.decode(), info.kernel.decode()
-        self.workspace_bytes = int(info.workspace_bytes)
-        self._cuda = device.type == "cuda"
-        self._spare: list[_Call] = []
+    def __init__(self, matrix: MatrixHandle, operation: str, options: c.PlanOptions, device: torch.device) -> None:
+        super().__init__(matrix, operation, options)
+        self._device = device
         self._workspaces: dict[int, tuple[Any, Tensor | None]] = {}
 
     @untraced
-    def run(
-        self,
-        dense: Iterable[tuple[int, int, int] | None],
-        values: int = 0,
-        values_batch: int = 0,
-        alpha: float = 1.0,
-        slope: float = 0.2,
-        beta: float = 0.0,
-    ) -> None:
-        """Runs with operands of (address, elements between rows, elements between heads) on the current
-        stream. With beta = 1 products are added to what the result holds."""
-        try:
-            call = self._spare.pop()
-        except IndexError:
-            call = _Call()
-        for slot, operand in zip(call.dense, dense, strict=False):
-            slot.data, slot.ld, slot.batch = operand or (None, 0, 0)
-        operands = call.operands
-        call.values.data, call.values.batch = values, values_batch
-        call.slope.value = slope
-        operands.alpha, operands.beta = alpha, beta
-        if self._cuda:
-            stream = torch._C._cuda_getCurrentRawStream(self.device.index)
-            workspace, _kept = self._workspaces.get(stream) or self._workspace(stream)
-            status = _run(self.pointer, call.pointer, stream, workspace)
-        else:
-            status = _run(self.pointer, call.pointer, None, None)
-        self._spare.append(call)
-        if status:
-            c.check(status)
+    def run(self, *operands: Any, **numbers: Any) -> None:
+        if self._device.type == "cuda":
+            numbers["stream"], numbers["workspace"] = self.place()
+        super().run(*operands, **numbers)
+
+    @untraced
+    def place(self) -> tuple[int, Any]:
+        """Returns the current stream of the CUDA device, and the workspace of its runs."""
+        stream = torch._C._cuda_getCurrentRawStream(self._device.index)
+        return stream, (self._workspaces.get(stream) or self._workspace(stream))[0]
 
     @untraced
     def _workspace(self, stream: int) -> tuple[Any, Tensor | None]:
-        """Zeroed memory for the runs of a stream. A graph has its own, zeroed by each replay: the allocator
-        gives it to other work of the graph meanwhile."""
-        captured = capturing()
-        memory = None
-        pointer = None
-        if self.workspace_bytes > 0:
-            memory = torch.zeros(self.workspace_bytes, dtype=torch.uint8, device=self.device)
-            pointer = ctypes.byref(c.Workspace(memory.data_ptr(), self.workspace_bytes))
-        if captured:
-            return pointer, memory
-        for kept in self._keep:
-            if isinstance(kept, Tensor):
-                kept.record_stream(torch.cuda.current_stream(self.device))
-        self._workspaces[stream] = pointer, memory
+        """Returns zeroed memory for the runs of a stream. A graph has separate memory, which each replay zeroes: the
+        allocator lends it to other work of the graph."""
+        size = int(self.info.workspace_bytes)
+        memory = torch.zeros(size, dtype=torch.uint8, device=self._device) if size > 0 else None
+        pointer = None if memory is None else byref(c.Workspace(memory.data_ptr(), size))
+        if not capturing():
+            for tensor in self.matrix.tensors:
+                tensor.record_stream(torch.cuda.current_stream(self._device))
+            self._workspaces[stream] = pointer, memory
         return pointer, memory
+
+
+class MatrixHandle(Owner):
+    """Owns an sptile_matrix, and the tensors that it borrows."""
+
+    _destroy = c.lib.sptile_matrix_destroy
+
+    def __init__(self, pattern: Pattern, values: Tensor | None) -> None:
+        super().__init__()
+        cuda = pattern.device.type == "cuda"
+        self.tensors = [x for x in (pattern.crow, pattern.col, values) if x is not None]
+        arrays = c.Arrays(
+            rows=pattern.rows,
+            cols=pattern.cols,
+            nnz=pattern.nnz,
+            row=pattern.crow.data_ptr(),
+            col=pattern.col.data_ptr(),
+            values=None if values is None else values.data_ptr(),
+            value_dtype=c.DTYPE_NONE if values is None else DTYPES[values.dtype],
+            row_dtype=c.DTYPE_I64,
+            col_dtype=c.DTYPE_I32,
+            device=c.DEVICE_CUDA if cuda else c.DEVICE_CPU,
+            ordinal=pattern.device.index or 0,
+        )
+        options = c.MatrixOptions(trusted=1)
+        c.check(c.lib.sptile_matrix_create(byref(arrays), byref(options), stream_of(pattern.device), byref(self)))
 
 
 class Handle:
@@ -182,9 +140,9 @@ class Handle:
         if not isinstance(format, str):
             raise ArgumentTypeError(f"format must be 'auto' or the name of a format such as 'csr', got {format!r}")
         self.pattern, self.values, self.format = pattern, values, format
-        self.plans: dict[Request, Plan] = {}
+        self.plans: dict[tuple[Any, ...], TorchPlan] = {}
         self.derived: dict[str, Any] = {}  # what follows from the pattern, kept for those who made it
-        self._matrices: dict[torch.dtype | None, tuple[int, Tensor | None]] = {}
+        self._matrices: dict[torch.dtype | None, MatrixHandle] = {}
         self._lock = threading.RLock()
         self._transposed: Handle | None = None
         self._origin: Callable[[], Handle | None] = lambda: None  # that this one is the transpose of
@@ -220,120 +178,72 @@ class Handle:
                 self._source = self.pattern.transposed()[1] if origin is None else inverse(origin.source())
         return self._source
 
-    def plan(self, request: Request) -> Plan:
-        """The plan for a request, made where it is not there."""
-        plan = self.plans.get(request)
-        return plan if plan is not None else self._make(request)
-
-    def _make(self, request: Request) -> Plan:
-        refuse_capture(
-            f"cannot plan {request.operation} for operands with {request.n} columns of {request.dense}",
-            self.pattern.device,
-        )
+    def plan(
+        self, operation: str, n: int, dtype: torch.dtype, precision: int = 0, run_values: bool = False, **attributes: int
+    ) -> TorchPlan:
+        """Returns the plan of an operation with n columns, which the handle keeps. `run_values`: each run brings the
+        values of the nonzeros. `attributes` are those of the C interface."""
+        key = (operation, n, dtype, precision, run_values, *attributes.items())
+        plan = self.plans.get(key)
+        if plan is not None:
+            return plan
+        refuse_capture(f"cannot plan {operation} for operands with {n} columns of {dtype}", self.pattern.device)
         with self._lock, apart():
-            plan = self.plans.get(request)
+            plan = self.plans.get(key)
             if plan is None:
-                plan = self.plans[request] = self._chosen(request)
+                free = operation == "spmm" and not run_values  # other operations read lists in CSR order
+                format = self.format if free and self.format != "auto" else "csr"
+                plan = self._make(format, operation, n, dtype, precision, run_values, attributes)
+                measured = free and self.format == "auto" and self.pattern.device.type == "cuda"
+                if measured and self.pattern.nnz * n >= MIN_MEASURED:
+                    plan = self._fastest(plan, n, dtype, precision)
+                self.plans[key] = plan
             return plan
 
-    def _chosen(self, request: Request) -> Plan:
-        pattern = self.pattern
-        free = request.operation == "spmm" and not request.run_values
-        if self.format != "auto" or not free:
-            return self._create(request, self.format if free and self.format != "auto" else "csr")
-        if pattern.device.type == "cpu" or pattern.nnz * request.n < WORTH_TRYING:
-            return self._create(request, "csr")
-        return self._fastest(request)
+    @untraced
+    def _fastest(self, csr: TorchPlan, n: int, dtype: torch.dtype, precision: int) -> TorchPlan:
+        """Returns the plan among csr and CANDIDATES whose runs with random operands take the least time. Formats without
+        a kernel for the type and the precision, or without memory, are left out."""
+        device, plans = self.pattern.device, [csr]
+        x = torch.randn(self.pattern.cols, n, device=device).to(dtype)
+        out = torch.empty(self.pattern.rows, n, device=device, dtype=dtype)
+        for format in CANDIDATES:
+            with suppress(Error):
+                plans.append(self._make(format, "spmm", n, dtype, precision, False, {}))
+        operands: list[Address | None] = [(tensor.data_ptr(), n, 0) for tensor in (x, out)]
+        return min(plans, key=lambda plan: _milliseconds(plan, operands, device))
 
     @untraced
-    def _fastest(self, request: Request) -> Plan:
-        """Of the formats that can, the one whose runs take the least time here."""
-        device, pattern = self.pattern.device, self.pattern
-        b = torch.randn(pattern.cols, request.n, device=device).to(request.dense)
-        out = torch.empty(pattern.rows, request.n, device=device, dtype=request.dense)
-        operands = [(x.data_ptr(), request.n, 0) for x in (b, out)]
-        best, fastest = float("inf"), self._create(request, "csr")
-        for plan in itertools.chain([fastest], self._others(request)):
-            seconds = _time(lambda plan=plan: plan.run(operands), device)  # type: ignore[misc]
-            if seconds < best:
-                best, fastest = seconds, plan
-        return fastest
-
-    def _others(self, request: Request) -> Iterator[Plan]:
-        """Plans of the formats other than csr that have a kernel for the type and the precision, and room."""
-        for name in TRIED:
-            try:
-                yield self._create(request, name)
-            except Error:
-                continue
-
-    @untraced
-    def _create(self, request: Request, format: str) -> Plan:
-        pattern = self.pattern
-        cuda = pattern.device.type == "cuda"
-        dtype = request.dense if request.run_values or self.values is not None else None
-        matrix, values = self._matrices.get(dtype) or self._matrix(dtype)
+    def _make(
+        self, format: str, operation: str, n: int, dtype: torch.dtype, precision: int, run_values: bool,
+        attributes: dict[str, int],
+    ) -> TorchPlan:  # fmt: skip
+        device = self.pattern.device
+        cuda = device.type == "cuda"
         options = c.PlanOptions(
-            n=request.n,
+            n=n,
             format=format.encode(),
-            dense=DTYPES[request.dense],
-            device=c.CUDA if cuda else c.CPU,
-            ordinal=pattern.device.index or 0,
+            dense=DTYPES[dtype],
+            device=c.DEVICE_CUDA if cuda else c.DEVICE_CPU,
+            ordinal=device.index or 0,
             threads=0 if cuda else torch.get_num_threads(),
-            stream=_stream(pattern.device),
+            stream=stream_of(device),
         )
-        options.set_attributes(
-            precision=request.precision,
-            m=request.m,
-            heads=request.heads,
-            score=request.score,
-            activation=request.activation,
-            transposed_weights=request.transposed_weights,
-            order=c.ORDER_CSR,
-        )
-        pointer = ctypes.c_void_p()
-        c.check(
-            c.lib.sptile_plan_create(
-                matrix, request.operation.encode(), ctypes.byref(options), ctypes.byref(pointer)
-            )
-        )
-        return Plan(c.handle_of(pointer), pattern.device, (pattern.crow, pattern.col, values))
+        c.set_attributes(options, {**attributes, "precision": precision, "order": c.ORDER_CSR})
+        value_dtype = dtype if run_values or self.values is not None else None
+        return TorchPlan(self._matrix(value_dtype), operation, options, device)
 
     @untraced
-    def _matrix(self, dtype: torch.dtype | None) -> tuple[int, Tensor | None]:
-        """The library's matrix with the values in a type, or with zeros where runs bring values; a
-        pattern."""
-        pattern, values = self.pattern, self.values
-        if dtype is not None and values is None:
-            values = torch.zeros(pattern.nnz, dtype=dtype, device=pattern.device)
-        elif dtype is not None and values is not None:
-            values = values.to(dtype)
-        arrays = c.Arrays(
-            rows=pattern.rows,
-            cols=pattern.cols,
-            nnz=pattern.nnz,
-            row=pattern.crow.data_ptr(),
-            col=pattern.col.data_ptr(),
-            values=None if values is None else values.data_ptr(),
-            value_dtype=c.NONE if values is None else DTYPES[values.dtype],
-            row_dtype=c.I64,
-            col_dtype=c.I32,
-            device=c.CUDA if pattern.device.type == "cuda" else c.CPU,
-            ordinal=pattern.device.index or 0,
-        )
-        pointer = ctypes.c_void_p()
-        c.check(
-            c.lib.sptile_matrix_create(
-                ctypes.byref(arrays),
-                ctypes.byref(c.MatrixOptions(trusted=1)),
-                _stream(pattern.device),
-                ctypes.byref(pointer),
-            )
-        )
-        made = c.handle_of(pointer), values
-        weakref.finalize(self, _free, c.lib.sptile_matrix_destroy, made[0]).atexit = False
-        self._matrices[dtype] = made
-        return made
+    def _matrix(self, dtype: torch.dtype | None) -> MatrixHandle:
+        """The library's matrix with the values in a type, or with zeros if runs bring values; a pattern."""
+        matrix = self._matrices.get(dtype)
+        if matrix is None:
+            pattern, values = self.pattern, self.values
+            if dtype is not None:
+                made = values is None
+                values = torch.zeros(pattern.nnz, dtype=dtype, device=pattern.device) if made else values.to(dtype)  # type: ignore[union-attr]
+            matrix = self._matrices[dtype] = MatrixHandle(pattern, values)
+        return matrix
 
 
 # Numbers start at random: those of a graph that another process saved are unknown here, not of another matrix.
@@ -432,6 +342,38 @@ class Ref:
         return iter((self.token, self.rows, self.cols, self.given))
 
 
+class PackedProduct:
+    """Products A x without values, for contiguous x [cols, n] of a shape and a type that `spmm` has accepted."""
+
+    __slots__ = ("_cuda", "_device", "_plan", "_width", "a")
+
+    def __init__(self, a: Ref, plan: TorchPlan, x: Tensor, out: Tensor) -> None:
+        self.a, self._plan, self._device, self._cuda = a, plan, x.device, x.is_cuda
+        self._width = Width(x.shape[1], tuple(out.shape), 0, 0)
+
+    def fits(self, x: Tensor) -> bool:
+        """Returns False if x, of the right shape and type, needs the checks of `spmm`."""
+        try:
+            here = x.device == self._device if self._cuda else x.is_cpu
+            return here and x.is_contiguous() and not x.is_neg() and x.data_ptr() != 0
+        except RuntimeError:  # sparse and batched tensors have no address
+            return False
+
+    @untraced
+    def run(self, x: Tensor) -> Tensor:
+        out = x.new_empty(self._width.result)
+        call = self._width.take()
+        call.first.data, call.second.data = x.data_ptr(), out.data_ptr()
+        if self._cuda:
+            status = run(self._plan, call.reference, *self._plan.place())
+        else:
+            status = run_prepared(self._plan, call.reference, None, None)
+        self._width.calls.append(call)
+        if status:
+            c.check(status)
+        return out
+
+
 def refuse_capture(missing: str, device: torch.device) -> None:
     """Refuses what cannot be done while a CUDA graph is captured."""
     if device.type == "cuda" and capturing():
@@ -440,20 +382,20 @@ def refuse_capture(missing: str, device: torch.device) -> None:
         )
 
 
-def _stream(device: torch.device) -> int | None:
+def stream_of(device: torch.device) -> int | None:
     return torch._C._cuda_getCurrentRawStream(device.index) if device.type == "cuda" else None
 
 
-def _time(run: Callable[[], None], device: torch.device, repeat: int = 3) -> float:
-    """Milliseconds of a run, the least of some."""
+def _milliseconds(plan: TorchPlan, operands: list[Address | None], device: torch.device, repeat: int = 3) -> float:
+    """Returns the minimum time of some runs, after one untimed run."""
     stream = torch.cuda.current_stream(device)
-    run()
-    best = float("inf")
+    plan.run(operands)
+    times = []
     for _ in range(repeat):
         begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
         begin.record(stream)
-        run()
+        plan.run(operands)
         end.record(stream)
         end.synchronize()
-        best = min(best, begin.elapsed_time(end))
-    return best
+        times.append(begin.elapsed_time(end))
+    return min(times)

@@ -11,12 +11,14 @@ from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
 
 from .._memory import tocsr
+from ..bundle import open as open_bundle
 from ..errors import ArgumentTypeError, BadInputError, DeviceError, UnsupportedError, UsageError
-from .handle import DTYPES, Handle, Ref, torch_dtype
+from . import operators
+from .handle import DTYPES, Handle, PackedProduct, Ref, precision_of, torch_dtype
 from .operands import statistic
-from .operators import followed
 from .pattern import (
     WIDE,
     EntryOrder,
@@ -34,6 +36,8 @@ from .pattern import (
 
 
 Derived = TypeVar("Derived")
+_PLAIN_TENSORS = (Tensor, torch.nn.Parameter)
+_MAX_PACKED = 64
 Number = float  # the class has a function of that name
 
 
@@ -136,7 +140,7 @@ class SparseMatrix:
         if counts:
             values = torch.ones(order.given, device=pattern.device)
         _check_values(values, order.given, pattern.device)
-        learned = values if values is not None and not counts and followed(values) else None
+        learned = values if values is not None and not counts and operators.followed(values) else None
         if values is not None and learned is None:
             if product is None:
                 numbers = order.counts() if counts else order.to_csr(values.detach()).contiguous()
@@ -177,6 +181,7 @@ class SparseMatrix:
         self.dtype = torch.float32 if values is None else values.dtype
         self.is_normalized = False  # by gcn_norm
         self._derived: dict[str, Any] = {}
+        self._packed: dict[Any, PackedProduct] = {}  # products without values, by the shape and type of x
 
     @classmethod
     def _of(cls, bare: Handle, order: EntryOrder, values: Tensor | None) -> SparseMatrix:
@@ -335,7 +340,7 @@ class SparseMatrix:
         if tensor.is_coalesced():
             values = tensor.values()
         else:
-            values = _GivenValues.apply(tensor) if followed(tensor) else tensor._values()
+            values = _GivenValues.apply(tensor) if operators.followed(tensor) else tensor._values()
         return cls._of_entries(row, col, values, shape, format)
 
     @classmethod
@@ -414,9 +419,7 @@ class SparseMatrix:
         >>> st.SparseMatrix.from_bundle(sptile.convert("data/examples/fem_plate.mtx"))
         SparseMatrix(2286 x 2286, 38964 nonzeros, torch.float32, cpu)
         """
-        import sptile
-
-        opened = sptile.open(bundle) if isinstance(bundle, str | PathLike) else bundle
+        opened = open_bundle(bundle) if isinstance(bundle, str | PathLike) else bundle
         crow, col, values = opened.csr()
         numbers = None if values is None else _tensor_of(values, opened.dtype)
         return cls(_tensor_of(crow), _tensor_of(col), numbers, tuple(opened.shape), format=format)
@@ -1150,14 +1153,63 @@ class SparseMatrix:
     __array_ufunc__ = None  # NumPy leaves `array @ A` to this class, which refuses it
 
     def __matmul__(self, x: Tensor) -> Tensor:
-        from .functions import spmm
-
-        return spmm(self, x)
+        return self._multiply(False, x, None)
 
     def __rmatmul__(self, x: Tensor) -> Tensor:
-        from .functions import product_from_the_left
+        """Returns x A for x [rows] or [..., rows]; the result has cols in the place of rows."""
+        x = tensor_of("x", x)
+        rows = self.shape[0]
+        if x.layout != torch.strided or x.dim() == 0 or x.shape[-1] != rows:
+            kind = "" if x.layout == torch.strided else f"{x.layout} "
+            raise UsageError(
+                f"x must have shape [..., {rows}] for a matrix with {rows} rows, got {kind}{list(x.shape)}"
+            )
+        if x.dim() == 1:
+            return self._multiply(True, x, None)
+        flat = self._multiply(True, x.reshape(x.shape[:-1].numel(), rows).t(), None).t()
+        return flat.reshape(*x.shape[:-1], flat.shape[1])
 
-        return product_from_the_left(x, self)
+    def _multiply(self, t: bool, x: Tensor, values: Tensor | None) -> Tensor:
+        """Returns A x, or A^T x if t."""
+        plain = not t and values is None and type(x) in _PLAIN_TENSORS and not operators.watched()
+        plain = plain and forward_ad._current_level < 0 and not torch.is_autocast_enabled(self.device.type)
+        if plain:
+            packed = self._packed.get((x.shape, x.dtype, precision_of(x)))
+            if packed is not None and packed.fits(x):
+                return operators.packed_spmm(packed, x)
+        x, values = tensor_of("x", x), optional_tensor("values", values)
+        if torch.is_autocast_enabled(self.device.type):
+            x, values = cast(self, x), cast(self, values)  # type: ignore[assignment]
+        else:
+            self._check_type(x, values)
+        ref = self._product
+        if values is None and self._learned is not None:
+            values = self._learned.to(x.dtype)
+        if values is not None:
+            ref = self._entries
+            by_head = values.dim() == 2
+            values = heads_first(self, "values", values, x.shape[1] if by_head and x.dim() == 3 else None)
+            if by_head:
+                return operators.spmm(ref, t, x, values)
+        if x.dim() == 2:
+            out = operators.spmm(ref, t, x, values)
+            if plain and values is None and x.numel() > 0 and out.numel() > 0 and len(self._packed) < _MAX_PACKED:
+                key, handle = (x.shape, x.dtype, precision_of(x)), ref.entries.handle
+                plan = handle.plan("spmm", x.shape[1], x.dtype, key[2])
+                self._packed[key] = PackedProduct(ref, plan, x, out)
+            return out
+        if x.dim() not in (1, 3):
+            raise UsageError(f"x must have shape [{self.shape[0 if t else 1]}, n], got {list(x.shape)}")
+        width = x.shape[1:].numel()
+        flat = operators.spmm(ref, t, x.reshape(x.shape[0], width), values)
+        return flat.reshape(flat.shape[0], *x.shape[1:])
+
+    def _check_type(self, x: Tensor, values: Tensor | None = None) -> None:
+        """Refuses x of another type than the values of A that it is multiplied with."""
+        if values is None and self.values is not None and self.dtype != x.dtype and not self._counts:
+            raise UsageError(
+                f"x must be {self.dtype} like the values of A, got {x.dtype}; use A.to({x.dtype}) or x.to({self.dtype})"
+            )
 
     @classmethod
     def __torch_function__(
@@ -1207,6 +1259,41 @@ class SparseMatrix:
         copied = self._like(SparseMatrix._of_ref(self._entries, copy.deepcopy(values, memo)))
         memo[id(self)] = copied
         return copied
+
+
+def tensor_of(name: str, x: object) -> Tensor:
+    if isinstance(x, Tensor):
+        return x
+    raise ArgumentTypeError(f"{name} must be a torch.Tensor, got {type(x).__name__}")
+
+
+def optional_tensor(name: str, x: object) -> Tensor | None:
+    return None if x is None else tensor_of(name, x)
+
+
+def cast(a: SparseMatrix, x: Tensor | None) -> Tensor | None:
+    """Returns x in the type that autocast requires."""
+    kind = a.device.type
+    if (
+        x is None
+        or not torch.is_autocast_enabled(kind)
+        or x.dtype == torch.float64
+        or not x.is_floating_point()
+    ):
+        return x
+    return x.to(torch.get_autocast_dtype(kind))
+
+
+def heads_first(a: SparseMatrix, name: str, values: Tensor, heads: int | None) -> Tensor:
+    """The user's values [entries], or [entries, heads] as [heads, entries]."""
+    given = a._entries.given
+    wanted = [given] if heads is None else [given, heads]
+    if list(values.shape) != wanted:
+        raise UsageError(
+            f"{name} must have shape {wanted}, one value per nonzero{'' if heads is None else ' and head'}, got "
+            f"{list(values.shape)}"
+        )
+    return values if heads is None else values.t()
 
 
 def _sides_are_named() -> bool:

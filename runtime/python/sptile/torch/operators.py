@@ -31,7 +31,7 @@ from torch.autograd import forward_ad
 
 from .. import _library as c
 from ..errors import UnsupportedError
-from .handle import Entries, Ref, Request, entries_of_sizes, precision_of
+from .handle import Entries, Handle, PackedProduct, Ref, TorchPlan, entries_of_sizes, precision_of
 from .operands import (
     Check,
     Sizes,
@@ -213,12 +213,12 @@ def _spmm(a: Entries, t: bool, b: Tensor, values: Tensor | None) -> Tensor:
         handle = handle.transposed()
     precision = precision_of(b)
     if values is None:
-        plan = handle.plan(Request("spmm", shape[1], b.dtype, precision))
+        plan = handle.plan("spmm", shape[1], b.dtype, precision)
         plan.run((operand(b), operand(out)))
         return out
     values = list_in_memory(values)
     heads = 1 if len(shape) == 2 else shape[1]
-    plan = handle.plan(Request("spmm", shape[-1], b.dtype, precision, True, heads=heads))
+    plan = handle.plan("spmm", shape[-1], b.dtype, precision, True, heads=heads)
     plan.run((operand(b), operand(out)), number_list(values)[0], handle.pattern.nnz)
     return out
 
@@ -273,14 +273,30 @@ class _Spmm(torch.autograd.Function):
 spmm = Operator("spmm(a, bool t, Tensor b, Tensor? values) -> Tensor", _spmm, _fake_spmm, _Spmm)
 
 
+class _PackedSpmm(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, product: PackedProduct, x: Tensor) -> Tensor:
+        ctx.a = product.a
+        return product.run(x)
+
+    @staticmethod
+    def backward(ctx: Any, g: Tensor) -> Any:
+        return None, spmm.again(ctx.a, True, g, None)
+
+
+def packed_spmm(product: PackedProduct, x: Tensor) -> Tensor:
+    """Returns A x for x that fits."""
+    if x.requires_grad and torch.is_grad_enabled():
+        return _PackedSpmm.apply(product, x)  # type: ignore[no-untyped-call]
+    return product.run(x)
+
+
 def _add_spmm(a: Entries, t: bool, b: Tensor, out: Tensor) -> None:
     handle = a.handle.transposed() if t else a.handle
     if out.numel() == 0 or handle.pattern.nnz == 0:
         return
     b = rows_in_memory(b)
-    handle.plan(Request("spmm", b.shape[1], b.dtype, precision_of(b))).run(
-        (operand(b), operand(out)), beta=1.0
-    )
+    handle.plan("spmm", b.shape[1], b.dtype, precision_of(b)).run((operand(b), operand(out)), beta=1.0)
 
 
 def _nothing(*_arguments: Any) -> None:
@@ -311,7 +327,7 @@ def _sddmm(a: Entries, x: Tensor, y: Tensor) -> Tensor:
         return out
     x, y = rows_in_memory(x), rows_in_memory(y)
     heads = 1 if len(shape) == 1 else shape[0]
-    plan = a.handle.plan(Request("sddmm", x.shape[-1], x.dtype, precision_of(x), heads=heads))
+    plan = a.handle.plan("sddmm", x.shape[-1], x.dtype, precision_of(x), heads=heads)
     plan.run((operand(x), operand(y), number_list(out)))
     return a.order.from_csr(out, -1)
 
@@ -375,7 +391,7 @@ def _softmax(a: Entries, s: Tensor) -> Tensor:
     out = torch.empty(s.shape, dtype=s.dtype, device=s.device)
     if out.numel() > 0:
         s = list_in_memory(s)
-        plan = a.handle.plan(Request("softmax_rows", 1, s.dtype, heads=1 if s.dim() == 1 else s.shape[0]))
+        plan = a.handle.plan("softmax_rows", 1, s.dtype, heads=1 if s.dim() == 1 else s.shape[0])
         plan.run((number_list(s), number_list(out)))
     out = a.order.from_csr(out, -1)
     return out if shares is None else (out * shares).to(dtype)
@@ -465,8 +481,8 @@ def _softmax_gradient(a: Entries, p: Tensor, dp: Tensor) -> Tensor:
     out = torch.empty(p.shape, dtype=p.dtype, device=p.device)
     if out.numel() == 0:
         return out
-    request = Request("softmax_rows_gradient", 1, p.dtype, heads=1 if p.dim() == 1 else p.shape[0])
-    a.handle.plan(request).run((number_list(p), number_list(dp), number_list(out)))
+    plan = a.handle.plan("softmax_rows_gradient", 1, p.dtype, heads=1 if p.dim() == 1 else p.shape[0])
+    plan.run((number_list(p), number_list(dp), number_list(out)))
     return a.order.from_csr(out, -1)
 
 
@@ -504,16 +520,13 @@ softmax_gradient = Operator(
 # ---- spmm_update ----
 
 
-def update_request(n: int, m: int, like: Tensor, relu: bool, transposed_weights: bool) -> Request:
-    return Request(
-        "spmm_update",
-        n,
-        like.dtype,
-        precision_of(like),
-        m=m,
-        activation=c.RELU if relu else c.ACTIVATION_NONE,
-        transposed_weights=transposed_weights,
-    )
+def update_plan(handle: Handle, n: int, m: int, like: Tensor, relu: bool, transposed_weights: bool) -> TorchPlan:
+    """Returns the plan of a fused update with operands like a tensor."""
+    activation = c.ACTIVATION_RELU if relu else c.ACTIVATION_NONE
+    return handle.plan(
+        "spmm_update", n, like.dtype, precision_of(like),
+        m=m, activation=activation, transposed_weights=int(transposed_weights),
+    )  # fmt: skip
 
 
 def _spmm_update(
@@ -534,7 +547,7 @@ def _spmm_update(
     b, w = rows_in_memory(b), rows_in_memory(w)
     if t:
         handle = handle.transposed()
-    plan = handle.plan(update_request(b.shape[1], m, b, relu, transposed_weights))
+    plan = update_plan(handle, b.shape[1], m, b, relu, transposed_weights)
     bias = None if bias is None else list_in_memory(bias)
     plan.run(
         (
@@ -622,10 +635,9 @@ def _update_gradient(
         return g, dbias.zero_(), dw.zero_()
     z, dc = rows_in_memory(z), rows_in_memory(dc)
     out = rows_in_memory(out) if relu and out is not None else None
-    request = Request(
-        "update_gradient", n, z.dtype, precision_of(z), m=m, activation=c.RELU if relu else c.ACTIVATION_NONE
-    )
-    plan = (handle.transposed() if t else handle).plan(request)
+    activation = c.ACTIVATION_RELU if relu else c.ACTIVATION_NONE
+    handle = handle.transposed() if t else handle
+    plan = handle.plan("update_gradient", n, z.dtype, precision_of(z), m=m, activation=activation)
     plan.run(
         (
             operand(z),

@@ -230,21 +230,6 @@ TEST_CASE("device inputs: what is trusted is not looked at, as long as it can st
   }
 }
 
-TEST_CASE("device inputs: a matrix with arrays of its own is one in format csr") {
-  Random random(60);
-  for (const ConvertCase& one : convert_cases()) {
-    CAPTURE(one.name);
-    const Entries e = entries_of(one.matrix);
-    const EntryArrays arrays(e, kEntryForms[5]);
-    const auto expected = formats::find_converter("csr")->from_csr(one.matrix.view(), nullptr);
-    const auto made = runtime::cuda::csr_format(taken(arrays.view, {}));
-    REQUIRE(made);
-    check_same(*expected, made->view, made->parameters);
-    const bool lends = one.matrix.nnz() > 0 && one.matrix.values.present();
-    CHECK(runtime::cuda::csr_format(taken(arrays.view, {Disorder::refuse, true})).has_value() != lends);
-  }
-}
-
 TEST_CASE("device inputs: what stands behind an array is defined, as for formats") {
   const Entries e = few_entries();
   const OwnedCsr made = taken(EntryArrays(e, kEntryForms[1]).view, {});

@@ -32,8 +32,12 @@ formats::Csr long_window(Random& random) {
 
 DividedKernels acc_kernels() {
   DividedKernels all{"bittcf", {}, long_window};
-  for (const auto family : {runtime::cuda::acc_windows_kernels, runtime::cuda::acc_balanced_kernels,
-                            runtime::cuda::acc_write_through_kernels, runtime::cuda::acc_kernels})
+  for (const auto family : {
+#ifdef SPTILE_ABLATIONS
+           runtime::cuda::acc_windows_kernels, runtime::cuda::acc_balanced_kernels,
+           runtime::cuda::acc_write_through_kernels,
+#endif
+           runtime::cuda::acc_kernels})
     for (const DeviceKernel& row : family()) all.kernels.push_back(row);
   return all;
 }

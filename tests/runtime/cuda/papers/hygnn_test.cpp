@@ -20,8 +20,12 @@ namespace {
 
 std::vector<DeviceKernel> paper_kernels() {
   std::vector<DeviceKernel> all;
-  for (const auto family : {runtime::cuda::hygnn_kernels, runtime::cuda::hygnn_plain_load_kernels,
-                            runtime::cuda::hygnn_global_edges_kernels, runtime::cuda::hygnn_fixed_32_kernels})
+  for (const auto family : {
+#ifdef SPTILE_ABLATIONS
+           runtime::cuda::hygnn_plain_load_kernels, runtime::cuda::hygnn_global_edges_kernels,
+           runtime::cuda::hygnn_fixed_32_kernels,
+#endif
+           runtime::cuda::hygnn_kernels})
     for (const DeviceKernel& row : family()) all.push_back(row);
   return all;
 }

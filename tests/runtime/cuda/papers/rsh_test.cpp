@@ -32,7 +32,11 @@ formats::Csr split_window(Random& random) {
 
 DividedKernels rsh_kernels() {
   DividedKernels all{"rs_tile", {}, split_window};
-  for (const auto family : {runtime::cuda::rsh_runs_kernels, runtime::cuda::rsh_kernels})
+  for (const auto family : {
+#ifdef SPTILE_ABLATIONS
+           runtime::cuda::rsh_runs_kernels,
+#endif
+           runtime::cuda::rsh_kernels})
     for (const DeviceKernel& row : family()) all.kernels.push_back(row);
   return all;
 }

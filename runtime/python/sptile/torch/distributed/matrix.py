@@ -13,13 +13,12 @@ from torch import Tensor
 
 from ...errors import ArgumentTypeError, Error, UsageError
 from ...part import Part
-from ..functions import _check_type
 from ..handle import DTYPES, Handle, torch_dtype
 from ..matrix import SparseMatrix, _in_order
 from ..pattern import pattern_of_entries
 from .exchange import ADD_UP, COLLECT, FETCH, PRODUCT, Exchange, Lists
 from .own_part import open_own_part
-from .products import Fetch, Product
+from .products import Fetch, Halves, Product
 from .ranks import Ranks, as_error
 from .whole import Measured, compare, without_entries
 
@@ -217,7 +216,7 @@ class DistSparseMatrix:
     def __matmul__(self, x: Tensor) -> Tensor:
         """Computes this rank's rows of ``A @ x``, where x has the shape (owned,), (owned, n) or (owned, heads, n)."""
         flat = self._operand(PRODUCT, x, True)
-        out: Tensor = Product.apply(flat, self, False)  # type: ignore[no-untyped-call]
+        out: Tensor = Product.apply(flat, Halves(self.local, self.halo, self._exchange, self.symmetric), False)  # type: ignore[no-untyped-call]
         return out.reshape(x.shape)
 
     def fetch(self, x: Tensor) -> Tensor:
@@ -525,7 +524,7 @@ class DistSparseMatrix:
             return UsageError(f"x must be on {self.device}, the device of the matrix, got {x.device}")
         if multiplied and not torch.is_autocast_enabled(self.device.type):
             try:
-                _check_type(self.local, x)
+                self.local._check_type(x)
             except Error as error:
                 return error
         return None

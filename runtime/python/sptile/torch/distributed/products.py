@@ -2,46 +2,53 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from .. import operators
+from ..matrix import SparseMatrix
 from .exchange import FETCH, GIVE_BACK, PRODUCT, PRODUCT_T, Exchange
 
-if TYPE_CHECKING:
-    from .matrix import DistSparseMatrix
+
+class Halves(NamedTuple):
+    """The rows of a rank: their columns [owned, owned] that it owns, and [owned, needed] that others own."""
+
+    local: SparseMatrix
+    halo: SparseMatrix
+    exchange: Exchange
+    symmetric: bool
 
 
 class Product(torch.autograd.Function):
     """A x, or A^T x: x [owned, n], the result [owned, n]."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, a: DistSparseMatrix, t: bool) -> Tensor:
+    def forward(ctx: Any, x: Tensor, a: Halves, t: bool) -> Tensor:
         ctx.a, ctx.t = a, t
         return _product(a, x) if not t or a.symmetric else _product_t(a, x)
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> Any:
         g = g.contiguous()
-        ctx.a._exchange.agree(PRODUCT if ctx.t else PRODUCT_T, g)
+        ctx.a.exchange.agree(PRODUCT if ctx.t else PRODUCT_T, g)
         return Product.apply(g, ctx.a, not ctx.t), None, None  # type: ignore[no-untyped-call]
 
 
-def _product(a: DistSparseMatrix, x: Tensor) -> Tensor:
+def _product(a: Halves, x: Tensor) -> Tensor:
     """Multiplies local x while the rows of other ranks are in flight, then adds halo times these rows."""
-    pending = a._exchange.fetch(x)
+    pending = a.exchange.fetch(x)
     out = operators.spmm.below(a.local._product, False, x, None)
     operators.add_spmm(a.halo._product, False, pending.wait(), out)
     return out
 
 
-def _product_t(a: DistSparseMatrix, x: Tensor) -> Tensor:
+def _product_t(a: Halves, x: Tensor) -> Tensor:
     """halo^T x leaves while local^T x is formed; what others send is added to the rows that are theirs."""
-    pending = a._exchange.give_back(operators.spmm.below(a.halo._product, True, x, None))
+    pending = a.exchange.give_back(operators.spmm.below(a.halo._product, True, x, None))
     out: Tensor = operators.spmm.below(a.local._product, True, x, None)
-    a._exchange.add(out, pending.wait())
+    a.exchange.add(out, pending.wait())
     return out
 
 

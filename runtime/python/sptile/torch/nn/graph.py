@@ -14,9 +14,9 @@ from torch import Tensor, nn
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from ...errors import ArgumentTypeError, UnsupportedError, UsageError
-from ..functions import _cast, attention, spmm
+from ..functions import attention, spmm
 from ..handle import capturing, refuse_capture
-from ..matrix import SparseMatrix
+from ..matrix import SparseMatrix, cast
 from ..operands import statistic
 from ..operators import transformed
 from ..pattern import apart
@@ -209,7 +209,7 @@ def mean(a: SparseMatrix, x: Tensor) -> Tensor:
     those of float16, which overflow, and of long rows are formed in a wider type as well."""
     if not torch.is_autocast_enabled(x.device.type):
         return _mean(a, x)
-    x = _cast(a, x)  # type: ignore[assignment]
+    x = cast(a, x)  # type: ignore[assignment]
     with torch.autocast(x.device.type, enabled=False):
         return _mean(a, x)
 

@@ -8,25 +8,18 @@
 namespace sptile::runtime::SPTILE_ISA {
 
 template <class V, class A>
-class BitwinDecoder {
+class BitwinDecoder : public RegularWindow<8> {
  public:
   using Acc = A;
-  static constexpr int kRows = 8;
 
   explicit BitwinDecoder(const Task& task) : view_(formats::as_bitwin(task.format)) {
     group_.bind(view_.values);
   }
 
   void open(std::int64_t window) {
-    const std::int32_t* offset = view_.row_window_offset.data() + window;
-    tiles_ = {offset[0], offset[1]};
+    open_window(view_.row_window_offset, window, view_.rows);
     first_value_ = view_.value_offset.data()[window];
-    first_row_ = window * kRows;
-    rows_ = window_rows(first_row_, view_.rows, kRows);
   }
-  [[nodiscard]] int rows() const { return rows_; }
-  [[nodiscard]] std::int64_t row_id(int r) const { return first_row_ + r; }
-  [[nodiscard]] int groups() const { return tiles_.groups(); }
 
   [[gnu::noinline]] void prepare(int g) {
     if (g == 0) next_value_ = first_value_;
@@ -42,18 +35,11 @@ class BitwinDecoder {
 
  private:
   formats::BitwinView view_;
-  TileRange tiles_;
-  std::int64_t first_row_ = 0, first_value_ = 0, next_value_ = 0;
-  int rows_ = 0;
+  std::int64_t first_value_ = 0, next_value_ = 0;
   TileGroup<V, A, 1> group_;
 };
 
 /// Kernel of `bitwin`; a unit is a window.
-struct BitwinKernel {
-  template <class V, class A, class Walker>
-  static void walk_units(const Task&, const Chunk& chunk, const Walker& walker) {
-    walker.template walk<BitwinDecoder<V, A>>(chunk.first, chunk.last);
-  }
-};
+using BitwinKernel = WindowKernel<BitwinDecoder>;
 
 }  // namespace sptile::runtime::SPTILE_ISA

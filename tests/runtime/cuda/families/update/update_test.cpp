@@ -118,7 +118,8 @@ void check(const DeviceKernel& kernel, OperationProblem p, const Case& c, Random
   }
   emulate(kernel, p, operands, formatted, c.device, c.planned_n);
   CHECK(operands.error(p.a.values.dtype()) <=
-        operands.tolerated() + product_error(kernel.precision) + (size_of(p.types.operands) == 2 ? 1e-3 : 0));
+        operands.tolerated() + runtime::factor_error(runtime::kSpmm, kernel.precision, p.types) +
+            (size_of(p.types.operands) == 2 ? 1e-3 : 0));
   CHECK(operands.gaps_untouched());
 }
 

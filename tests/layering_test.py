@@ -63,19 +63,18 @@ DIRECTORIES = {
     "runtime/cuda/convert": "formats/core formats/layout runtime/core runtime/cuda runtime/cuda/device",
     "runtime/cuda/check": "formats/layout runtime/cuda runtime/cuda/convert",
     "runtime/cuda/families/csr": FAMILY,
-    # families include no other family, except for what the comments name; formats with tiles and rows use both kernels
+    "runtime/cuda/families/tall": FAMILY,
+    "runtime/cuda/families/attention": FAMILY,
+    # Families do not include each other. Exceptions: csr kernels multiply the rows next to tiles, in the same launch or
+    # the next; sddmm.direct divides rows as csr does; updates share the formats of the csr rows.
     "runtime/cuda/families/tile": f"{FAMILY} runtime/cuda/families/csr",
-    "runtime/cuda/families/tall": f"{FAMILY} runtime/cuda/families/tile",
-    # row classes of csr, tile arrays and items of tile
-    "runtime/cuda/families/sddmm": f"{FAMILY} runtime/cuda/families/csr runtime/cuda/families/tile",
-    # vectors and math of tile
-    "runtime/cuda/families/attention": f"{FAMILY} runtime/cuda/families/tile",
-    # vectors and math of tile; the name of the csr rows, whose formats it shares
-    "runtime/cuda/families/update": f"{FAMILY} runtime/cuda/families/csr runtime/cuda/families/tile",
+    "runtime/cuda/families/sddmm": f"{FAMILY} runtime/cuda/families/csr",
+    "runtime/cuda/families/update": f"{FAMILY} runtime/cuda/families/csr",
     "runtime/cuda/papers": "runtime/core runtime/operation runtime/cuda",
+    # Kernels of papers that are tile kernels with another schedule or another store.
     "runtime/cuda/papers/acc": f"{FAMILY} runtime/cuda/families/tile runtime/cuda/papers",
     "runtime/cuda/papers/bulk": f"{FAMILY} runtime/cuda/families/tile runtime/cuda/papers",
-    "runtime/cuda/papers/hygnn": f"{FAMILY} runtime/cuda/families/tile runtime/cuda/papers",
+    "runtime/cuda/papers/hygnn": f"{FAMILY} runtime/cuda/papers",
     "runtime/cuda/papers/libra_streams": f"{FAMILY} runtime/cuda/families/csr runtime/cuda/families/tile runtime/cuda/papers",
     "runtime/cuda/papers/rsh": f"{FAMILY} runtime/cuda/families/tile runtime/cuda/papers",
     "runtime/cuda/families": "runtime/core runtime/cuda runtime/cuda/families/* runtime/cuda/papers/*",

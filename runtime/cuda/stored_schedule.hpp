@@ -77,6 +77,29 @@ Result<Schedule> restore_schedule(const StoredSchedule& stored, const Read& read
   return schedule;
 }
 
+/// Functions of the kernel table of an instance whose schedules are stored. The instance has
+///   static Header append(Schedule& schedule, const ScheduleRequest& request);
+///   static Header read(ScheduleReader& reader, Schedule& schedule, const ScheduleRequest& request);
+/// kNumbers returns the numbers that are stored of a header, kVersion their version.
+template <class Instance, class Header, std::uint32_t kVersion,
+          std::vector<std::int64_t> (*kNumbers)(const Header&)>
+struct StoredInstance {
+  static Schedule schedule(const ScheduleRequest& request) {
+    Schedule schedule;
+    schedule.header.set(Instance::append(schedule, request));
+    return schedule;
+  }
+  static std::vector<std::int64_t> numbers(const ScheduleHeader& header) {
+    return kNumbers(header.as<Header>());
+  }
+  static Result<Schedule> restore(const ScheduleRequest& request, const StoredSchedule& stored) {
+    return restore_schedule(stored, [&](ScheduleReader& reader, Schedule& schedule) {
+      return Instance::read(reader, schedule, request);
+    });
+  }
+  static constexpr ScheduleStore kStore = {kVersion, numbers, restore};
+};
+
 /// Size of an array: `count` elements of `each` bytes.
 struct Product {
   std::int64_t count, each;

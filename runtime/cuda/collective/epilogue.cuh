@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "runtime/cuda/device/number.cuh"
+#include "runtime/cuda/collective/number.cuh"
 
 namespace sptile::runtime::cuda {
 
@@ -17,8 +17,8 @@ __device__ __forceinline__ std::int32_t caller_row(const std::int32_t* row_order
 template <class Result, class Acc>
 __device__ __forceinline__ void store_scaled(Result* to, Acc sum, Acc alpha, Acc beta) {
   Acc result = alpha * sum;
-  if (beta != Acc(0)) result += beta * to_sum<Acc>(*to);
-  *to = to_element<Result>(result);
+  if (beta != Acc(0)) result += beta * widen(*to);
+  *to = narrow<Result>(result);
 }
 
 }  // namespace sptile::runtime::cuda

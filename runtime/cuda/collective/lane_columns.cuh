@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "runtime/cuda/collective/epilogue.cuh"
-#include "runtime/cuda/device/number.cuh"
+#include "runtime/cuda/collective/number.cuh"
 #include "runtime/cuda/device/ptx.cuh"
 
 namespace sptile::runtime::cuda {
@@ -96,12 +96,12 @@ struct LaneColumns {
     if (beta != Acc(0)) {
       const RawResult<Result> old = load_written(row);
 #pragma unroll
-      for (int e = 0; e < kVector; ++e) result[e] += beta * to_sum<Acc>(old.x[e]);
+      for (int e = 0; e < kVector; ++e) result[e] += beta * widen(old.x[e]);
     }
     if constexpr (kAligned) {
       RawResult<Result> raw;
 #pragma unroll
-      for (int e = 0; e < kVector; ++e) raw.x[e] = to_element<Result>(result[e]);
+      for (int e = 0; e < kVector; ++e) raw.x[e] = narrow<Result>(result[e]);
       uint4 bits[kVectors][raw.kPieces];
       __builtin_memcpy(bits, &raw, sizeof(bits));
 #pragma unroll
@@ -112,7 +112,7 @@ struct LaneColumns {
     } else {
 #pragma unroll
       for (int e = 0; e < kVector; ++e)
-        if (e * kStep <= last) row[e * kStep] = to_element<Result>(result[e]);
+        if (e * kStep <= last) row[e * kStep] = narrow<Result>(result[e]);
     }
   }
 };

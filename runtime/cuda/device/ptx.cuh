@@ -1,7 +1,9 @@
-// The instructions that CUDA C++ has no word for. Every line of PTX of the tile and csr kernels is here;
-// other compilers than nvcc see declarations, so that a test can supply functions that do the same for a warp
-// emulated on the host.
+// PTX instructions without a counterpart in CUDA C++: all inline assembly of the kernels, except for
+// dependent launches (start_kernel.cuh). Compilers other than nvcc see declarations, which the host emulation
+// of the tests defines. Addresses of shared memory are 32-bit addresses of the shared state space, in bytes.
 #pragma once
+
+#include <vector_types.h>
 
 #include <cstdint>
 
@@ -11,20 +13,22 @@ namespace sptile::runtime::cuda {
 
 #ifdef __CUDACC__
 
-/// Rounds to the nearest number that tf32 holds; the tensor core drops the low 13 bits, and alone would
-/// truncate. Infinity and NaN stay what they are; finite numbers from 0x1.ffep+127 on become infinity.
+/// Rounds to the nearest tf32 number. The tensor core ignores the low 13 bits, which truncates unless the
+/// operand is rounded first. Infinity and NaN are unchanged; finite numbers from 0x1.ffep+127 on become
+/// infinity.
 __device__ __forceinline__ std::uint32_t to_tf32(float x) {
 #if __CUDA_ARCH__ >= 900
   std::uint32_t bits;
   asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
-#else  // cvt.rna takes an instruction more
+#else  // cvt.rna takes one more instruction
   std::uint32_t bits = __float_as_uint(x);
   if (fabsf(x) < __int_as_float(0x7f800000)) bits += 0x1000u;
 #endif
   return bits;
 }
 
-/// acc[0..3] are results (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1).
+/// m16n8k8, fragments as in collective/lanes.hpp: acc[0..3] are results (g, 2t), (g, 2t + 1), (g + 8, 2t) and
+/// (g + 8, 2t + 1) of lane 4 * g + t; a[0..3] are (g, t), (g + 8, t), (g, t + 4) and (g + 8, t + 4).
 __device__ __forceinline__ void mma_tf32(float (&acc)[4], const std::uint32_t (&a)[4],
                                          const std::uint32_t (&b)[2]) {
   asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
@@ -33,7 +37,8 @@ __device__ __forceinline__ void mma_tf32(float (&acc)[4], const std::uint32_t (&
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-/// Results as in mma_tf32; each word of the operands has the lane's two k.
+/// m16n8k8 with results as in mma_tf32. A word of an operand has k = 2t in its low half and k = 2t + 1 in its
+/// high half.
 __device__ __forceinline__ void mma_half(float (&acc)[4], std::uint32_t a0, std::uint32_t a1, std::uint32_t b,
                                          Half) {
   asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
@@ -47,7 +52,7 @@ __device__ __forceinline__ void mma_half(float (&acc)[4], std::uint32_t a0, std:
       : "r"(a0), "r"(a1), "r"(b));
 }
 
-/// m8n8k4: acc[0..1] are results (g, 2t), (g, 2t + 1).
+/// m8n8k4: acc[0..1] are results (g, 2t) and (g, 2t + 1); a is (g, t), b is (t, g).
 __device__ __forceinline__ void mma_f64(double (&acc)[2], double a, double b) {
   asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
       : "+d"(acc[0]), "+d"(acc[1])
@@ -55,14 +60,14 @@ __device__ __forceinline__ void mma_f64(double (&acc)[2], double a, double b) {
 }
 
 /// Adds 1 to a counter in global memory and returns its old value: a release at device scope, see split.cuh.
-/// Unlike __threadfence() it leaves L1 as it is.
+/// Unlike __threadfence() it does not invalidate L1.
 __device__ __forceinline__ unsigned count_up(unsigned* count) {
   unsigned before;
   asm volatile("atom.add.release.gpu.global.u32 %0, [%1], 1;" : "=r"(before) : "l"(count) : "memory");
   return before;
 }
 
-/// Keeps the compiler from computing a loop invariant anew in each round.
+/// Prevents the compiler from recomputing a loop invariant in each iteration.
 template <class T>
 __device__ __forceinline__ void keep(T& x) {
   if constexpr (sizeof(T) == 8)
@@ -71,7 +76,7 @@ __device__ __forceinline__ void keep(T& x) {
     asm volatile("" : "+r"(x));
 }
 
-/// Reads what nobody on the multiprocessor needs again: it takes no place in the first cache.
+/// Loads an element that the multiprocessor does not read again, without allocating a line in L1.
 __device__ __forceinline__ std::int32_t load_once(const std::int32_t* p) {
   std::int32_t x;
   asm("ld.global.nc.L1::no_allocate.b32 %0, [%1];" : "=r"(x) : "l"(p));
@@ -81,6 +86,217 @@ template <class T>
 __device__ __forceinline__ T load_once(const T* p) {
   return __ldcs(p);
 }
+
+// mbarrier objects: 8 bytes of shared memory, multiples of 8.
+
+/// Initializes a barrier whose phases complete after `arrivals` arrivals.
+__device__ __forceinline__ void barrier_init(std::uint32_t barrier, unsigned arrivals) {
+  asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
+}
+
+/// Arrives at a barrier; a release for the block.
+__device__ __forceinline__ void barrier_arrive(std::uint32_t barrier) {
+  asm volatile("{\n.reg .b64 state;\nmbarrier.arrive.shared.b64 state, [%0];\n}" ::"r"(barrier) : "memory");
+}
+
+/// Arrives once all cp.async copies that this thread has started are complete.
+__device__ __forceinline__ void barrier_arrive_copied(std::uint32_t barrier) {
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
+}
+
+/// Returns whether the phase of this parity is complete; an acquire for the block if so.
+__device__ __forceinline__ bool barrier_done(std::uint32_t barrier, unsigned parity) {
+  std::uint32_t done;
+#if __CUDA_ARCH__ >= 900
+  asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity.shared.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}"
+               : "=r"(done)
+               : "r"(barrier), "r"(parity)
+               : "memory");
+#else
+  asm volatile("{\n.reg .pred p;\nmbarrier.test_wait.parity.shared.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}"
+               : "=r"(done)
+               : "r"(barrier), "r"(parity)
+               : "memory");
+#endif
+  return done != 0;
+}
+
+/// Waits until the phase of this parity is complete.
+__device__ __forceinline__ void barrier_wait(std::uint32_t barrier, unsigned parity) {
+  while (!barrier_done(barrier, parity)) {
+  }
+}
+
+/// Synchronizes kThreads threads of the block, all threads of their warps, at barrier kBarrier (1 to 15).
+template <int kBarrier, int kThreads>
+__device__ __forceinline__ void group_sync() {
+  asm volatile("bar.sync %0, %1;" ::"n"(kBarrier), "n"(kThreads) : "memory");
+}
+
+// Asynchronous copies from global to shared memory (cp.async). Both addresses are multiples of the size.
+
+/// Starts to copy 16 bytes through L2 alone.
+__device__ __forceinline__ void copy_16(std::uint32_t to, const void* from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+}
+
+/// Starts to copy 4, 8 or 16 bytes through L1.
+template <int kBytes>
+__device__ __forceinline__ void copy_element(std::uint32_t to, const void* from) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(from), "n"(kBytes) : "memory");
+}
+
+/// Starts to copy 4, 8 or 16 bytes through L1 if `there`: a predicated instruction rather than a branch.
+template <int kBytes>
+__device__ __forceinline__ void copy_if(bool there, std::uint32_t to, const void* from) {
+  asm volatile(
+      "{\n.reg .pred p;\nsetp.ne.u32 p, %3, 0;\n@p cp.async.ca.shared.global [%0], [%1], %2;\n}" ::"r"(to),
+      "l"(from), "n"(kBytes), "r"(static_cast<std::uint32_t>(there))
+      : "memory");
+}
+
+/// Closes the group of copies that this thread has started since the previous group.
+__device__ __forceinline__ void copy_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+
+/// Waits until all but the last kPending groups of this thread are complete.
+template <int kPending>
+__device__ __forceinline__ void copy_wait() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
+}
+
+/// Waits for all cp.async copies of this thread.
+__device__ __forceinline__ void copy_wait_all() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+
+// Loads and stores of shared memory by address. They are volatile, which keeps their order relative to
+// barriers, and need no conversion of pointers.
+
+__device__ __forceinline__ void store_half(std::uint32_t to, unsigned short x) {
+  asm volatile("st.shared.b16 [%0], %1;" ::"r"(to), "h"(x) : "memory");
+}
+
+__device__ __forceinline__ void store_word(std::uint32_t to, std::uint32_t x) {
+  asm volatile("st.shared.b32 [%0], %1;" ::"r"(to), "r"(x) : "memory");
+}
+__device__ __forceinline__ void store_pair(std::uint32_t to, uint2 x) {
+  asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(to), "r"(x.x), "r"(x.y) : "memory");
+}
+__device__ __forceinline__ void store_piece_16(std::uint32_t to, uint4 x) {
+  asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(x.x), "r"(x.y), "r"(x.z), "r"(x.w)
+               : "memory");
+}
+
+__device__ __forceinline__ std::uint32_t shared_word(std::uint32_t at) {
+  std::uint32_t x;
+  asm volatile("ld.shared.b32 %0, [%1];" : "=r"(x) : "r"(at));
+  return x;
+}
+__device__ __forceinline__ uint2 shared_pair(std::uint32_t at) {
+  uint2 x;
+  asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];" : "=r"(x.x), "=r"(x.y) : "r"(at));
+  return x;
+}
+__device__ __forceinline__ uint4 shared_piece(std::uint32_t at) {
+  uint4 x;
+  asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
+               : "r"(at));
+  return x;
+}
+__device__ __forceinline__ std::uint32_t shared_half(std::uint32_t at) {
+  unsigned short x;
+  asm volatile("ld.shared.b16 %0, [%1];" : "=h"(x) : "r"(at));
+  return x;
+}
+
+// Bulk copies (cp.async.bulk): compute capability 9.0 and later; empty on earlier devices, which must not run
+// them.
+
+/// Arrives at a barrier and adds `bytes` of bulk copies to those that its phase waits for.
+__device__ __forceinline__ void barrier_arrive_expect(std::uint32_t barrier, unsigned bytes) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+  asm volatile("{\n.reg .b64 state;\nmbarrier.arrive.expect_tx.shared.b64 state, [%0], %1;\n}" ::"r"(barrier),
+               "r"(bytes)
+               : "memory");
+#endif
+}
+
+/// Starts to copy `bytes`, which are counted at the barrier on completion. `bytes` and both addresses are
+/// multiples of 16.
+__device__ __forceinline__ void copy_bulk(std::uint32_t to, const void* from, unsigned bytes,
+                                          std::uint32_t barrier) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
+      "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(barrier)
+      : "memory");
+#endif
+}
+
+/// Orders this thread's accesses to shared memory before later ones of bulk copies and wgmma.
+__device__ __forceinline__ void fence_async() {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
+}
+
+// Warpgroup instructions (setmaxnreg, wgmma): compute capability 9.0 alone, machine code for sm_90a.
+
+/// Releases registers of a warpgroup, whose threads keep kCount each, a multiple of 8.
+template <int kCount>
+__device__ __forceinline__ void warpgroup_leave_registers() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kCount));
+}
+/// Waits for released registers, until the threads of a warpgroup have kCount each, a multiple of 8.
+template <int kCount>
+__device__ __forceinline__ void warpgroup_take_registers() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kCount));
+}
+
+/// Orders writes of operands and sums in registers before the products that follow.
+__device__ __forceinline__ void warpgroup_arrive() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+/// Closes the group of products that the warpgroup has started since the previous group.
+__device__ __forceinline__ void warpgroup_commit() {
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+/// Waits for all groups: sums are valid and operands may be overwritten.
+__device__ __forceinline__ void warpgroup_wait() {
+  asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+}
+
+#define SPTILE_SUM(i) "+f"(sum(i, 0)), "+f"(sum(i, 1)), "+f"(sum(i, 2)), "+f"(sum(i, 3))
+#define SPTILE_SUMS_8(i)                                                                     \
+  SPTILE_SUM(i), SPTILE_SUM(i + 1), SPTILE_SUM(i + 2), SPTILE_SUM(i + 3), SPTILE_SUM(i + 4), \
+      SPTILE_SUM(i + 5), SPTILE_SUM(i + 6), SPTILE_SUM(i + 7)
+
+/// Starts a product of 64 rows by 8 * kTiles columns with k = 8. Each warp has 16 of the rows: `a` as in
+/// mma_tf32, sum(i, 0..3) as acc there for columns 8i to 8i + 7. `operand` describes k in shared memory
+/// (warpgroup_operand).
+template <int kTiles, class Sum>
+__device__ __forceinline__ void warpgroup_tf32(const Sum& sum, const std::uint32_t (&a)[4],
+                                               std::uint64_t operand) {
+  static_assert(kTiles == 8 || kTiles == 16);
+  if constexpr (kTiles == 8)
+    asm volatile(
+        "{.reg .pred p;\nsetp.ne.b32 p, 1, 0;\nwgmma.mma_async.sync.aligned.m64n64k8.f32.tf32.tf32 "
+        "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,"
+        "%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31}, {%32,%33,%34,%35}, %36, "
+        "p, "
+        "1, 1;}"
+        : SPTILE_SUMS_8(0)
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(operand));
+  else
+    asm volatile(
+        "{.reg .pred p;\nsetp.ne.b32 p, 1, 0;\nwgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32 "
+        "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,"
+        "%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31,%32,%33,%34,%35,%36,%37,%38,"
+        "%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63}"
+        ", {%64,%65,%66,%67}, %68, p, 1, 1;}"
+        : SPTILE_SUMS_8(0), SPTILE_SUMS_8(8)
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(operand));
+}
+
+#undef SPTILE_SUMS_8
+#undef SPTILE_SUM
 
 #else
 
@@ -96,6 +312,41 @@ template <class T>
 T load_once(const T* p) {
   return *p;
 }
+void barrier_init(std::uint32_t barrier, unsigned arrivals);
+void barrier_arrive(std::uint32_t barrier);
+void barrier_arrive_copied(std::uint32_t barrier);
+void barrier_wait(std::uint32_t barrier, unsigned parity);
+template <int kBarrier, int kThreads>
+void group_sync();
+void copy_16(std::uint32_t to, const void* from);
+template <int kBytes>
+void copy_element(std::uint32_t to, const void* from);
+void store_half(std::uint32_t to, unsigned short x);
+void store_word(std::uint32_t to, std::uint32_t x);
+void store_pair(std::uint32_t to, uint2 x);
+void store_piece_16(std::uint32_t to, uint4 x);
+void copy_wait_all();
+std::uint32_t shared_word(std::uint32_t at);
+uint2 shared_pair(std::uint32_t at);
+uint4 shared_piece(std::uint32_t at);
+std::uint32_t shared_half(std::uint32_t at);
+template <int kBytes>
+void copy_if(bool there, std::uint32_t to, const void* from);
+void copy_commit();
+template <int kPending>
+void copy_wait();
+void barrier_arrive_expect(std::uint32_t barrier, unsigned bytes);
+void copy_bulk(std::uint32_t to, const void* from, unsigned bytes, std::uint32_t barrier);
+void fence_async();
+template <int kCount>
+void warpgroup_leave_registers() {}
+template <int kCount>
+void warpgroup_take_registers() {}
+void warpgroup_arrive();
+void warpgroup_commit();
+void warpgroup_wait();
+template <int kTiles, class Sum>
+void warpgroup_tf32(const Sum& sum, const std::uint32_t (&a)[4], std::uint64_t operand);
 
 #endif
 

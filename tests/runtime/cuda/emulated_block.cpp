@@ -145,11 +145,10 @@ void copy_bulk(std::uint32_t to, const void* from, unsigned bytes, std::uint32_t
   emulated_block.bulk_copies[barrier].push_back({to, from, bytes});
 }
 void fence_async() {}
-void warpgroup_arrive() { warp_sync(); }
+void warpgroup_arrive() { __syncwarp(); }
 void warpgroup_commit() {}
 void warpgroup_wait() {}
 void copy_commit() { emulated_block.groups_of_thread().emplace_back(); }
-void warp_sync() { __syncwarp(); }
 
 void store_half(std::uint32_t to, unsigned short x) { emulated_block.perform({to, &x, 2}); }
 void store_word(std::uint32_t to, std::uint32_t x) { emulated_block.perform({to, &x, 4}); }

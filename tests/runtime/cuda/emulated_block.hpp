@@ -7,9 +7,6 @@
 #include "tests/runtime/cuda/emulated_device.hpp"  // intrinsics that the headers below call
 
 #include "runtime/cuda/collective/block.cuh"
-#include "runtime/cuda/device/bulk_copy.cuh"
-#include "runtime/cuda/device/warpgroup.cuh"
-#include "runtime/cuda/families/tile/pipe.cuh"
 
 namespace sptile::test {
 
@@ -84,8 +81,8 @@ void copy_element(std::uint32_t to, const void* from) {
   test::emulated_block.copies[test::thread_index.x].push_back({to, from, kBytes});
 }
 template <int kBytes>
-void copy_if(bool wanted, std::uint32_t to, const void* from) {
-  if (wanted) test::emulated_block.add_to_group({to, from, kBytes});
+void copy_if(bool there, std::uint32_t to, const void* from) {
+  if (there) test::emulated_block.add_to_group({to, from, kBytes});
 }
 template <int kPending>
 void copy_wait() {

@@ -5,10 +5,12 @@
 #include <cstdint>
 
 #include "runtime/core/attention_operands.hpp"
+#include "runtime/core/score.hpp"
 #include "runtime/cuda/collective/csr_schedule.hpp"
+#include "runtime/cuda/collective/lanes.hpp"
 #include "runtime/cuda/collective/softmax_state.cuh"
+#include "runtime/cuda/collective/vector.cuh"
 #include "runtime/cuda/collective/warp.cuh"
-#include "runtime/cuda/families/tile/memory.cuh"
 
 namespace sptile::runtime::cuda {
 
@@ -66,10 +68,7 @@ __device__ __forceinline__ typename Math::Acc dot(const typename Math::Chunk& x,
 /// Element i of a list or row of the type of operands, or of statistics.
 template <class T>
 __device__ __forceinline__ auto number_at(const std::byte* from, std::int64_t i) {
-  if constexpr (sizeof(T) == 2)
-    return widen(T{__ldg(reinterpret_cast<const unsigned short*>(from) + i)});
-  else
-    return __ldg(reinterpret_cast<const T*>(from) + i);
+  return widen(load_number<T>(from, i));
 }
 
 /// Writes a number of a list of results.

@@ -17,6 +17,7 @@
 
 #include "runtime/core/attention_operands.hpp"
 #include "runtime/cuda/collective/epilogue.cuh"
+#include "runtime/cuda/collective/lanes.hpp"
 #include "runtime/cuda/collective/split.cuh"
 #include "runtime/cuda/collective/warp.cuh"
 #include "runtime/cuda/device/ptx.cuh"
@@ -190,7 +191,7 @@ class TileAttention {
   __device__ __forceinline__ static float squares(const Chunk& chunk) {
     float sum = 0;
 #pragma unroll
-    for (int e = 0; e < kElements; ++e) sum += Math::at(chunk, e) * Math::at(chunk, e);
+    for (int e = 0; e < kElements; ++e) sum += chunk_at<Math>(chunk, e) * chunk_at<Math>(chunk, e);
     return sum;
   }
 

@@ -9,6 +9,9 @@
 #include "runtime/core/operands.hpp"
 #include "runtime/cuda/collective/csr_walk.cuh"
 #include "runtime/cuda/collective/lane_columns.cuh"
+#include "runtime/cuda/collective/number.cuh"
+#include "runtime/cuda/collective/warp.cuh"
+#include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/device/slices.cuh"
 #include "runtime/cuda/device/start_kernel.cuh"
 
@@ -161,7 +164,7 @@ class CsrGroup {
       const int k = base + lane_ + i * kLanes;
       if (k >= work.entries) continue;
       next[i].column = load_once(a_.columns + work.first + k);
-      next[i].value = a_.values != nullptr ? to_sum<Acc>(load_once(values_ + work.first + k)) : Acc(1);
+      next[i].value = a_.values != nullptr ? widen(load_once(values_ + work.first + k)) : Acc(1);
     }
   }
 
@@ -245,7 +248,7 @@ class CsrGroup {
 
   __device__ static void add(Acc (&sum)[kVector], Acc value, const typename Columns::Raw& b) {
 #pragma unroll
-    for (int e = 0; e < kVector; ++e) sum[e] += value * to_sum<Acc>(b.x[e]);
+    for (int e = 0; e < kVector; ++e) sum[e] += value * widen(b.x[e]);
   }
 
   /// Adds the segments of a row in order if this segment is the last to arrive.

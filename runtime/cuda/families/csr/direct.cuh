@@ -105,7 +105,7 @@ class DirectTeam {
       for (int u = 0; u < kAtOnce; ++u) {
         const int at = k + u * teams;
         id[u] = at < entries ? load_once(ids + at) : -1;
-        value[u] = at >= entries ? Acc(0) : values != nullptr ? to_sum<Acc>(load_once(values + at)) : Acc(1);
+        value[u] = at >= entries ? Acc(0) : values != nullptr ? widen(load_once(values + at)) : Acc(1);
       }
       Raw rows[kAtOnce][kRepeats] = {};
 #pragma unroll
@@ -115,7 +115,7 @@ class DirectTeam {
           if (id[u] >= 0) rows[u][r] = columns(r).load(b[r] + id[u] * a_.ldb);
 #pragma unroll
       for (int u = 0; u < kAtOnce; ++u)
-        each([&](int r, int e) { sum[r][e] += value[u] * to_sum<Acc>(rows[u][r].x[e]); });
+        each([&](int r, int e) { sum[r][e] += value[u] * widen(rows[u][r].x[e]); });
     }
   }
 

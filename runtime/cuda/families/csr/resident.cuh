@@ -9,9 +9,9 @@
 #include <cstring>
 
 #include "runtime/cuda/collective/block.cuh"
+#include "runtime/cuda/collective/copy.cuh"
 #include "runtime/cuda/collective/epilogue.cuh"
-#include "runtime/cuda/device/number.cuh"
-#include "runtime/cuda/device/pipe.cuh"
+#include "runtime/cuda/collective/number.cuh"
 #include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/device/slices.cuh"
 #include "runtime/cuda/device/start_kernel.cuh"
@@ -155,7 +155,7 @@ class ResidentTeam {
       const int count = stop - at;
       const bool there = lane_ < count;
       const std::int32_t row = there ? next.column : a_.rows_of_b;
-      const Acc value = there ? to_sum<Acc>(next.value) : Acc(0);
+      const Acc value = there ? widen(next.value) : Acc(0);
       at += min(count, 32);
       next = fetch(at);
       if (count >= 32) {
@@ -188,7 +188,7 @@ class ResidentTeam {
 #pragma unroll
     for (int i = 0; i < kCount; ++i)
 #pragma unroll
-      for (int e = 0; e < kColumns; ++e) sum[e] += values[i] * to_sum<Acc>(b[i].x[e]);
+      for (int e = 0; e < kColumns; ++e) sum[e] += values[i] * widen(b[i].x[e]);
   }
 
   /// Adds the sums of the four groups. Each group keeps a quarter of the columns.
@@ -215,8 +215,8 @@ class ResidentTeam {
 #pragma unroll
     for (int e = 0; e < kSums; ++e) {
       Acc x = a_.alpha * sums.x[e];
-      if (a_.beta != Acc(0) && column + e < a_.n) x += a_.beta * to_sum<Acc>(to[e]);
-      results.x[e] = to_element<T>(x);
+      if (a_.beta != Acc(0) && column + e < a_.n) x += a_.beta * widen(to[e]);
+      results.x[e] = narrow<T>(x);
     }
     if constexpr (kAligned) {
       if (column < a_.n) *reinterpret_cast<Results*>(to) = results;

@@ -7,8 +7,8 @@
 
 #include "runtime/cuda/collective/block.cuh"
 #include "runtime/cuda/collective/epilogue.cuh"
+#include "runtime/cuda/collective/number.cuh"
 #include "runtime/cuda/collective/split.cuh"
-#include "runtime/cuda/device/number.cuh"
 #include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/device/start_kernel.cuh"
 #include "runtime/cuda/families/csr/stream.hpp"

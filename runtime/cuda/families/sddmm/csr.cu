@@ -4,25 +4,27 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-/// Lanes that load a row of few features, pieces of a lane of a row of many; registers of a thread.
-template <class Math, int kNarrowLanes, int kWideSteps, int kNarrow, int kWide>
-constexpr auto launch_csr = launch_sddmm<Math, sddmm_rows<EntryShape<Math, 8, 1, false>, kNarrow>,
-                                         sddmm_rows<EntryShape<Math, kNarrowLanes, 1, true>, kNarrow>,
-                                         sddmm_rows<EntryShape<Math, 8, kWideSteps, true>, kWide>>;
+template <class Math>
+constexpr auto launch_csr =
+    launch_sddmm<Math, sddmm_rows<EntryShape<Math, 8, 1, false>, kSddmmPolicy<Math, 0>.narrow_registers>,
+                 sddmm_rows<EntryShape<Math, kSddmmPolicy<Math, 0>.narrow_lanes, 1, true>,
+                            kSddmmPolicy<Math, 0>.narrow_registers>,
+                 sddmm_rows<EntryShape<Math, 8, 2, true>, kSddmmPolicy<Math, 0>.wide_registers>>;
 
-/// Results in f32: as few kernels as serve all operands.
+/// Results in f32: the fewest kernels that support all operands.
 template <class D, class Math = MathHalf<D, 8, float>,
-          auto kWhole = sddmm_rows<EntryShape<Math, 8, 2, true>, 96>>
+          auto kWhole = sddmm_rows<EntryShape<Math, 8, 2, true>, kSddmmPolicy<Math, 0>.wide_registers>>
 constexpr auto launch_csr_to_f32 =
-    launch_sddmm<Math, sddmm_rows<EntryShape<Math, 8, 1, false>, 72>, kWhole, kWhole>;
+    launch_sddmm<Math, sddmm_rows<EntryShape<Math, 8, 1, false>, kSddmmPolicy<Math, 0>.narrow_registers>,
+                 kWhole, kWhole>;
 
 constexpr DeviceKernel kRows[] = {
-    sddmm_instance(kCsrSddmm, DType::f32, Precision::fp32, launch_csr<MathF32<false>, 8, 2, 72, 96>),
-    sddmm_instance(kCsrSddmm, DType::f16, Precision::fp16, launch_csr<MathHalf<Half, 8>, 4, 2, 72, 96>),
-    sddmm_instance(kCsrSddmm, DType::bf16, Precision::bf16, launch_csr<MathHalf<BFloat16, 8>, 4, 2, 72, 96>),
+    sddmm_instance(kCsrSddmm, DType::f32, Precision::fp32, launch_csr<MathF32<false>>),
+    sddmm_instance(kCsrSddmm, DType::f16, Precision::fp16, launch_csr<MathHalf<Half, 8>>),
+    sddmm_instance(kCsrSddmm, DType::bf16, Precision::bf16, launch_csr<MathHalf<BFloat16, 8>>),
     sddmm_instance(kCsrSddmm, DType::f16, Precision::fp16, launch_csr_to_f32<Half>, DType::f32),
     sddmm_instance(kCsrSddmm, DType::bf16, Precision::bf16, launch_csr_to_f32<BFloat16>, DType::f32),
-    sddmm_instance(kCsrSddmm, DType::f64, Precision::fp64, launch_csr<MathF64, 8, 2, 96, 112>)};
+    sddmm_instance(kCsrSddmm, DType::f64, Precision::fp64, launch_csr<MathF64>)};
 
 }  // namespace
 

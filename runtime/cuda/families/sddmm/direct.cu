@@ -6,6 +6,7 @@
 
 #include "formats/layout/csr.hpp"
 #include "runtime/cuda/collective/epilogue.cuh"
+#include "runtime/cuda/collective/vector.cuh"
 #include "runtime/cuda/collective/warp.cuh"
 #include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/families/csr/direct.hpp"
@@ -16,9 +17,8 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-constexpr int kVector = 4, kMostFeatures = 512;
-/// Entries of a team at a time. Wide rows have few teams in a warp: more of each keep as many bytes on the
-/// way.
+constexpr int kVector = 4, kMaxFeatures = SddmmPolicy{}.max_direct_features;
+/// Nonzeros of a team at a time. A warp has fewer teams for wide rows, so each has more in flight.
 template <int kRepeats>
 inline constexpr int kEntriesOf = kRepeats == 4 ? 4 : 2;
 
@@ -37,7 +37,7 @@ struct DirectSddmmTask {
   SddmmResults results;
 };
 
-/// Lanes that hold a row of X, and what each has of a row of Y.
+/// A team of lanes, which holds a row of X.
 template <int kLanes, int kRepeats, bool kAligned>
 class DirectSampler {
  public:
@@ -60,7 +60,7 @@ class DirectSampler {
   }
 
  private:
-  /// The lane's elements of a row; 0 where it has none.
+  /// Loads the lane's elements of a row; 0 past the end.
   __device__ void load(const float* row, Row& to) const {
     const int lane = static_cast<int>(threadIdx.x) % kLanes;
 #pragma unroll
@@ -68,7 +68,7 @@ class DirectSampler {
       if constexpr (kAligned) {
         const int first = (r * kLanes + lane) * kVector;
         uint4 bits{};
-        if (first < t_.n) bits = __ldg(reinterpret_cast<const uint4*>(row + first));
+        if (first < t_.n) bits = load_vector<uint4>(row + first);
         __builtin_memcpy(to[r], &bits, sizeof bits);
       } else {
 #pragma unroll
@@ -80,7 +80,7 @@ class DirectSampler {
     }
   }
 
-  /// The columns of entries k, k + teams, ...; -1 past the end.
+  /// Loads the columns of nonzeros k, k + teams, ...; -1 past the end.
   __device__ static void load_columns(const std::int32_t* columns, int k, int teams, int entries,
                                       std::int32_t (&to)[kEntries]) {
 #pragma unroll
@@ -88,8 +88,8 @@ class DirectSampler {
       to[u] = k + u * teams < entries ? load_once(columns + k + u * teams) : -1;
   }
 
-  /// Entries team, team + teams, ... of a row. All lanes of a warp go through as many rounds; the columns of
-  /// the next one are on their way meanwhile.
+  /// Samples nonzeros team, team + teams, ... of a row. All lanes of a warp take the same number of rounds;
+  /// the columns of the next round are in flight.
   __device__ void sample(std::int32_t row, std::int64_t begin, int entries, int team, int teams) const {
     const std::int32_t* const columns = t_.columns + begin;
     std::int32_t column[kEntries];
@@ -216,9 +216,9 @@ Result<Schedule> restore_direct(const ScheduleRequest& request, const StoredSche
 constexpr ScheduleStore kDirectStore = {kDirectVersion, direct_numbers, restore_direct};
 
 Status check_features(const ServiceRequest& request) {
-  if (request.n <= kMostFeatures) return check_one_head(request);
+  if (request.n <= kMaxFeatures) return check_one_head(request);
   return fail(Errc::unsupported, std::string(kCsrSddmmDirect) + " supports up to " +
-                                     std::to_string(kMostFeatures) +
+                                     std::to_string(kMaxFeatures) +
                                      " features, got n = " + std::to_string(request.n));
 }
 

@@ -1,11 +1,12 @@
-// SDDMM of entries that stand in rows, on CUDA cores. A warp has a run of entries, 32 at a time, whatever
-// rows they are in: a group of lanes loads a row of Y piece by piece, 16 bytes a lane, and multiplies it by
-// the row of X. Each group does so for as many entries as it has lanes, and then the sums are added across
-// the lanes so that each lane is left with the result of one entry: 32 results are written side by side.
+// SDDMM of nonzeros in rows, on CUDA cores. A warp has a run of nonzeros, 32 at a time, of any rows. A group
+// of lanes loads a row of Y, 16 bytes per lane at a time, and multiplies it by the row of X. A group of g
+// lanes does so for g nonzeros and reduces the sums so that each lane has the result of one nonzero: a warp
+// stores 32 adjacent results.
 #pragma once
 
 #include <cstdint>
 
+#include "runtime/cuda/collective/lanes.hpp"
 #include "runtime/cuda/collective/warp.cuh"
 #include "runtime/cuda/families/sddmm/task.cuh"
 
@@ -17,11 +18,11 @@ struct EntryShape {
   using Dense = typename Math::Dense;
   using Result = typename Math::Result;
   using Acc = typename Math::Acc;
-  static constexpr int kLanes = kLanesT;  ///< of a group
+  static constexpr int kLanes = kLanesT;  ///< per group
   static constexpr int kGroups = kWarp / kLanes;
-  static constexpr int kSteps = kStepsT;  ///< pieces of a row that a lane holds
+  static constexpr int kSteps = kStepsT;  ///< vectors of a row per lane
   static constexpr bool kVector = kVectorT;
-  static constexpr int kFeatures = kLanes * kSteps * Math::kElements;  ///< of a pass
+  static constexpr int kFeatures = kLanes * kSteps * Math::kElements;  ///< per pass
 };
 
 template <class S>
@@ -61,17 +62,18 @@ class SddmmEntries {
   }
 
  private:
-  /// Starts reading what the next 32 entries are: past the end of the run the last one again.
+  /// Starts the loads of the next 32 nonzeros; past the end of the run, of the last one.
   __device__ __forceinline__ void read_ahead() {
     next_column_ = __ldg(part_.columns + min(base_ + lane_, end_ - 1));
     next_row_end_ = __ldg(part_.row_offset + min(position_ + lane_, part_.rows - 1) + 1);
   }
 
-  /// Finds column and row of the lane's entry.
+  /// Finds column and row of the lane's nonzero.
   __device__ __forceinline__ void find_entries() {
     column_ = next_column_;
     const std::int64_t entry = min(base_ + lane_, end_ - 1);
-    // Ends of the next 32 rows, counted from the first entry: how many of them are not behind the lane's?
+    // Ends of the next 32 rows, relative to the first nonzero: the number of ends at or before the lane's
+    // nonzero.
     const int row_end = static_cast<int>(min(next_row_end_ - base_, std::int64_t{kWarp + 1}));
     const int place = static_cast<int>(entry - base_);
     int ended = 0;
@@ -86,7 +88,7 @@ class SddmmEntries {
     row_ = dense_.row(row_);
   }
 
-  /// Finds the row of an entry behind many empty rows.
+  /// Finds the row of a nonzero that follows many empty rows.
   __device__ __forceinline__ std::int32_t search(std::int32_t low, std::int64_t entry) const {
     std::int32_t high = part_.rows - 1;
     while (low < high) {
@@ -99,7 +101,7 @@ class SddmmEntries {
     return low;
   }
 
-  /// Pieces of rows that are on their way together: more of them need registers that more warps use better.
+  /// Vectors of rows in flight together; more of them would cost occupancy.
   template <bool kOneRow>
   struct Batch {
     static constexpr int kEntries = (kOneRow || S::kSteps > 1 ? 4 : 2) / S::kSteps;
@@ -107,8 +109,8 @@ class SddmmEntries {
     Chunk x[kOneRow ? 1 : kEntries][S::kSteps];
   };
 
-  /// Adds the lane's share of the dot products of its group's entries; kOneRow: all 32 are in the same row.
-  /// While one batch is multiplied, the next one is on its way.
+  /// Adds the lane's part of the dot products of its group's nonzeros. kOneRow: all 32 are in one row. The
+  /// next batch is in flight while one is multiplied.
   template <bool kOneRow>
   __device__ __forceinline__ void multiply(Acc (&sum)[S::kLanes]) const {
     using B = Batch<kOneRow>;

@@ -1,4 +1,4 @@
-// Launches of the SDDMM kernels. Each .cu that includes this makes the instances it lists.
+// Launches of the SDDMM kernels. Each .cu that includes this header instantiates its kernels.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,14 @@
 #include "runtime/cuda/device/start_kernel.cuh"
 #include "runtime/cuda/device/whole_pieces.hpp"
 #include "runtime/cuda/families/sddmm/entries.cuh"
+#include "runtime/cuda/families/sddmm/policy.hpp"
 #include "runtime/cuda/families/sddmm/tiles.cuh"
 
 namespace sptile::runtime::cuda {
 
-inline constexpr int kSddmmWarps = 4;  ///< of a block
+inline constexpr int kSddmmWarps = SddmmPolicy{}.warps_per_block;
 
-/// Entries in rows alone.
+/// Nonzeros in rows.
 template <class Entries, int kRegisters>
 __global__ void __launch_bounds__(kSddmmWarps* kWarp) __maxnreg__(kRegisters)
     sddmm_rows(const __grid_constant__ SddmmTask task) {
@@ -28,7 +29,7 @@ __global__ void __launch_bounds__(kSddmmWarps* kWarp) __maxnreg__(kRegisters)
     SddmmEntries<Entries>(of_head(task.entries, head), of_head(task.dense, head), thread % kWarp).run(warp);
 }
 
-/// Seldom called, and so no part of the kernel, which has no registers to spare.
+/// Not inlined: called rarely, and the kernel has no spare registers.
 template <class Tiles>
 __device__ __noinline__ void run_tiles_again(const SddmmTask& task, int head, std::int64_t item, int lane) {
   if constexpr (Tiles::Math::kDoubtsNonfinite)
@@ -36,7 +37,7 @@ __device__ __noinline__ void run_tiles_again(const SddmmTask& task, int head, st
         .run_again(task.tiles.items[item]);
 }
 
-/// Entries in tiles, and behind them those in rows.
+/// Nonzeros in tiles, then nonzeros in rows.
 template <class Tiles, class Entries, int kRegisters>
 __global__ void __launch_bounds__(kSddmmWarps* kWarp) __maxnreg__(kRegisters)
     sddmm_hybrid(const __grid_constant__ SddmmTask task) {
@@ -66,8 +67,7 @@ int start_sddmm(const SddmmTask& task, const Launch& launch, void* stream) noexc
       static_cast<cudaStream_t>(stream), task);
 }
 
-/// Results of a part of the format, whose values are array `part` of its values and whose first entry is
-/// number `first` of all.
+/// Returns the results of a part of the format: array `part` of its values, nonzeros from `first` on.
 inline SddmmResults results_of(const Launch& launch, int part, std::int64_t first,
                                std::int64_t result_bytes) {
   const Operands& o = launch.operands;
@@ -81,7 +81,7 @@ inline SddmmResults results_of(const Launch& launch, int part, std::int64_t firs
           o.values_batch * static_cast<std::int64_t>(size_of(values.dtype))};
 }
 
-/// What the kernels of all formats are told.
+/// Returns the task of a launch, for every format and kernel.
 inline SddmmTask sddmm_task(const SddmmHeader& header, const Launch& launch, std::int64_t element_bytes,
                             std::int64_t result_bytes) {
   const formats::Blocks blocks = formats::blocks_of(launch.format);
@@ -120,7 +120,7 @@ inline SddmmTask sddmm_task(const SddmmHeader& header, const Launch& launch, std
   return task;
 }
 
-/// True when rows of X and Y can be read 16 bytes at a time.
+/// Returns whether rows of X and Y can be loaded in vectors of 16 bytes.
 inline bool whole_rows(const Launch& launch, std::int64_t element_bytes) {
   return whole_pieces(launch.operands.dense[kSddmmX], launch.n, element_bytes) &&
          whole_pieces(launch.operands.dense[kSddmmY], launch.n, element_bytes);
@@ -130,12 +130,11 @@ inline bool whole_rows(const Launch& launch, std::int64_t element_bytes) {
 template <class Math, auto kAny, auto kNarrow, auto kWide>
 int launch_sddmm(const Launch& launch, void* stream) noexcept {
   constexpr std::int64_t kSize = sizeof(typename Math::Dense);
-  constexpr std::int64_t kNarrowFeatures = 32;
   const SddmmTask task =
       sddmm_task(launch.header->as<SddmmHeader>(), launch, kSize, sizeof(typename Math::Result));
-  const auto start = !whole_rows(launch, kSize)    ? start_sddmm<kAny>
-                     : launch.n <= kNarrowFeatures ? start_sddmm<kNarrow>
-                                                   : start_sddmm<kWide>;
+  const auto start = !whole_rows(launch, kSize)                  ? start_sddmm<kAny>
+                     : launch.n <= SddmmPolicy{}.narrow_features ? start_sddmm<kNarrow>
+                                                                 : start_sddmm<kWide>;
   return start(task, launch, stream);
 }
 
@@ -156,33 +155,39 @@ constexpr DeviceKernel sddmm_instance(std::string_view kernel, DType dense, Prec
           .batched = true};
 }
 
-/// Kernels of formats with tiles. `T` has the registers that a thread of each may have.
-template <class Source, class T>
+/// Policy of the kernels for tiles of a number of rows; kernels are compiled once for all devices.
+template <class Math, int kTileRows>
+inline constexpr SddmmPolicy kSddmmPolicy = sddmm_policy_for(80, kDTypeOf<typename Math::Dense>, kTileRows);
+
+/// Kernels of formats with tiles.
+template <class Source>
 struct SddmmFamily {
-  /// `Narrow` and `Wide` multiply tiles of few and of many features; the entries in rows have kLanes lanes
-  /// for few features, and kPieces pieces of a row in each of 8 lanes for many.
-  template <class Narrow, class Wide, class Math, int kNarrowSteps, int kWideSteps, int kLanes, int kPieces,
-            int kNarrow, int kWide>
+  template <class Math>
+  static constexpr SddmmPolicy kPolicy = kSddmmPolicy<Math, 8 * Source::kHalves>;
+
+  /// `Narrow` and `Wide` multiply tiles of few and of many features. A nonzero in a row has
+  /// narrow_lanes lanes for few features, and 8 lanes with two vectors each for many.
+  template <class Narrow, class Wide, class Math, int kNarrowSteps, int kWideSteps>
   static constexpr auto launch_of = launch_sddmm<
       Math,
-      sddmm_hybrid<SddmmShape<Source, Narrow, kNarrowSteps, false>, EntryShape<Math, 8, 1, false>, kNarrow>,
-      sddmm_hybrid<SddmmShape<Source, Narrow, kNarrowSteps, true>, EntryShape<Math, kLanes, 1, true>,
-                   kNarrow>,
-      sddmm_hybrid<SddmmShape<Source, Wide, kWideSteps, true>, EntryShape<Math, 8, kPieces, true>, kWide>>;
+      sddmm_hybrid<SddmmShape<Source, Narrow, kNarrowSteps, false>, EntryShape<Math, 8, 1, false>,
+                   kPolicy<Math>.narrow_registers>,
+      sddmm_hybrid<SddmmShape<Source, Narrow, kNarrowSteps, true>,
+                   EntryShape<Math, kPolicy<Math>.narrow_lanes, 1, true>, kPolicy<Math>.narrow_registers>,
+      sddmm_hybrid<SddmmShape<Source, Wide, kWideSteps, true>, EntryShape<Math, 8, 2, true>,
+                   kPolicy<Math>.wide_registers>>;
   template <bool kSplit>
-  static constexpr auto kF32 =
-      launch_of<DotF32<kSplit>, DotF32<kSplit>, MathF32<false>, 2, 8, 8, 2, T::kF32Narrow, T::kF32Wide>;
+  static constexpr auto kF32 = launch_of<DotF32<kSplit>, DotF32<kSplit>, MathF32<false>, 2, 8>;
   template <class D>
-  static constexpr auto kF16 =
-      launch_of<DotHalf<D, 4>, DotHalf<D, 8>, MathHalf<D, 8>, 2, 4, 4, 2, T::kF16Narrow, T::kF16Wide>;
-  /// Results in f32: as few kernels as serve all operands.
+  static constexpr auto kF16 = launch_of<DotHalf<D, 4>, DotHalf<D, 8>, MathHalf<D, 8>, 2, 4>;
+  /// Results in f32: the fewest kernels that support all operands.
   template <class D, class Math = MathHalf<D, 8, float>,
             auto kWhole = sddmm_hybrid<SddmmShape<Source, DotHalf<D, 8, float>, 4, true>,
-                                       EntryShape<Math, 8, 2, true>, T::kF16Wide>>
+                                       EntryShape<Math, 8, 2, true>, kPolicy<Math>.wide_registers>>
   static constexpr auto kF16ToF32 =
       launch_sddmm<Math,
                    sddmm_hybrid<SddmmShape<Source, DotHalf<D, 4, float>, 2, false>,
-                                EntryShape<Math, 8, 1, false>, T::kF16Narrow>,
+                                EntryShape<Math, 8, 1, false>, kPolicy<Math>.narrow_registers>,
                    kWhole, kWhole>;
 };
 

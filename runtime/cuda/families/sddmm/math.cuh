@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "runtime/cuda/families/tile/math.cuh"
+#include "runtime/cuda/collective/mma.cuh"
 
 namespace sptile::runtime::cuda {
 
@@ -23,15 +23,8 @@ struct DotF32 : MathF32<kSplit> {
                                                   const Chunk& x) {
 #pragma unroll
     for (int j = 0; j < 2; ++j) {
-      const float a[4] = {y0.e[2 * j], y1.e[2 * j], y0.e[2 * j + 1], y1.e[2 * j + 1]};
-      const float b[2] = {x.e[2 * j], x.e[2 * j + 1]};
-      std::uint32_t big_a[4], big_b[2], small_a[4], small_b[2];
-      round_factors<kSplit>(big_a, small_a, a);
-      round_factors<kSplit>(big_b, small_b, b);
-      if constexpr (kSplit)
-        add_split(sum, big_a, small_a, big_b, small_b);
-      else
-        mma_tf32(sum, big_a, big_b);
+      mma(sum, tf32_operand<kSplit>({y0.e[2 * j], y1.e[2 * j], y0.e[2 * j + 1], y1.e[2 * j + 1]}),
+          tf32_operand<kSplit>({x.e[2 * j], x.e[2 * j + 1]}));
     }
   }
 };

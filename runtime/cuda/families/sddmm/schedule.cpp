@@ -4,7 +4,8 @@
 #include <vector>
 
 #include "formats/layout/blocks.hpp"
-#include "runtime/cuda/families/tile/schedule.hpp"
+#include "runtime/cuda/device/me_tcf_masks.hpp"
+#include "runtime/cuda/families/sddmm/policy.hpp"
 #include "runtime/cuda/stored_schedule.hpp"
 #include "runtime/threads/count.hpp"
 
@@ -13,12 +14,7 @@ namespace {
 
 using formats::Blocks;
 
-constexpr std::int64_t kWarpsPerSm = 32;  ///< that the work should be enough for
-constexpr std::int64_t kMostTiles = 16;   ///< of an item
-constexpr std::int64_t kMostRounds = 4;   ///< of a run
-/// Mean length of rows for each round of a run: where rows are short, so are runs, so that neighbours run
-/// together and share rows of Y in caches.
-constexpr std::int64_t kRoundRowLength = 4;
+constexpr SddmmPolicy kPolicy = {};
 constexpr std::int64_t kRoundEntries = 32;  ///< of one round: a lane of the warp for each
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
@@ -32,8 +28,8 @@ struct TileCut {
 TileCut cut_windows(const Blocks& blocks, const DeviceInfo& device) {
   const std::int64_t windows = blocks.windows(), tiles = blocks.tile_offset.back();
   const auto offset = blocks.tile_offset;
-  const std::int64_t share = tiles / (device.sm_count * kWarpsPerSm);
-  TileCut cut{std::clamp<std::int64_t>(share / 2 * 2, 2, kMostTiles), {}};
+  const std::int64_t share = tiles / (device.sm_count * kPolicy.warps_per_sm);
+  TileCut cut{std::clamp<std::int64_t>(share / 2 * 2, 2, kPolicy.max_tiles), {}};
   cut.first_item.resize(at(windows + 1));
   for (std::int64_t w = 0; w < windows; ++w)
     cut.first_item[at(w + 1)] =
@@ -82,9 +78,10 @@ void read_items(ScheduleReader& reader, const Blocks& blocks, const DeviceInfo& 
 /// Cuts entries in rows in runs. `offset` has the first entry of each row. Gives the entries of a run.
 std::int64_t cut_rows(std::span<const std::int64_t> offset, const DeviceInfo& device, SddmmHeader& header) {
   const std::int64_t entries = offset.back();
-  const std::int64_t share = entries / (kRoundEntries * device.sm_count * kWarpsPerSm);
+  const std::int64_t share = entries / (kRoundEntries * device.sm_count * kPolicy.warps_per_sm);
   const std::int64_t row_length = entries / std::max<std::int64_t>(std::ssize(offset) - 1, 1);
-  header.rounds = std::clamp<std::int64_t>(std::min(share, row_length / kRoundRowLength), 1, kMostRounds);
+  header.rounds =
+      std::clamp<std::int64_t>(std::min(share, row_length / kPolicy.round_row_length), 1, kPolicy.max_rounds);
   const std::int64_t length = kRoundEntries * header.rounds;
   header.runs = (entries + length - 1) / length;
   return length;

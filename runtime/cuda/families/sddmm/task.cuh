@@ -1,4 +1,4 @@
-// What a launch of an SDDMM kernel is told, and how a lane hands in a result.
+// Parameters of the SDDMM kernels, and the store of a result.
 #pragma once
 
 #include <cmath>
@@ -7,9 +7,9 @@
 
 #include "formats/core/dtype.hpp"
 #include "runtime/cuda/collective/epilogue.cuh"
+#include "runtime/cuda/collective/tile_masks.cuh"
+#include "runtime/cuda/collective/vector.cuh"
 #include "runtime/cuda/families/sddmm/schedule.hpp"
-#include "runtime/cuda/families/tile/memory.cuh"
-#include "runtime/cuda/families/tile/sources.cuh"
 
 namespace sptile::runtime::cuda {
 
@@ -20,15 +20,15 @@ struct SddmmDense {
   std::uint64_t x_stride, y_stride;  ///< bytes from row to row
   std::int64_t x_batch, y_batch;     ///< bytes from head to head
   std::int64_t n;                    ///< features
-  const std::int32_t* row_order;     ///< of the format's rows; null: as they stand
+  const std::int32_t* row_order;     ///< of the format's rows; null: original order
 
-  /// The row of X of a row of the format.
+  /// Returns the row of X of a row of the format.
   [[nodiscard]] __device__ __forceinline__ std::int32_t row(std::int32_t at) const {
     return caller_row(row_order, at);
   }
 };
 
-/// The results of one part of a format: out[i] = alpha * dot * values[i] + beta * out[i].
+/// Results of one part of a format: out[i] = alpha * dot * values[i] + beta * out[i].
 struct SddmmResults {
   void* out;
   const void* values;  ///< of the part; null: not scaled
@@ -37,7 +37,7 @@ struct SddmmResults {
   std::int64_t out_batch, values_batch;  ///< bytes from head to head
 };
 
-/// Entries that stand in rows.
+/// Nonzeros in rows.
 struct EntryPart {
   const std::int64_t* row_offset;  ///< rows + 1
   const std::int32_t* row_id;      ///< of the format's rows; null: all of them
@@ -50,7 +50,7 @@ struct EntryPart {
   SddmmResults results;
 };
 
-/// Entries that stand in tiles.
+/// Nonzeros in tiles.
 struct TilePart {
   TileArrays arrays;
   const SddmmItem* items;
@@ -59,15 +59,15 @@ struct TilePart {
   SddmmResults results;
 };
 
-/// Kernel parameter: plain device pointers and numbers.
+/// Kernel parameters: device pointers and numbers.
 struct SddmmTask {
   SddmmDense dense;
   TilePart tiles;
   EntryPart entries;
-  std::int32_t tile_blocks;  ///< the first blocks of each head; the others have the entries
+  std::int32_t tile_blocks;  ///< the first blocks of each head; the others have nonzeros in rows
 };
 
-/// The operands of one head.
+/// Returns the operands of one head.
 __device__ __forceinline__ SddmmDense of_head(SddmmDense dense, int head) {
   dense.x += head * dense.x_batch;
   dense.y += head * dense.y_batch;
@@ -81,14 +81,14 @@ __device__ __forceinline__ SddmmResults of_head(SddmmResults results, int head) 
   return results;
 }
 
-/// The entries of a part as one head has them.
+/// Returns the part of one head.
 template <class Part>
 __device__ __forceinline__ Part of_head(Part part, int head) {
   part.results = of_head(part.results, head);
   return part;
 }
 
-/// Reads a value of any type as a factor; those of a pattern are ones.
+/// Loads a value of any type, widened; 1 for a pattern.
 template <class Acc>
 __device__ __forceinline__ Acc read_value(const void* values, DType type, std::int64_t i) {
   switch (type) {
@@ -102,12 +102,12 @@ __device__ __forceinline__ Acc read_value(const void* values, DType type, std::i
       return static_cast<Acc>(value_at<double, double>(values, i));
     case DType::none:
       return Acc{1};
-    default:  // no type of values: check_array_types refuses it
+    default:  // not a value type: check_array_types rejects it
       return Acc(NAN);
   }
 }
 
-/// Writes the result of entry i; unless kAddsToOld, beta is 0.
+/// Stores the result of nonzero i. Without kAddsToOld, beta is 0.
 template <class Result, bool kAddsToOld = true, class Acc>
 __device__ __forceinline__ void write_result(const SddmmResults& results, std::int64_t i, Acc dot) {
   Acc result = static_cast<Acc>(results.alpha) * dot;

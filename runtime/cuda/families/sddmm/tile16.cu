@@ -4,10 +4,6 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-struct Registers16 {
-  static constexpr int kF32Narrow = 80, kF32Wide = 168, kF16Narrow = 64, kF16Wide = 128;
-};
-
 /// A launch for the tiles by `kTiles`, and one for the entries in rows by the csr kernel: in one kernel the
 /// latter would take the registers that keep the rows of X of 16 rows.
 template <DType kDense, DType kResult, auto kTiles>
@@ -32,23 +28,21 @@ struct ApartFamily {
   template <bool kSplit>
   static constexpr auto kF32 = launch_apart<DType::f32, DType::f32, Tiles::template kF32<kSplit>>;
   template <class D>
-  static constexpr DType kType = std::is_same_v<D, Half> ? DType::f16 : DType::bf16;
+  static constexpr auto kF16 = launch_apart<kDTypeOf<D>, kDTypeOf<D>, Tiles::template kF16<D>>;
   template <class D>
-  static constexpr auto kF16 = launch_apart<kType<D>, kType<D>, Tiles::template kF16<D>>;
-  template <class D>
-  static constexpr auto kF16ToF32 = launch_apart<kType<D>, DType::f32, Tiles::template kF16ToF32<D>>;
+  static constexpr auto kF16ToF32 = launch_apart<kDTypeOf<D>, DType::f32, Tiles::template kF16ToF32<D>>;
 };
 
 }  // namespace
 
 std::span<const DeviceKernel> me_tcf_sddmm_kernels() {
-  return sddmm_instances<kMeTcfSddmm, SddmmFamily<SddmmMask16, Registers16>>();
+  return sddmm_instances<kMeTcfSddmm, SddmmFamily<SddmmMask16>>();
 }
 std::span<const DeviceKernel> hc_window_sddmm_kernels() {
-  return sddmm_instances<kHcWindowSddmm, ApartFamily<SddmmFamily<SddmmMask16, Registers16>>>();
+  return sddmm_instances<kHcWindowSddmm, ApartFamily<SddmmFamily<SddmmMask16>>>();
 }
 std::span<const DeviceKernel> bmat_sddmm_kernels() {
-  return sddmm_instances<kBmatSddmm, SddmmFamily<SddmmWords16, Registers16>>();
+  return sddmm_instances<kBmatSddmm, SddmmFamily<SddmmWords16>>();
 }
 
 }  // namespace sptile::runtime::cuda

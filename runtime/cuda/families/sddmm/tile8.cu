@@ -4,10 +4,7 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-struct Registers8 {
-  static constexpr int kF32Narrow = 72, kF32Wide = 128, kF16Narrow = 64, kF16Wide = 112;
-};
-using Family = SddmmFamily<SddmmMask8, Registers8>;
+using Family = SddmmFamily<SddmmMask8>;
 
 }  // namespace
 

@@ -2,12 +2,12 @@
 // windows end.
 #pragma once
 
-#include "runtime/cuda/device/pipe.cuh"
+#include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/families/tall/result.cuh"
 
 namespace sptile::runtime::cuda {
 
-/// Multiplier is how tiles of the kernel K are multiplied: TallTiles, TallDenseTiles.
+/// Consumer warps of kernel K. Multiplier is TallTiles or TallDenseTiles.
 template <class K, class Multiplier>
 class TallConsumer {
  public:
@@ -24,7 +24,7 @@ class TallConsumer {
     StageCursor cursor;
     bool first_window = true;
     for (std::int32_t chunk = item_.chunk; chunk < item_.end_chunk; ++chunk) {
-      barrier_wait(shared_.full(cursor.stage), cursor.phase);
+      shared_.wait_full(cursor);
       const std::uint32_t stage = shared_.stage(task_, cursor.stage);
       const std::uint32_t record = stage + static_cast<std::uint32_t>(task_.stage.chunk_at);
       const uint4 head = shared_piece(record);
@@ -33,7 +33,7 @@ class TallConsumer {
       multiplier_.multiply(result_.sums, stage, head, [&] {
         if (last) {
           row = shared_word(record + 16);
-          __threadfence_block();  // it must be there before the stage is given back
+          __threadfence_block();  // loaded before the stage is released
         }
         __syncwarp();
         if (lane_ == 0) barrier_arrive(shared_.empty(cursor.stage));

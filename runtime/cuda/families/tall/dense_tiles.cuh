@@ -1,21 +1,23 @@
-// Tiles multiplied as dense ones by the four warps of a warpgroup, which own all rows of the window and a
-// segment of the slice each: each row of B is read from shared memory once for the whole window, where
-// TallTiles read it once for each tile. Other warps have written the tiles before (dense_writer.cuh):
-// products are B transposed, from registers, times the tiles, from shared memory.
+// Products of dense tiles by the four warps of a warpgroup, which own all rows of the window and one segment
+// of the slice each. A row of B is loaded from shared memory once per window, where TallTiles load it once
+// per tile. Other warps write the tiles (dense_writer.cuh). Products are B transposed, from registers, times
+// the tiles, from shared memory.
 #pragma once
 
-#include "runtime/cuda/device/warpgroup.cuh"
+#include "runtime/cuda/collective/copy.cuh"
+#include "runtime/cuda/collective/mma.cuh"
 #include "runtime/cuda/families/tall/result.cuh"
 
 namespace sptile::runtime::cuda {
 
-/// How a kernel with dense tiles is compiled.
+/// Compile-time parameters of a kernel with dense tiles.
 template <class V, class MathT, int kSubWindows>
 struct TallDenseKernel : TallKernel<V, MathT, kSubWindows, 1, kWarpgroup, 2> {
   static constexpr bool kDense = true;
-  /// A block has a warpgroup of consumers and one of helpers, 128 registers a thread: helpers leave half of
-  /// theirs.
-  static constexpr int kConsumerRegisters = 192, kHelperRegisters = 64;
+  /// A block has a warpgroup of consumers and one of helpers with 128 registers per thread, of which helpers
+  /// release half.
+  static constexpr int kConsumerRegisters = kTallPolicy.consumer_registers,
+                       kHelperRegisters = kTallPolicy.helper_registers;
   static constexpr std::uint32_t kTileBytes = 256, kGroupBytes = kSubWindows * kTileBytes;
 };
 
@@ -25,7 +27,7 @@ class TallDenseTiles {
   using Chunk = typename Math::Chunk;
   using Fragment = typename Math::Fragment;
   using Sums = typename TallResult<K>::Window;
-  static constexpr int kProducts = K::kElements / 2;  ///< for a group
+  static constexpr int kProducts = K::kElements / 2;  ///< per group
   static_assert(K::kSegments == 1);
 
  public:
@@ -35,16 +37,16 @@ class TallDenseTiles {
     dense_at_ = static_cast<std::uint32_t>(tall_fragment_at(part.lane, 0, 0, part.segment, task.stage.pitch));
   }
 
-  /// Adds the products of the chunk of a stage; give_back() says that it has been read.
-  template <class GiveBack>
+  /// Adds the products of the chunk of a stage. Calls release() once it has been read.
+  template <class Release>
   __device__ __forceinline__ void multiply(Sums& sums, std::uint32_t stage, const uint4& head,
-                                           const GiveBack& give_back) {
+                                           const Release& release) {
     const auto groups = static_cast<int>(head.w & 0xffu);
     Fragment fragments[kTallChunkGroups];
 #pragma unroll
     for (int g = 0; g < kTallChunkGroups; ++g) fragments[g] = read_rows(stage, g, g < groups);
-    give_back();
-    barrier_wait(shared_.written(tiles_.stage), tiles_.phase);
+    release();
+    shared_.dense().wait_full(tiles_);
     const std::uint32_t tiles = shared_.tiles(task_, tiles_.stage);
     warpgroup_arrive();
 #pragma unroll
@@ -54,16 +56,16 @@ class TallDenseTiles {
 #pragma unroll
       for (int j = 0; j < kProducts; ++j)
         warpgroup_tf32<K::kSubWindows>([&](int h, int i) -> float& { return sums[h][0][j][i]; },
-                                       fragments[g].big[j], operand);
+                                       fragments[g].operand[j].big, operand);
     }
     warpgroup_commit();
     warpgroup_wait();
-    if (lane_ == 0) barrier_arrive(shared_.multiplied(tiles_.stage));
+    if (lane_ == 0) barrier_arrive(shared_.dense().empty(tiles_.stage));
     tiles_.advance(kTallDenseChunks);
   }
 
  private:
-  /// Rows of B of a group; zeros where the chunk has none.
+  /// Returns the rows of B of a group; zeros if the chunk does not have the group.
   __device__ __forceinline__ Fragment read_rows(std::uint32_t stage, int group, bool there) const {
     const std::uint32_t at = stage + dense_at_ + static_cast<std::uint32_t>(8 * group * task_.stage.pitch);
     Fragment fragment =
@@ -72,7 +74,7 @@ class TallDenseTiles {
 #pragma unroll
     for (int j = 0; j < kProducts; ++j)
 #pragma unroll
-      for (int i = 0; i < 4; ++i) keep(fragment.big[j][i]);  // nothing is rounded between products
+      for (int i = 0; i < 4; ++i) keep(fragment.operand[j].big[i]);  // rounded before the products
     return fragment;
   }
 

@@ -4,7 +4,8 @@
 
 #include <cstddef>
 
-#include "runtime/cuda/device/bulk_copy.cuh"
+#include "runtime/cuda/collective/copy.cuh"
+#include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/families/tall/dense_tiles.cuh"
 
 namespace sptile::runtime::cuda {
@@ -25,16 +26,16 @@ class TallDenseWriter {
   __device__ __forceinline__ void run() {
     StageCursor cursor, tiles;
     for (std::int32_t chunk = item_.chunk; chunk < item_.end_chunk; ++chunk) {
-      barrier_wait(shared_.full(cursor.stage), cursor.phase);
+      shared_.wait_full(cursor);
       const std::uint32_t stage = shared_.stage(task_, cursor.stage);
       const uint4 head = shared_piece(stage + at(task_.stage.chunk_at));
-      barrier_wait(shared_.multiplied(tiles.stage), tiles.phase ^ 1u);
+      shared_.dense().wait_empty(tiles);
       write(shared_.tiles(task_, tiles.stage), stage, head);
       fence_async();
       __syncwarp();
       if (thread_ % kWarp == 0) {
         barrier_arrive(shared_.empty(cursor.stage));
-        barrier_arrive(shared_.written(tiles.stage));
+        barrier_arrive(shared_.dense().full(tiles.stage));
       }
       cursor.advance(task_.stages);
       tiles.advance(kTallDenseChunks);

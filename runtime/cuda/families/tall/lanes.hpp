@@ -1,5 +1,6 @@
 // Where the lanes of a consumer warp find their operands in a stage in shared memory. Plain constexpr
-// functions, so that the kernel and the host tests use the same ones. What a lane holds: collective/lanes.hpp.
+// functions, so that the kernel and the host tests use the same ones. What a lane holds:
+// collective/lanes.hpp.
 //
 // Rows of B lie `pitch` bytes apart, 16 more than the row has. A 16-byte load is served for 8 lanes at a
 // time, from 8 banks of 16 bytes: lanes 4g + t for two g and four t. They read rows 2t of a group (then rows
@@ -28,8 +29,8 @@ SPTILE_HOST_DEVICE constexpr int tall_dense_at(int group, int sub_window, int su
   return 64 * (group * sub_windows + sub_window) + column % 2 * 32 + row * 4 + column / 2;
 }
 
-/// What a lane keeps for finding its two entries in a row-major 8x8 mask: they are bits 2 * lane and 2 * lane
-/// + 1, so they stand in one half of it.
+/// Masks with which a lane finds its two nonzeros in a row-major 8x8 mask: bits 2 * lane and 2 * lane + 1,
+/// both in one half of the mask.
 struct TallHalf {
   bool high;            ///< which half
   std::uint32_t below;  ///< the bits of that half before the lane's
@@ -40,7 +41,7 @@ SPTILE_HOST_DEVICE constexpr TallHalf tall_half(int lane) {
   return {lane >= 16, (1u << shift) - 1u, shift};
 }
 
-/// The same answer as row_major_pair, with fewer registers.
+/// Equivalent to row_major_pair, with fewer registers.
 SPTILE_HOST_DEVICE constexpr LanePair tall_pair(std::uint32_t low, std::uint32_t high, const TallHalf& half) {
   const std::uint32_t mine = half.high ? high : low;
   const std::uint32_t before = count_bits(mine & half.below) + (half.high ? count_bits(low) : 0u);
@@ -48,13 +49,13 @@ SPTILE_HOST_DEVICE constexpr LanePair tall_pair(std::uint32_t low, std::uint32_t
   return {{before, before + (two & 1u)}, {(two & 1u) != 0, (two & 2u) != 0}};
 }
 
-/// Position of the first element that comes along when 16-byte pieces are copied from `first` on.
+/// Returns the first element of the 16-byte piece that contains element `first`.
 template <class T>
 SPTILE_HOST_DEVICE constexpr T aligned_down(T first, int element_bytes) {
   return first - first % static_cast<T>(16 / element_bytes);
 }
 
-/// Number of 16-byte pieces that hold `count` elements from `first` on.
+/// Returns the number of 16-byte pieces that contain `count` elements from `first` on.
 template <class T>
 SPTILE_HOST_DEVICE constexpr T pieces_of(T first, T count, int element_bytes) {
   const T elements = static_cast<T>(16 / element_bytes);

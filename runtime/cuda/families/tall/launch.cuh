@@ -12,16 +12,16 @@
 
 namespace sptile::runtime::cuda {
 
-/// Warps of a block beside those that multiply.
+/// Warps per block that do not multiply.
 template <class K>
 inline constexpr int kTallHelpers = kTallProducers + (K::kDense ? kTallWriters : 0);
 
-/// One block: one item and one slice of the columns of B. Consumer warps come first, then the producers, then
-/// those that write dense tiles.
+/// A block has one item and one slice of the columns of B: consumer warps, then producers, then writers of
+/// dense tiles.
 template <class K>
 __device__ __forceinline__ void run_tall_block(const TallTask& task) {
   follow_previous_kernel();
-  const TallShared shared{dynamic_shared()};
+  const TallShared shared{{dynamic_shared()}};
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / kWarp, 0);
   const int consumers = task.row_warps * task.feature_warps;
@@ -29,15 +29,11 @@ __device__ __forceinline__ void run_tall_block(const TallTask& task) {
   const int slice = static_cast<int>(blockIdx.x / static_cast<unsigned>(task.item_count));
 
   if (threadIdx.x == 0) {
-    for (int stage = 0; stage < task.stages; ++stage) {
-      // A producer that brings a chunk alone says how much of it comes in bulk, too.
-      barrier_init(shared.full(stage), K::kDense ? kWarp + 1 : kTallProducers * kWarp);
-      barrier_init(shared.empty(stage), static_cast<unsigned>(consumers + kTallHelpers<K> - kTallProducers));
-    }
-    for (int chunk = 0; K::kDense && chunk < kTallDenseChunks; ++chunk) {
-      barrier_init(shared.written(chunk), kTallWriters);
-      barrier_init(shared.multiplied(chunk), static_cast<unsigned>(consumers));
-    }
+    // A producer that copies a chunk alone also arrives with the number of bytes of its bulk copies.
+    shared.init(task.stages, K::kDense ? kWarp + 1 : kTallProducers * kWarp,
+                static_cast<unsigned>(consumers + kTallHelpers<K> - kTallProducers));
+    if constexpr (K::kDense)
+      shared.dense().init(kTallDenseChunks, kTallWriters, static_cast<unsigned>(consumers));
   }
   __syncthreads();
   if (warp < consumers) {
@@ -90,7 +86,7 @@ int start_tall(const TallHeader& header, const Launch& launch, cudaStream_t stre
   const bool whole =
       whole_pieces(b, launch.n, kSize) && whole_values(launch.format) && b.ld * kSize >> 32 == 0;
   task.copy = whole ? TallCopy::pieces : TallCopy::elements;
-  // A piece of a C wider than B is two such.
+  // If C has wider elements than B, a lane stores two vectors.
   task.whole_pieces = launch.n % K::kElements == 0 && whole_pieces(c, launch.n, sizeof(typename K::Result));
   task.b = static_cast<const std::byte*>(b.data);
   task.ldb_bytes = b.ld * kSize;
@@ -117,10 +113,11 @@ int start_tall(const TallHeader& header, const Launch& launch, cudaStream_t stre
 
 using TallStart = int (*)(const TallHeader&, const Launch&, cudaStream_t);
 
-/// One row of the table: kernels of growing warps for one pair of types. kMostSegments of 128 bytes are the
-/// widest slice of a row of B.
+/// One row of the table: kernels for one pair of types, by ascending work per warp. A slice of a row of B has
+/// kLeastSegments to kMostSegments segments of 128 bytes.
 template <int kLeastSegments, int kMostSegments, class... K>
-struct TallInstance {
+struct TallInstance : StoredInstance<TallInstance<kLeastSegments, kMostSegments, K...>, TallHeader,
+                                     kTallVersion, tall_numbers> {
   using First = std::tuple_element_t<0, std::tuple<K...>>;
   static constexpr TallVariant kVariants[sizeof...(K)] = {
       {K::kSubWindows, K::kSegments, K::kWarps, K::kBlocks}...};
@@ -132,10 +129,11 @@ struct TallInstance {
                                          .variants = kVariants,
                                          .dense = First::kDense};
 
-  static Schedule schedule(const ScheduleRequest& request) {
-    Schedule schedule;
-    schedule.header.set(append_tall(schedule, request, kFamily));
-    return schedule;
+  static TallHeader append(Schedule& schedule, const ScheduleRequest& request) {
+    return append_tall(schedule, request, kFamily);
+  }
+  static TallHeader read(ScheduleReader& reader, Schedule& schedule, const ScheduleRequest& request) {
+    return read_tall(reader, schedule, request, kFamily);
   }
   static std::int64_t least_n(const ScheduleHeader& header, std::int64_t n) {
     constexpr std::int64_t kSize = sizeof(typename First::Dense);
@@ -146,16 +144,6 @@ struct TallInstance {
     const auto& header = launch.header->as<TallHeader>();
     return kStarts[header.shape.variant](header, launch, static_cast<cudaStream_t>(stream));
   }
-
-  static std::vector<std::int64_t> numbers(const ScheduleHeader& header) {
-    return tall_numbers(header.as<TallHeader>());
-  }
-  static Result<Schedule> restore(const ScheduleRequest& request, const StoredSchedule& stored) {
-    return restore_schedule(stored, [&](ScheduleReader& reader, Schedule& schedule) {
-      return read_tall(reader, schedule, request, kFamily);
-    });
-  }
-  static constexpr ScheduleStore kStore = {kTallVersion, numbers, restore};
 };
 
 }  // namespace sptile::runtime::cuda

@@ -1,22 +1,21 @@
-// The producer warps of a tall block: they bring chunk after chunk to the stages, as far ahead as there are
-// stages.
+// Producer warps of a tall block, which copy chunks to the stages.
 #pragma once
 
-#include "runtime/cuda/device/bulk_copy.cuh"
-#include "runtime/cuda/device/pipe.cuh"
-#include "runtime/cuda/device/warpgroup.cuh"
+#include "runtime/cuda/collective/copy.cuh"
+#include "runtime/cuda/collective/mma.cuh"
+#include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/families/tall/lanes.hpp"
 #include "runtime/cuda/families/tall/task.cuh"
 
 namespace sptile::runtime::cuda {
 
-/// Chunks come 32 at a time, one a lane, and column ids kAhead chunks ahead, one a lane: reading where to
-/// read is never waited for. kDense and kValue are the sizes of elements (kValue 0: a pattern).
+/// Descriptors of chunks are loaded 32 at a time, one per lane, and column ids kAhead chunks ahead, one per
+/// lane, so that addresses are known in time. kDense and kValue are the sizes of elements (kValue 0: a
+/// pattern).
 ///
-/// The producers of a block share each chunk: every one brings some of its groups, and some of the parts that
-/// come from the format. With kPlaces entries come with their places, not tiles with their bitmaps, and each
-/// producer brings whole chunks, in turn with the others: half of the work for it, where many chunks follow
-/// each other fast.
+/// The producers of a block share each chunk: each copies some of its groups, and some of the arrays of the
+/// format. With kPlaces, nonzeros have positions instead of bitmaps, and producers copy entire chunks in
+/// turns.
 template <int kDense, int kValue, bool kPlaces>
 class TallProducer {
  public:
@@ -45,8 +44,8 @@ class TallProducer {
   }
 
  private:
-  static constexpr int kAhead = 3;
-  static constexpr int kTurns = kPlaces ? kTallProducers : 1;  ///< chunks from one to the next of a producer
+  static constexpr int kAhead = kTallPolicy.ids_ahead;
+  static constexpr int kTurns = kPlaces ? kTallProducers : 1;  ///< distance of a producer's chunks
   static constexpr int kSharers = kTallProducers / kTurns;     ///< of a chunk
   static constexpr int kUnrolled = kSharers > 1 ? kTallChunkGroups / kSharers : 1;  ///< groups of a chunk
 
@@ -54,13 +53,13 @@ class TallProducer {
     return kPlaces ? tall_pitch(kWarpgroup) : static_cast<std::uint32_t>(task_.stage.pitch);
   }
 
-  /// What the producer needs of a chunk.
+  /// Descriptor of a chunk.
   struct Head {
     std::uint32_t tile, value, values;
     std::int32_t group, groups, tiles;
   };
 
-  /// kTogether rows of B are copied at once; 0: element by element.
+  /// Copies the chunks of the item, kTogether rows of B at once; 0: element by element.
   template <int kTogether>
   __device__ __forceinline__ void produce() {
     StageCursor cursor;
@@ -75,7 +74,7 @@ class TallProducer {
     for (std::int32_t chunk = first; chunk < item_.end_chunk; chunk += kTurns) {
       const Head head = pick(heads_, at);
       const std::int32_t far_column = read_column(at + kAhead);
-      barrier_wait(shared_.empty(cursor.stage), cursor.phase ^ 1u);
+      shared_.wait_empty(cursor);
       bring<kTogether>(head, chunk, column[0], cursor.stage);
       cursor.advance(task_.stages, kTurns);
 #pragma unroll
@@ -105,8 +104,7 @@ class TallProducer {
             __shfl_sync(~0u, heads.values, lane), __shfl_sync(~0u, heads.group, lane),
             __shfl_sync(~0u, heads.groups, lane), __shfl_sync(~0u, heads.tiles, lane)};
   }
-  /// Column of the lane in a chunk that stands at most kWarp + kAhead behind the first of heads_; 0 where it
-  /// has none.
+  /// Returns the lane's column of a chunk at most kWarp + kAhead after the first of heads_; 0 if it has none.
   __device__ __forceinline__ std::int32_t read_column(int at) const {
     const bool near = at < kWarp;
     const std::int32_t group = __shfl_sync(~0u, near ? heads_.group : next_heads_.group, at % kWarp);
@@ -114,7 +112,8 @@ class TallProducer {
     return lane_ < 8 * groups ? __ldg(task_.col_id + 8 * std::int64_t{group} + lane_) : 0;
   }
 
-  /// Copies pieces of 16 bytes around the values of a chunk. Returns whether the lane stored values itself.
+  /// Copies the 16-byte pieces with the values of a chunk. Returns whether the lane stored values
+  /// synchronously.
   __device__ __forceinline__ bool bring_values(const Head& head, std::uint32_t stage) const {
     const std::uint32_t pieces = pieces_of(head.value, head.values, kValue);
     const std::uint64_t first = std::uint64_t{aligned_down(head.value, kValue)} * kValue;
@@ -131,33 +130,25 @@ class TallProducer {
   }
 
   /// Copies the values of the array's last piece, less than 16 bytes. Returns whether the lane stored them
-  /// itself.
+  /// synchronously.
   static __device__ __forceinline__ bool bring_rest(std::uint32_t to, const std::byte* from,
                                                     std::uint32_t bytes) {
 #pragma unroll 1
-    for (std::uint32_t at = 0; at < bytes; at += kValue) bring_element<kValue>(to + at, from + at);
+    for (std::uint32_t at = 0; at < bytes; at += kValue) copy_number<kValue>(to + at, from + at);
     return kValue == 2;
   }
 
-  /// Copies the values alone, to where they would be.
+  /// Copies the values of a chunk element by element, to the same addresses.
   __device__ __forceinline__ void bring_single_values(const Head& head, std::uint32_t stage) const {
     const std::byte* const from =
         static_cast<const std::byte*>(task_.values) + std::uint64_t{head.value} * kValue;
     const std::uint32_t to = stage + static_cast<std::uint32_t>(task_.stage.values_at) +
                              (head.value - aligned_down(head.value, kValue)) * kValue;
     for (auto i = static_cast<std::uint32_t>(lane_); i < head.values; i += kWarp)
-      bring_element<kValue>(to + i * kValue, from + i * kValue);
+      copy_number<kValue>(to + i * kValue, from + i * kValue);
   }
 
-  template <int kBytes>
-  static __device__ __forceinline__ void bring_element(std::uint32_t to, const std::byte* from) {
-    if constexpr (kBytes == 2)
-      store_half(to, __ldg(reinterpret_cast<const unsigned short*>(from)));
-    else
-      copy_element<kBytes>(to, from);
-  }
-
-  /// The same for bitmaps, value offsets and the chunk itself: one piece a lane.
+  /// Copies bitmaps, value offsets and the descriptor of a chunk, one piece per lane.
   __device__ __forceinline__ void bring_tiles(const Head& head, std::int32_t chunk,
                                               std::uint32_t stage) const {
     const auto tiles = static_cast<std::uint32_t>(head.tiles);
@@ -182,14 +173,15 @@ class TallProducer {
     }
   }
 
-  /// Copies the chunk itself, places of entries, and values if they are aligned: one lane, in bulk. Returns
-  /// whether it stored values itself.
+  /// Copies the descriptor of a chunk, positions of nonzeros, and values if they are aligned: one lane, in
+  /// bulk. Returns whether it stored values synchronously.
   __device__ __forceinline__ bool bring_entries(const Head& head, std::int32_t chunk, std::uint32_t stage,
                                                 std::uint32_t full) const {
     if (lane_ != 0) return false;
     const std::uint32_t places = 16 * pieces_of(head.value, head.values, 2);
     const std::byte* values = nullptr;
-    std::uint32_t value_bytes = 0, rest = 0;  // in whole pieces, and of one that the array has not whole
+    std::uint32_t value_bytes = 0,
+                  rest = 0;  // in full pieces, and of an incomplete piece at the end of the array
     if constexpr (kValue > 0)
       if (task_.copy == TallCopy::pieces) {
         const std::uint64_t first = std::uint64_t{aligned_down(head.value, kValue)} * kValue;
@@ -229,7 +221,7 @@ class TallProducer {
     if (sharer == kSharers - 1) {
       if constexpr (kValue > 0 && kTogether == 0)
         bring_single_values(head, stage);
-      else if constexpr (kValue > 0 && !kPlaces)  // with places they have come
+      else if constexpr (kValue > 0 && !kPlaces)  // with kPlaces they are copied in bulk
         stored = bring_values(head, stage);
     }
 #pragma unroll kUnrolled
@@ -239,7 +231,7 @@ class TallProducer {
       else
         bring_elements(column, group, stage);
     }
-    // Elements of two bytes are not copied asynchronously.
+    // Elements of 2 bytes are copied synchronously.
     if (((kDense == 2 || kValue == 2) && kTogether == 0) || (kValue == 2 && stored)) {
       copy_wait_all();
       barrier_arrive(full);
@@ -248,19 +240,20 @@ class TallProducer {
     }
   }
 
-  /// Where a row of B begins, from the first one on, of a column that a lane has.
+  /// Returns the byte offset of the row of B of the column that a lane holds.
   template <class Bytes>
   [[nodiscard]] static __device__ __forceinline__ std::uint64_t offset_of(std::int32_t column, int lane,
                                                                           Bytes ldb_bytes) {
     return std::uint64_t{static_cast<std::uint32_t>(__shfl_sync(~0u, column, lane))} * ldb_bytes;
   }
 
-  /// A lane copies 16 bytes of a row, the warp kTogether rows at once. All addresses of a group are found
-  /// before the first copy, side by side.
+  /// Copies the rows of a group, 16 bytes per lane and kTogether rows at once. All addresses are computed
+  /// before the first copy.
   template <int kTogether>
   __device__ __forceinline__ void bring_pieces(std::int32_t column, int group, std::uint32_t stage) const {
     constexpr int kSteps = 8 / kTogether;
-    const auto ldb = static_cast<std::uint32_t>(task_.ldb_bytes);  // which a product of 32 bits serves
+    const auto ldb =
+        static_cast<std::uint32_t>(task_.ldb_bytes);  // 32 bits, so that the product takes one instruction
     std::uint64_t from[kSteps];
 #pragma unroll
     for (int s = 0; s < kSteps; ++s) from[s] = offset_of(column, 8 * group + s * kTogether + row_, ldb);
@@ -272,14 +265,14 @@ class TallProducer {
       copy_16(to + static_cast<std::uint32_t>(s * kTogether) * pitch(), piece_ + from[s]);
   }
 
-  /// Element by element.
+  /// Copies the rows of a group element by element.
   __device__ __forceinline__ void bring_elements(std::int32_t column, int group, std::uint32_t stage) const {
     const int elements = row_bytes_ / kDense;
     for (int row = 8 * group; row < 8 * group + 8; ++row) {
       const std::byte* const from = b_ + offset_of(column, row, static_cast<std::uint64_t>(task_.ldb_bytes));
       const std::uint32_t to = stage + static_cast<std::uint32_t>(row) * pitch();
       for (int e = lane_; e < elements; e += kWarp)
-        bring_element<kDense>(to + static_cast<std::uint32_t>(e * kDense), from + e * kDense);
+        copy_number<kDense>(to + static_cast<std::uint32_t>(e * kDense), from + e * kDense);
     }
   }
 
@@ -289,8 +282,8 @@ class TallProducer {
   int producer_, lane_;
   const std::byte* b_;       ///< the slice of row 0
   const std::byte* piece_;   ///< the lane's 16 bytes of it
-  int row_bytes_;            ///< of the slice that exist
-  int byte_, row_;           ///< of the 16 bytes that the lane copies
+  int row_bytes_;            ///< of the slice
+  int byte_, row_;           ///< position of the 16 bytes that the lane copies
   Head heads_, next_heads_;  ///< of 32 chunks, and of the 32 that follow
 };
 

@@ -1,17 +1,16 @@
-// The sums that a consumer warp of a tall block has of a window, and where they go: to C, or to the slot of a
-// piece.
+// Sums of a consumer warp of a tall block for a window, which are stored to C or to the slot of a segment.
 #pragma once
 
 #include <cstddef>
 
+#include "runtime/cuda/collective/mma.cuh"
 #include "runtime/cuda/collective/split.cuh"
-#include "runtime/cuda/device/warpgroup.cuh"
 #include "runtime/cuda/families/tall/lanes.hpp"
 #include "runtime/cuda/families/tall/task.cuh"
 
 namespace sptile::runtime::cuda {
 
-/// How a kernel is compiled.
+/// Compile-time parameters of a kernel.
 template <class V, class MathT, int kSubWindowsT, int kSegmentsT, int kWarpsT, int kBlocksT>
 struct TallKernel {
   using Value = V;
@@ -21,8 +20,8 @@ struct TallKernel {
   using Acc = typename Math::Acc;
   static constexpr int kSubWindows = kSubWindowsT;
   static constexpr int kSegments = kSegmentsT;
-  static constexpr int kWarps = kWarpsT;    ///< most consumer warps of a block
-  static constexpr int kBlocks = kBlocksT;  ///< of that size that should fit on a multiprocessor
+  static constexpr int kWarps = kWarpsT;    ///< maximum consumer warps per block
+  static constexpr int kBlocks = kBlocksT;  ///< of that size per multiprocessor
   static constexpr int kElements = Math::kElements;
   static constexpr int kSegmentFeatures = 8 * kElements;
   static constexpr bool kDense = false;  ///< tiles are multiplied as dense ones, see TallDenseTiles
@@ -30,8 +29,7 @@ struct TallKernel {
   static_assert(kElements * sizeof(Dense) == 16);
 };
 
-/// What a consumer warp has of a block's window and slice: rows from a sub-window on, features from a segment
-/// on.
+/// Part of a block's window and slice that a consumer warp owns: its first sub-window and segment.
 struct TallPart {
   int slice, warp, lane;
   int sub_window, segment;
@@ -74,7 +72,8 @@ class TallResult {
         for (int i = 0; i < kCount; ++i) (&sums[h][s][0][0])[i] = Acc{0};
   }
 
-  /// The window whose chunk has been multiplied ends. `slot` of a piece; -1: the window is whole.
+  /// Stores the sums at the end of a window or of a segment of it, whose slot is `slot`; -1: an entire
+  /// window.
   __device__ __forceinline__ void end_window(const TallPlace& place, std::int32_t slot) {
     if (slot < 0 || bring_piece(place, slot)) store(place);
     clear();
@@ -83,7 +82,7 @@ class TallResult {
   Window sums;
 
  private:
-  /// Stores the sums of a piece; true for the last one of its window, which then has the sums of all.
+  /// Stores the sums of a segment. Returns true to the last warp of the window, which then has its sums.
   __device__ __forceinline__ bool bring_piece(const TallPlace& place, std::int32_t slot) {
     const TallPiece piece = task_.pieces[slot];
     store_partial(place, slot);
@@ -92,18 +91,18 @@ class TallResult {
     return true;
   }
 
-  /// First feature of a segment that the lane has.
+  /// Returns the lane's first feature of a segment.
   [[nodiscard]] __device__ __forceinline__ std::int64_t feature(int s) const {
     return std::int64_t{part_.slice} * task_.slice_segments * K::kSegmentFeatures +
            lane_feature(part_.lane, part_.segment + s, K::kElements);
   }
 
-  /// Row in the window of a result r of a sub-window h.
+  /// Returns the row in the window of result r of sub-window h.
   [[nodiscard]] __device__ __forceinline__ int row_of(int h, int r) const {
     return 8 * (part_.sub_window + h) + lane_result_row(part_.lane, r);
   }
 
-  /// Visits the rows of the window that the lane holds: f(row in the window, sub-window h, result r).
+  /// Calls f(row in the window, sub-window h, result r) for the rows of the lane.
   template <class F>
   __device__ __forceinline__ void for_each_row(const TallPlace& place, const F& f) {
 #pragma unroll
@@ -135,7 +134,7 @@ class TallResult {
     });
   }
 
-  using Piece = RowPiece<Acc, K::kElements>;
+  using Piece = Vec<Acc, K::kElements>;
 
   /// Of a slice.
   [[nodiscard]] __device__ __forceinline__ int features() const {
@@ -158,7 +157,7 @@ class TallResult {
         Piece piece;
 #pragma unroll
         for (int e = 0; e < K::kElements; ++e) piece.e[e] = Math::sum_at(sums[h][s], e, r);
-        store_for_others(reinterpret_cast<Piece*>(to + s * K::kSegmentFeatures), piece);
+        store_vector<Cache::l2>(to + s * K::kSegmentFeatures, piece);
       }
     });
   }
@@ -196,7 +195,7 @@ class TallResult {
         for (int s = 0; s < K::kSegments; ++s) {
           pieces[h][r][s] = {};
           if (row_of(first + h, r) < place.rows)
-            pieces[h][r][s] = load_written(reinterpret_cast<const Piece*>(from + s * K::kSegmentFeatures));
+            pieces[h][r][s] = load_vector<Piece, Cache::l2>(from + s * K::kSegmentFeatures);
         }
       }
 #pragma unroll

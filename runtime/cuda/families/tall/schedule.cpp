@@ -101,10 +101,6 @@ std::vector<std::int64_t> add_costs(std::span<const TallChunk> chunks, int tile_
   return before;
 }
 
-constexpr std::int64_t kLeastPiece = 5 * 32;  ///< a shorter piece costs more in partial sums than it gains
-constexpr std::int64_t kItemCost = 5 * 256;   ///< enough to hide how a block starts and ends
-constexpr std::int64_t kItemsPerBlock = 8;    ///< enough to even out
-
 /// Runs of windows that cost about `target`, for blocks that take the next one when they have done one. A
 /// window of more than `longest` is cut in pieces of equally many chunks.
 std::vector<TallItem> make_runs(std::span<const std::int64_t> before, std::span<const std::int32_t> first,
@@ -195,9 +191,10 @@ std::vector<TallItem> divide(std::span<const std::int64_t> before, std::span<con
                              const TallCut& cut) {
   const std::int64_t total = before.back(), share = total * cut.slices / cut.blocks + 1;
   if (!cut.equal_shares)
-    return make_runs(before, first, std::min(kItemCost, share / kItemsPerBlock),
-                     std::max(share, kLeastPiece));
-  const std::int64_t most = std::max<std::int64_t>(total / kLeastPiece, 1);
+    return make_runs(before, first,
+                     std::min<std::int64_t>(kTallPolicy.item_cost, share / kTallPolicy.items_per_block),
+                     std::max<std::int64_t>(share, kTallPolicy.min_piece_cost));
+  const std::int64_t most = std::max<std::int64_t>(total / kTallPolicy.min_piece_cost, 1);
   return make_shares(before, first, std::clamp<std::int64_t>(cut.blocks / cut.slices, 1, most));
 }
 
@@ -305,10 +302,9 @@ struct TallFrame {
 /// costs where B is larger than the second cache and windows have most of their columns in common with their
 /// neighbours.
 bool shares_pay(const formats::TallView& a, std::int64_t row_bytes, const DeviceInfo& device) {
-  constexpr std::int64_t kOftenFetched = 4;
   const std::int64_t fetched = 8 * std::ssize(a.group_mask);
   return row_bytes <= static_cast<std::int64_t>(device.l2_bytes) / std::max<std::int64_t>(a.cols, 1) ||
-         fetched <= kOftenFetched * a.cols;
+         fetched <= kTallPolicy.often_fetched * a.cols;
 }
 
 int sub_windows_of(const TallFamily& family, const TallHeader& header) {
@@ -349,7 +345,7 @@ TallFrame frame_tall(const ScheduleRequest& request, const TallFamily& family) {
   constexpr int kReserved = 2 << 10;  // per block: barriers, and what the system takes
   const int room =
       static_cast<int>(device.shared_per_block) / blocks - kReserved - kTallDenseChunks * header.dense_bytes;
-  header.stages = std::clamp(room / stage.bytes, 2, 6);
+  header.stages = std::clamp(room / stage.bytes, kTallPolicy.min_stages, kTallPolicy.max_stages);
 
   const std::int64_t slice_bytes = 128 * shape.slice_segments;
   const std::int64_t slices = tall_slices(shape, row_bytes);

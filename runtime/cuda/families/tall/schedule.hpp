@@ -9,15 +9,16 @@
 #include "formats/layout/tall.hpp"
 #include "runtime/cuda/device/qualifiers.hpp"
 #include "runtime/cuda/device_kernel.hpp"
+#include "runtime/cuda/families/tall/policy.hpp"
 #include "runtime/cuda/stored_schedule.hpp"
 
 namespace sptile::runtime::cuda {
 
-inline constexpr int kTallChunkGroups = 4;
+inline constexpr int kTallChunkGroups = kTallPolicy.chunk_groups;
 inline constexpr int kTallChunkColumns = 8 * kTallChunkGroups;  ///< one per lane of the producer
-inline constexpr int kTallProducers = 2;    ///< warps of a block that bring what the others multiply
-inline constexpr int kTallWriters = 2;      ///< warps of a block that write dense tiles
-inline constexpr int kTallDenseChunks = 2;  ///< whose dense tiles a block has
+inline constexpr int kTallProducers = kTallPolicy.producers;
+inline constexpr int kTallWriters = kTallPolicy.writers;
+inline constexpr int kTallDenseChunks = kTallPolicy.dense_chunks;
 inline constexpr int kTallChunkTiles = kTallChunkGroups * formats::kTallMaxSubWindows;
 
 /// Up to four neighbouring groups of a window: what one stage of the pipeline holds. Consumers read it from
@@ -87,9 +88,11 @@ struct TallRoom {
 TallStage tall_stage(const TallRoom& room);
 
 /// Most bytes of values in a chunk.
-inline constexpr int kTallValuesBytes = 8 << 10;
+inline constexpr int kTallValuesBytes = kTallPolicy.values_bytes;
 /// The same beside dense tiles, which leave less room.
-constexpr int tall_dense_values_bytes(int height) { return (2 << 10) + 32 * height; }
+constexpr int tall_dense_values_bytes(int height) {
+  return kTallPolicy.dense_values_bytes + kTallPolicy.dense_values_row_bytes * height;
+}
 
 struct TallPlan {
   std::vector<TallChunk> chunks;

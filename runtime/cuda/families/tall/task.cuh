@@ -1,21 +1,22 @@
-// What a launch of a tall kernel is told.
+// Parameters of the tall kernels.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/cuda/collective/pipeline.cuh"
+#include "runtime/cuda/collective/vector.cuh"
 #include "runtime/cuda/families/tall/schedule.hpp"
-#include "runtime/cuda/families/tile/memory.cuh"
 
 namespace sptile::runtime::cuda {
 
-/// How the producer brings rows of B and values.
+/// Copies of rows of B and values.
 enum class TallCopy {
-  pieces,   ///< 16 bytes a lane
-  elements  ///< operands that are not aligned
+  pieces,   ///< 16 bytes per lane
+  elements  ///< unaligned operands
 };
 
-/// Kernel parameter: plain device pointers and numbers.
+/// Kernel parameters: device pointers and numbers.
 struct TallTask {
   const TallChunk* chunks;
   const TallItem* items;
@@ -23,27 +24,28 @@ struct TallTask {
   const std::int32_t* col_id;
   const std::uint64_t* bitmap;
   const std::uint32_t* value_offset;
-  const std::uint16_t* places;  ///< of entries in dense tiles; null: bitmaps and value offsets tell
+  const std::uint16_t*
+      places;  ///< of nonzeros in dense tiles; null: they follow from bitmaps and value offsets
   const void* values;
   std::int64_t value_bytes;
-  const std::int32_t* row_order;  ///< null: as they stand
+  const std::int32_t* row_order;  ///< null: original order
   std::int32_t item_count, slices;
   TallStage stage;
   int stages, slice_segments, row_warps, feature_warps;
   TallCopy copy;
-  int dense_bytes;    ///< of the dense tiles of a chunk
-  bool whole_pieces;  ///< C is written 16 bytes at a time
+  int dense_bytes;    ///< per chunk with dense tiles
+  bool whole_pieces;  ///< C is stored in vectors of 16 bytes
   const std::byte* b;
   std::int64_t ldb_bytes;
   void* c;
   std::int64_t ldc, n;
   Scale<float> scale;
   Scale<double> wide_scale;
-  unsigned* arrived;  ///< one counter for each slot, slice and warp; the first of a window's counts
+  unsigned* arrived;  ///< one counter per slot, slice and warp; that of a window's first slot is used
   void* partials;     ///< slots x slices x rows of the block x features of a slice
 };
 
-/// alpha and beta in the type of the sums.
+/// Returns alpha and beta in the accumulator type.
 template <class Acc>
 __device__ __forceinline__ const Scale<Acc>& scale_of(const TallTask& task) {
   if constexpr (std::is_same_v<Acc, double>)
@@ -52,26 +54,17 @@ __device__ __forceinline__ const Scale<Acc>& scale_of(const TallTask& task) {
     return task.scale;
 }
 
-/// Addresses in the shared memory of a block: barriers first, then the stages, then dense tiles.
-struct TallShared {
-  static constexpr int kStagesMost = 6;
-  static constexpr int kBarrierBytes = 128;  ///< two of 8 bytes a stage, and for the dense tiles of a chunk
-  static_assert(16 * (kStagesMost + kTallDenseChunks) <= kBarrierBytes);
+/// Addresses in the shared memory of a block: barriers of stages and of dense tiles, stages, dense tiles.
+struct TallShared : StageBarriers {
+  static constexpr int kMaxStages = kTallPolicy.max_stages;
+  static constexpr int kBarrierBytes = 128;
+  static_assert(kBytes * (kMaxStages + kTallDenseChunks) <= kBarrierBytes);
 
-  std::uint32_t memory;
-
-  [[nodiscard]] __device__ __forceinline__ std::uint32_t full(int stage) const { return memory + 16 * stage; }
-  [[nodiscard]] __device__ __forceinline__ std::uint32_t empty(int stage) const { return full(stage) + 8; }
   [[nodiscard]] __device__ __forceinline__ std::uint32_t stage(const TallTask& task, int stage) const {
     return memory + static_cast<std::uint32_t>(kBarrierBytes + stage * task.stage.bytes);
   }
-  // The dense tiles of a chunk.
-  [[nodiscard]] __device__ __forceinline__ std::uint32_t written(int chunk) const {
-    return memory + 16 * (kStagesMost + chunk);
-  }
-  [[nodiscard]] __device__ __forceinline__ std::uint32_t multiplied(int chunk) const {
-    return written(chunk) + 8;
-  }
+  /// The ring of the dense tiles of a chunk.
+  [[nodiscard]] __device__ __forceinline__ StageBarriers dense() const { return {full(kMaxStages)}; }
   [[nodiscard]] __device__ __forceinline__ std::uint32_t tiles(const TallTask& task, int chunk) const {
     return stage(task, task.stages) + static_cast<std::uint32_t>(chunk * task.dense_bytes);
   }

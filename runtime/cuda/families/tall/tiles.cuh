@@ -1,15 +1,16 @@
-// Tiles multiplied by the warp that owns their rows: it owns kSubWindows * 8 rows of the window and kSegments
+// Products of tiles by the warp that owns their rows: kSubWindows * 8 rows of the window and kSegments
 // segments of the slice.
 #pragma once
 
 #include <cstddef>
 
-#include "runtime/cuda/device/pipe.cuh"
+#include "runtime/cuda/collective/copy.cuh"
+#include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/families/tall/result.cuh"
 
 namespace sptile::runtime::cuda {
 
-/// The sparse operand of a tile as a lane has it.
+/// A lane's part of the sparse operand of a tile.
 template <class Math, class V>
 struct EntriesOf {
   using type = decltype(Math::entries(V{}, V{}));
@@ -33,12 +34,12 @@ class TallTiles {
     dense_at_ = static_cast<std::uint32_t>(tall_fragment_at(part.lane, 0, 0, part.segment, task.stage.pitch));
   }
 
-  /// Adds the products of the chunk of a stage; give_back() says that it has been read.
-  template <class GiveBack>
+  /// Adds the products of the chunk of a stage. Calls release() once it has been read.
+  template <class Release>
   __device__ __forceinline__ void multiply(Sums& sums, std::uint32_t stage, const uint4& head,
-                                           const GiveBack& give_back) {
+                                           const Release& release) {
     multiply_chunk(sums, stage, head);
-    give_back();
+    release();
   }
 
  private:
@@ -53,11 +54,11 @@ class TallTiles {
                            shared_element_if<V>(values + pair.index[1] * K::kValueBytes, pair.present[1]));
   }
 
-  /// Multiplies the tiles of the warp's sub-windows, whose places in the chunk are told. First bitmaps and
-  /// offsets are read, then values, then rows of B: reads of the same kind do not wait for each other.
+  /// Multiplies the tiles of the warp's sub-windows. Loads bitmaps and offsets first, then values, then rows
+  /// of B, so that loads of one kind are in flight together.
   __device__ __forceinline__ void multiply_chunk(Sums& sums, std::uint32_t stage, const uint4& head) {
     const std::uint32_t first_tile = head.x & ~kTallLast;
-    // Bitmaps and offsets stand around the ones wanted.
+    // Copies start at multiples of 16 bytes.
     const std::uint32_t bitmaps =
         stage + static_cast<std::uint32_t>(task_.stage.bitmaps_at) + first_tile % 2 * 8;
     const std::uint32_t offsets =
@@ -94,7 +95,7 @@ class TallTiles {
                      entries[g], mine[g]);
   }
 
-  /// Multiplies the tiles that the warp's sub-windows have in a group.
+  /// Multiplies the tiles of the warp's sub-windows in a group.
   __device__ __forceinline__ void multiply_group(Sums& sums, std::uint32_t dense,
                                                  const TileEntries (&entries)[kSubWindows],
                                                  const bool (&mine)[kSubWindows]) {

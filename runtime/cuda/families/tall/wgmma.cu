@@ -10,9 +10,9 @@ namespace {
 
 /// A block multiplies slices of 512 bytes whether a row of B has them or not.
 Status check_wide(const ServiceRequest& request) {
-  constexpr std::int64_t kLeast = 96;  // three quarters of a slice
-  if (request.n >= kLeast) return {};
-  return fail(Errc::unsupported, std::string(kTallWgmma) + " requires at least " + std::to_string(kLeast) +
+  constexpr std::int64_t kMin = kTallPolicy.min_dense_columns;
+  if (request.n >= kMin) return {};
+  return fail(Errc::unsupported, std::string(kTallWgmma) + " requires at least " + std::to_string(kMin) +
                                      " columns, got " + std::to_string(request.n) + "; use " +
                                      std::string(kTallStaged));
 }

@@ -1,13 +1,13 @@
-// The skeleton of tile kernels for few columns of B and for operands of any alignment: one warp, one item,
-// one slice of the columns, and what is on its way waits in registers.
+// Skeleton of tile kernels for few columns of B and for operands of any alignment. A warp multiplies one item
+// for one slice of the columns; loads in flight are in registers.
 //
-// Tile after tile the warp
-//   - reads column ids and mask 2 * kDepth tiles ahead (they say where to read next),
-//   - reads the values and the B rows kDepth tiles ahead, 16 bytes a lane, and
-//   - multiplies what has arrived.
-// 8 neighbouring lanes load 128 consecutive bytes of one B row, so that the cache looks up one line for them,
-// not four; the lanes then exchange what they loaded. Windows end where they end: the pipeline runs on across
-// them, so windows of one or two tiles cost little more than their tiles.
+// For each tile the warp
+//   - loads column ids and mask 2 * kDepth tiles ahead, which determine later addresses,
+//   - loads values and rows of B kDepth tiles ahead, 16 bytes per lane, and
+//   - multiplies the tile.
+// 8 adjacent lanes load 128 consecutive bytes of one row of B, which takes one cache line lookup instead of
+// four, and then exchange them. The pipeline does not drain at the end of a window, so that windows of one or
+// two tiles cost little more than their tiles.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +19,28 @@ namespace sptile::runtime::cuda {
 template <class K>
 class TileDirect;
 
-template <class Source, class V, class Math, int kSegments, bool kVector, int kRegistersT>
+/// Registers per thread.
+template <class Source, class Math>
+constexpr int direct_registers(int segments, bool vector) {
+  constexpr TilePolicy kPolicy = kTilePolicy<Source, Math>;
+  if (!vector) return kPolicy.unaligned_registers;
+  if (sizeof(typename Math::Chunk) < 16) return kPolicy.half_registers;
+  return segments == 1 ? kPolicy.registers_1 : kPolicy.registers_2;
+}
+
+template <class Source, class V, class Math, int kSegments, bool kVector,
+          int kRegistersT = direct_registers<Source, Math>(kSegments, kVector)>
 struct DirectKernel : TileShape<Source, V, Math, kSegments, kVector> {
   using Warp = TileDirect<DirectKernel>;
-  static constexpr int kRegisters = kRegistersT;                    ///< of a thread, at most
-  static constexpr int kWarpsPerSm = 65536 / (kWarp * kRegisters);  ///< that leave each other room
-  static constexpr int kLeastTiles = kSegments > 1 ? 12 : 0;        ///< that a warp should find
-  static constexpr int kSharedBytes = 0;                            ///< of a warp
-  static constexpr int kDepth = 2;
+  using TileShape<Source, V, Math, kSegments, kVector>::kPolicy;
+  static constexpr int kRegisters = kRegistersT;                                  ///< per thread
+  static constexpr int kWarpsPerSm = 65536 / (kWarp * kRegisters);                ///< limited by registers
+  static constexpr int kMinTiles = kSegments > 1 ? kPolicy.direct_min_tiles : 0;  ///< per warp
+  static constexpr int kSharedBytes = 0;                                          ///< per warp
+  static constexpr int kDepth = kPolicy.direct_tiles;
 };
 
-/// Reads ids and masks of tiles: the ids of the B rows that a lane loads, the mask of all lanes.
+/// Loads heads of tiles: the ids of the rows of B that the lane loads, and the mask.
 template <class Source>
 class TileHeads {
  public:
@@ -70,11 +81,11 @@ class TileDirect : TileSums<K> {
   using Dense = typename K::Dense;
   using Base::item_, Base::lane_, Base::sums_, Base::task_;
 
-  /// A tile whose values and B rows are on their way.
+  /// A tile whose values and rows of B are in flight.
   struct Stage {
     typename Math::Chunk dense[K::kSegments][2];
     V value[K::kHalves][2];
-    bool present[K::kHalves][2];  ///< of a pattern
+    bool present[K::kHalves][2];  ///< without values
   };
 
  public:
@@ -108,8 +119,8 @@ class TileDirect : TileSums<K> {
         for (int k = 0; k < 2; ++k) stage[d].dense[s][k] = {};
   }
 
-  /// The loop. Loads are never skipped by a branch, only switched off: where paths with and without a load
-  /// meet, the compiler waits for all that may be on their way.
+  /// Multiplies the tiles of the item. Loads are predicated rather than skipped by a branch: where paths with
+  /// and without a load join, the compiler waits for all loads that may be in flight.
   __device__ __forceinline__ void multiply_tiles() {
     const std::int32_t begin = item_.tile_begin, end = item_.tile_end;
     Head head[K::kDepth];
@@ -134,12 +145,12 @@ class TileDirect : TileSums<K> {
     }
   }
 
-  /// Reads the ids and the mask of a tile; past the end those of the last tile again.
+  /// Loads the head of a tile; past the end, that of the last tile.
   __device__ __forceinline__ Head read_head(std::int32_t tile) const {
     return heads_.read(min(tile, item_.tile_end - 1));
   }
 
-  /// Starts the loads of a tile, if there is one.
+  /// Starts the loads of a tile if `there`.
   __device__ __forceinline__ void read_tile(Stage& stage, const Head& head, bool there) {
     const TilePairs<K::kHalves> pairs = Source::pairs(there ? head.mask : typename Source::Mask{}, prefix_);
     const int left = there ? load_left_ : 0;
@@ -173,7 +184,7 @@ class TileDirect : TileSums<K> {
       return Math::entries(stage.value[h][0], stage.value[h][1]);
   }
 
-  /// Gives the chunk that the lane multiplies for the one that it loaded.
+  /// Returns the chunk that the lane multiplies, in exchange for the one that it loaded.
   __device__ __forceinline__ typename Math::Chunk mine(const typename Math::Chunk& loaded) const {
     constexpr int kWords = sizeof(typename Math::Chunk) / sizeof(std::uint32_t);
     std::uint32_t word[kWords];
@@ -196,8 +207,8 @@ class TileDirect : TileSums<K> {
 
   TileHeads<Source> heads_;
   typename Source::Prefix prefix_;
-  int load_left_;       ///< features from the first that it loads to n
-  const std::byte* b_;  ///< the features of row 0 that it loads
+  int load_left_;       ///< features from the first one that the lane loads to n
+  const std::byte* b_;  ///< the first feature of row 0 that the lane loads
   const V* values_;
 };
 

@@ -1,5 +1,5 @@
-// A tile kernel whose windows are divided in another way than divide_windows does. Nothing here makes machine
-// code: launches are those of an instance that is there, or that the row brings along.
+// Tile kernels with another division of windows than divide_windows. They instantiate no kernels of their
+// own.
 #pragma once
 
 #include <cstdint>
@@ -10,33 +10,22 @@
 
 namespace sptile::runtime::cuda {
 
-/// One row of the table. `Tiles` is the instance, for operands of f32 in tf32, that multiplies; kVersion is
-/// that of what kDivide makes.
+/// One row of the table. `Tiles` is the instance that multiplies, for f32 operands in tf32; kVersion is the
+/// version of the schedules of kDivide.
 template <class Tiles, DivideWindows kDivide, std::uint32_t kVersion>
-struct DividedInstance {
+struct DividedInstance
+    : StoredInstance<DividedInstance<Tiles, kDivide, kVersion>, TileHeader, kVersion, tile_numbers> {
   static TileRequest tiles_of(const ScheduleRequest& request) {
     TileRequest tiles = Tiles::tiles_of(request);
     tiles.divide = kDivide;
     return tiles;
   }
-  static Schedule schedule(const ScheduleRequest& request) {
-    Schedule schedule;
-    schedule.header.set(append_tiles(schedule, tiles_of(request)));
-    return schedule;
+  static TileHeader append(Schedule& schedule, const ScheduleRequest& request) {
+    return append_tiles(schedule, tiles_of(request));
   }
-  static std::int64_t least_n(const ScheduleHeader& header, std::int64_t n) {
-    return Tiles::least_n(header, n);
+  static TileHeader read(ScheduleReader& reader, Schedule& schedule, const ScheduleRequest& request) {
+    return read_tiles(reader, schedule, tiles_of(request));
   }
-
-  static std::vector<std::int64_t> numbers(const ScheduleHeader& header) {
-    return tile_numbers(header.as<TileHeader>());
-  }
-  static Result<Schedule> restore(const ScheduleRequest& request, const StoredSchedule& stored) {
-    return restore_schedule(stored, [&](ScheduleReader& reader, Schedule& schedule) {
-      return read_tiles(reader, schedule, tiles_of(request));
-    });
-  }
-  static constexpr ScheduleStore kStore = {kVersion, numbers, restore};
 
   static constexpr DeviceKernel row(std::string_view kernel,
                                     int (*launch)(const Launch& launch, void* stream) noexcept) {
@@ -46,14 +35,14 @@ struct DividedInstance {
             .precision = Precision::tf32,
             .capability = 80,
             .ieee = false,
-            .schedule = schedule,
+            .schedule = DividedInstance::schedule,
             .launch = launch,
-            .least_n = least_n,
-            .store = &kStore};
+            .least_n = Tiles::least_n,
+            .store = &DividedInstance::kStore};
   }
 };
 
-/// Launches the instance for f32 in tf32 of another kernel: its machine code is there once.
+/// Launches the instance of another kernel for f32 in tf32.
 template <std::span<const DeviceKernel> (*kInstances)()>
 int launch_tf32_of(const Launch& launch, void* stream) noexcept {
   for (const DeviceKernel& row : kInstances())

@@ -124,10 +124,10 @@ Lengths lengths_alone(std::int64_t share, const TileTuning& tuning) {
 /// The same for teams, whose sums cost little; but their warps wait for each other, so they are for matrices
 /// that do not fill the device.
 Lengths lengths_in_teams(const TileTuning& tuning) {
-  return {std::int64_t{tuning.team_warps} * tuning.least_team_piece, tuning.most_team_piece};
+  return {std::int64_t{tuning.team_warps} * tuning.min_team_piece, tuning.max_team_piece};
 }
 
-/// True when most of the work is in windows of more than so many tiles.
+/// Returns whether most of the work is in windows of more than `tiles` tiles.
 bool mostly_longer(const TileWindows& windows, std::int64_t length) {
   std::int64_t tiles = 0;
   for (std::size_t w = 0; w + 1 < windows.tile_offset.size(); ++w)

@@ -14,6 +14,7 @@
 #include "formats/layout/blocks.hpp"
 #include "runtime/cuda/device/qualifiers.hpp"
 #include "runtime/cuda/device_kernel.hpp"
+#include "runtime/cuda/families/tile/policy.hpp"
 #include "runtime/cuda/stored_schedule.hpp"
 
 namespace sptile::runtime::cuda {
@@ -31,18 +32,18 @@ struct alignas(16) TileItem {
 };
 static_assert(sizeof(TileItem) == 32);
 
-/// A window in pieces: slots [first_slot, first_slot + count) hold its partial sums, in order. Whoever brings
-/// the last of kSumGroup neighbouring pieces adds them, and the sums of such groups are pieces again; each
-/// group has a counter. With teams a piece here is what a team of warps adds up in its block.
+/// A window in pieces: slots [first_slot, first_slot + count) hold its partial sums, in order. The warp
+/// that stores the last of kSumGroup adjacent pieces adds them, and the sums of such groups are pieces again;
+/// each group has a counter. With teams a piece here is what a team of warps adds up in its block.
 struct SplitWindow {
   std::int32_t first_slot, count, first_counter;
 };
 inline constexpr int kSumGroup = 32;
-/// Groups of so many pieces.
+/// Returns the number of groups of `pieces` pieces.
 SPTILE_HOST_DEVICE constexpr std::int32_t sum_groups(std::int32_t pieces) {
   return (pieces + kSumGroup - 1) / kSumGroup;
 }
-/// Counters of a window in so many pieces: one for each group, of all levels.
+/// Returns the number of counters of a window in `pieces` pieces: one per group of each level.
 constexpr std::int32_t sum_counters(std::int32_t pieces) {
   std::int32_t counters = 0;
   for (; pieces > 1; pieces = sum_groups(pieces)) counters += sum_groups(pieces);
@@ -68,18 +69,9 @@ struct TileWindows {
   [[nodiscard]] std::int64_t count() const { return std::ssize(tile_offset) - 1; }
 };
 
-/// Numbers to be measured; those of the kernel are filled in when planning.
-struct TileTuning {
-  int slices = 1;           ///< parts of the columns of B, each the work of another warp
-  int warps_per_sm = 16;    ///< that fit on a multiprocessor
-  int warps_per_block = 2;  ///< neighbours in the matrix that share a first cache
-  int min_item_cost = 20;   ///< tiles below which an item is not worth starting
-  int max_item_cost = 32;   ///< tiles above which warps that run together share too few B rows in caches
-  int window_cost = 2;      ///< cost of writing a window, in tiles
-  int rounds = 3;      ///< pieces of a window are so small that each warp of the device could have so many
-  int team_warps = 8;  ///< of a block whose warps share long windows
-  int least_team_piece = 4;  ///< tiles of a warp below which a team is not worth it
-  int most_team_piece = 16;  ///< tiles of a warp above which a window has another team
+/// Policy of a division, with the sizes of the kernel that planning has chosen.
+struct TileTuning : TilePolicy {
+  int slices = 1;  ///< parts of the columns of B, each multiplied by separate warps
 };
 
 struct TileSchedule {
@@ -124,7 +116,7 @@ struct DivisionTotals {
   std::int32_t slots = 0, counters = 0;
 };
 
-/// Proves that items and splits are a division of the windows, whoever made it: the pieces of each split
+/// Proves that items and splits are a division of the windows: the pieces of each split
 /// window follow each other, `team` to a slot, and so do split windows; runs of whole windows come in any
 /// order. Teams have the first items; without them, pieces may stand anywhere between the runs.
 DivisionTotals check_division(ScheduleReader& reader, const TileWindows& windows,

@@ -1,6 +1,5 @@
-// Kernels of formats with tiles and rows: those of a tile family for the TC part, and behind them the csr
-// kernel for the residual part, which adds to the rows that the tiles have written. Each row of C is written
-// once, or once and added to once.
+// Kernels of formats with tiles and rows: a tile kernel for the TC part, then the csr kernel for the residual
+// part, which adds to the rows that the tiles have stored.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +10,7 @@
 
 namespace sptile::runtime::cuda {
 
-/// The residual rows of a launch.
+/// Returns the residual rows of a launch.
 inline CsrArrays residual_arrays(const ResidualHeader& header, const Launch& launch) {
   return {.row_ptr = launch.part<std::int64_t>(header.entries_at),
           .columns = formats::blocks_of(launch.format).rows.columns.data(),
@@ -21,21 +20,26 @@ inline CsrArrays residual_arrays(const ResidualHeader& header, const Launch& lau
 
 /// One row of the table; `Tiles` is the instance for the TC part.
 template <class Tiles, DType kValues, DType kDense, DType kResult = kDense>
-struct HybridInstance {
-  static Schedule schedule(const ScheduleRequest& request) {
-    Schedule schedule;
+struct HybridInstance : StoredInstance<HybridInstance<Tiles, kValues, kDense, kResult>, HybridHeader,
+                                       kHybridVersion, hybrid_numbers> {
+  static HybridHeader append(Schedule& schedule, const ScheduleRequest& request) {
     HybridHeader header;
     header.tiles = Tiles::append(schedule, request);
     header.rows = append_residual(schedule, request.format, kDense, request.n, request.device);
-    schedule.header.set(header);
-    return schedule;
+    return header;
+  }
+  static HybridHeader read(ScheduleReader& reader, Schedule& schedule, const ScheduleRequest& request) {
+    HybridHeader header;
+    header.tiles = Tiles::read(reader, schedule, request);
+    header.rows = read_residual(reader, schedule, request.format, kDense, request.n);
+    return header;
   }
 
   static std::int64_t least_n(const ScheduleHeader& header, std::int64_t n) {
     return std::max(Tiles::least_n(header.as<HybridHeader>().tiles, n), csr_least_n(n, csr_vector(kDense)));
   }
 
-  /// The rows begin while the tiles end, if there are both.
+  /// Starts both kernels. If there are both, the csr kernel starts before the tile kernel has ended.
   static int launch(const Launch& launch, void* stream) noexcept {
     const auto& header = launch.header->as<HybridHeader>();
     CsrArrays rows = residual_arrays(header.rows, launch);
@@ -44,45 +48,20 @@ struct HybridInstance {
     if (code != cudaSuccess) return code;
     return launch_rows(kValues, {kDense, kResult}, rows, header.rows.csr, launch, stream);
   }
-
-  static std::vector<std::int64_t> numbers(const ScheduleHeader& header) {
-    return hybrid_numbers(header.as<HybridHeader>());
-  }
-  static Result<Schedule> restore(const ScheduleRequest& request, const StoredSchedule& stored) {
-    return restore_schedule(stored, [&](ScheduleReader& reader, Schedule& schedule) {
-      HybridHeader header;
-      header.tiles = Tiles::read(reader, schedule, request);
-      header.rows = read_residual(reader, schedule, request.format, kDense, request.n);
-      return header;
-    });
-  }
-  static constexpr ScheduleStore kStore = {kHybridVersion, numbers, restore};
 };
-
-/// Types of values and of operands, as the table has them.
-template <class V>
-inline constexpr DType kValueType = DType::none;
-template <>
-inline constexpr DType kValueType<float> = DType::f32;
-template <>
-inline constexpr DType kValueType<double> = DType::f64;
-template <>
-inline constexpr DType kValueType<Half> = DType::f16;
-template <>
-inline constexpr DType kValueType<BFloat16> = DType::bf16;
 
 /// `Tiles` is the family for the TC part.
 template <class Tiles>
 struct HybridFamily {
   template <class V, bool kSplit>
-  using F32 = HybridInstance<typename Tiles::template F32<V, kSplit>, kValueType<V>, DType::f32>;
+  using F32 = HybridInstance<typename Tiles::template F32<V, kSplit>, kDTypeOf<V>, DType::f32>;
   template <class V, class D>
-  using F16 = HybridInstance<typename Tiles::template F16<V, D>, kValueType<V>, kValueType<D>>;
+  using F16 = HybridInstance<typename Tiles::template F16<V, D>, kDTypeOf<V>, kDTypeOf<D>>;
   template <class V, class D>
   using F16ToF32 =
-      HybridInstance<typename Tiles::template F16ToF32<V, D>, kValueType<V>, kValueType<D>, DType::f32>;
+      HybridInstance<typename Tiles::template F16ToF32<V, D>, kDTypeOf<V>, kDTypeOf<D>, DType::f32>;
   template <class V>
-  using F64 = HybridInstance<typename Tiles::template F64<V>, kValueType<V>, DType::f64>;
+  using F64 = HybridInstance<typename Tiles::template F64<V>, kDTypeOf<V>, DType::f64>;
 };
 
 }  // namespace sptile::runtime::cuda

@@ -1,4 +1,4 @@
-// Formats whose tiles are the work of a tile kernel, and the rows beside them that of the csr kernel.
+// Schedules of formats with tiles for a tile kernel and residual rows for the csr kernel.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace sptile::runtime::cuda {
 
-/// The rows beside the tiles; `..._at` are offsets in Schedule::bytes.
+/// Schedule of the residual rows; `..._at` are offsets in Schedule::bytes.
 struct ResidualHeader {
   CsrHeader csr;
   std::int64_t ids_at = 0, entries_at = 0;
-  bool all = false;  ///< rows of the matrix, and nothing is there before: nobody needs to read their ids
+  bool all = false;  ///< they are all rows of the matrix, so that their ids are not loaded
 };
 
-/// What launching both kernels reads.
+/// Header of the schedule of both kernels.
 struct HybridHeader {
   TileHeader tiles;
   ResidualHeader rows;
@@ -48,7 +48,7 @@ ResidualRows residual_rows(const formats::Blocks& blocks, std::int64_t rows);
 ResidualHeader append_residual(Schedule& schedule, const formats::FormatView& format, DType dense,
                                std::int64_t n, const DeviceInfo& device, int lanes = 0);
 
-/// What the rows beside the tiles cost, in tiles of 8 columns: about a fetch for each entry and each row.
+/// Returns the cost of the residual rows in tiles of 8 columns: one row of B or C per nonzero and row.
 std::int64_t rows_in_tiles(const formats::FormatView& format);
 
 /// What is stored of a header: of two launches, of one for both.

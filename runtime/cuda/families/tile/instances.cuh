@@ -10,31 +10,32 @@
 
 namespace sptile::runtime::cuda {
 
-/// One row of the table: a kernel for operands of any alignment, then kernels that move whole pieces, by
-/// features of a warp.
+/// One row of the table: a kernel for operands of any alignment, then kernels for aligned operands, by
+/// ascending features per warp.
 template <class Scalar, class... Vector>
-struct TileInstance {
+struct TileInstance
+    : StoredInstance<TileInstance<Scalar, Vector...>, TileHeader, kTileVersion, tile_numbers> {
   static constexpr TileVariant kVariants[sizeof...(Vector)] = {
-      {Vector::kFeatures, Vector::kElements, Vector::kWarpsPerSm, Vector::kLeastTiles}...};
+      {Vector::kFeatures, Vector::kElements, Vector::kWarpsPerSm, Vector::kMinTiles}...};
   static constexpr std::int64_t kSize = sizeof(typename Scalar::Dense);
 
-  /// Blocks of a variant that fit on a multiprocessor.
+  /// Returns the blocks of a variant that fit on a multiprocessor.
   static int blocks_per_sm(int variant, int threads) {
     static constexpr int (*kAsk[])(int) = {cuda::blocks_per_sm<tile_product<Vector>>...};
     return kAsk[variant](threads);
   }
 
-  /// `beside` as in TileRequest.
-  static TileRequest tiles_of(const ScheduleRequest& request, std::int64_t beside = 0) {
-    return {request.format, request.n, kSize, {kVariants, sizeof...(Vector)}, request.device, beside};
+  /// `other_cost` as in TileRequest.
+  static TileRequest tiles_of(const ScheduleRequest& request, std::int64_t other_cost = 0) {
+    return {request.format, request.n, kSize, {kVariants, sizeof...(Vector)}, request.device, other_cost};
   }
-  static TileHeader append(Schedule& schedule, const ScheduleRequest& request, std::int64_t beside = 0) {
-    return append_tiles(schedule, tiles_of(request, beside));
+  static TileHeader append(Schedule& schedule, const ScheduleRequest& request, std::int64_t other_cost = 0) {
+    return append_tiles(schedule, tiles_of(request, other_cost));
   }
-  /// Reads back what `append` appended.
+  /// Reads what `append` appended.
   static TileHeader read(ScheduleReader& reader, Schedule& schedule, const ScheduleRequest& request,
-                         std::int64_t beside = 0) {
-    return read_tiles(reader, schedule, tiles_of(request, beside));
+                         std::int64_t other_cost = 0) {
+    return read_tiles(reader, schedule, tiles_of(request, other_cost));
   }
 
   /// `overlapped`: see TileTask.
@@ -54,101 +55,81 @@ struct TileInstance {
     return tile_least_n({kVariants, sizeof...(Vector)}, header.variant, n);
   }
 
-  static Schedule schedule(const ScheduleRequest& request) {
-    Schedule schedule;
-    schedule.header.set(append(schedule, request));
-    return schedule;
-  }
   static std::int64_t least_n(const ScheduleHeader& header, std::int64_t n) {
     return least_n(header.as<TileHeader>(), n);
   }
   static int launch(const Launch& launch, void* stream) noexcept {
     return start(launch.header->as<TileHeader>(), launch, static_cast<cudaStream_t>(stream));
   }
-
-  static std::vector<std::int64_t> numbers(const ScheduleHeader& header) {
-    return tile_numbers(header.as<TileHeader>());
-  }
-  static Result<Schedule> restore(const ScheduleRequest& request, const StoredSchedule& stored) {
-    return restore_schedule(
-        stored, [&](ScheduleReader& reader, Schedule& schedule) { return read(reader, schedule, request); });
-  }
-  static constexpr ScheduleStore kStore = {kTileVersion, numbers, restore};
 };
 
-/// Kernels of a layout whose loads wait in registers. `T` has the registers that a thread of each may have:
-/// as many as keep its loop out of local memory (ptxas -v; sm_90).
-template <class SourceT, class T>
+/// Kernels of a layout whose loads in flight are in registers.
+template <class Source>
 struct DirectFamily {
-  using Source = SourceT;
   template <class V, class Math>
-  using Single = DirectKernel<Source, V, Math, 1, false, T::kSingle>;
-  template <class V, class Math, int kSegments, int kRegisters>
-  using Whole = DirectKernel<Source, V, Math, kSegments, true, kRegisters>;
+  using Single = DirectKernel<Source, V, Math, 1, false>;
+  template <class V, class Math, int kSegments>
+  using Whole = DirectKernel<Source, V, Math, kSegments, true>;
 
   template <class V, bool kSplit>
-  using F32 = TileInstance<Single<V, MathF32<kSplit>>, Whole<V, MathF32<kSplit>, 1, T::kF32x1>,
-                           Whole<V, MathF32<kSplit>, 2, T::kF32x2>>;
-  /// Results in f32: as few kernels as serve all operands.
+  using F32 =
+      TileInstance<Single<V, MathF32<kSplit>>, Whole<V, MathF32<kSplit>, 1>, Whole<V, MathF32<kSplit>, 2>>;
+  /// Results in f32: the fewest kernels that support all operands.
   template <class V, class D>
-  using F16ToF32 =
-      TileInstance<Single<V, MathHalf<D, 4, float>>, Whole<V, MathHalf<D, 8, float>, 1, T::kF16x1>>;
+  using F16ToF32 = TileInstance<Single<V, MathHalf<D, 4, float>>, Whole<V, MathHalf<D, 8, float>, 1>>;
   template <class V, class D>
-  using F16 = TileInstance<Single<V, MathHalf<D, 4>>, Whole<V, MathHalf<D, 4>, 1, T::kF32x1>,
-                           Whole<V, MathHalf<D, 8>, 1, T::kF16x1>, Whole<V, MathHalf<D, 8>, 2, T::kF16x2>>;
+  using F16 = TileInstance<Single<V, MathHalf<D, 4>>, Whole<V, MathHalf<D, 4>, 1>,
+                           Whole<V, MathHalf<D, 8>, 1>, Whole<V, MathHalf<D, 8>, 2>>;
   template <class V>
-  using F64 =
-      TileInstance<Single<V, MathF64>, Whole<V, MathF64, 1, T::kF64x1>, Whole<V, MathF64, 2, T::kF64x2>>;
+  using F64 = TileInstance<Single<V, MathF64>, Whole<V, MathF64, 1>, Whole<V, MathF64, 2>>;
 };
 
-/// As DirectFamily, for a layout whose kernels are seldom the fastest: all widths where the values have the
-/// type of the operands, else one kernel for operands of any alignment and one for whole pieces.
-template <class SourceT, class T>
+/// DirectFamily for a layout whose kernels are rarely the fastest: all widths if values and operands have one
+/// type, else one kernel for operands of any alignment and one for aligned operands.
+template <class Source>
 struct RareFamily {
-  using Direct = DirectFamily<SourceT, T>;
-  template <class V, class Math, class WideMath, int kRegisters>
+  using Direct = DirectFamily<Source>;
+  template <class V, class Math, class WideMath>
   using Pair = TileInstance<typename Direct::template Single<V, Math>,
-                            typename Direct::template Whole<V, WideMath, 1, kRegisters>>;
+                            typename Direct::template Whole<V, WideMath, 1>>;
 
   template <class V, bool kSplit>
   using F32 = std::conditional_t<std::is_same_v<V, float>, typename Direct::template F32<V, kSplit>,
-                                 Pair<V, MathF32<kSplit>, MathF32<kSplit>, T::kF32x1>>;
+                                 Pair<V, MathF32<kSplit>, MathF32<kSplit>>>;
   template <class V, class D>
   using F16 = std::conditional_t<std::is_same_v<V, D>, typename Direct::template F16<V, D>,
-                                 Pair<V, MathHalf<D, 4>, MathHalf<D, 8>, T::kF16x1>>;
+                                 Pair<V, MathHalf<D, 4>, MathHalf<D, 8>>>;
   template <class V, class D>
   using F16ToF32 = typename Direct::template F16ToF32<V, D>;
   template <class V>
-  using F64 = Pair<V, MathF64, MathF64, T::kF64x1>;
+  using F64 = Pair<V, MathF64, MathF64>;
 };
 
-/// Kernels whose loads wait in shared memory where there are columns enough. `T` has the warps of each that
-/// should fit on a multiprocessor: more than are needed to keep its part of the L2 cache's bandwidth busy,
-/// few enough to leave the first cache room.
-template <class SourceT, class T>
+/// Kernels whose loads in flight are in shared memory, for enough columns.
+template <class Source>
 struct StagedFamily {
-  static constexpr int kStages = 3;
-  using Direct = DirectFamily<SourceT, T>;
-  template <class V, class Math, int kSegments, int kWarps>
-  using Whole = StagedKernel<SourceT, V, Math, kSegments, kWarps, kStages>;
+  using Direct = DirectFamily<Source>;
+  template <class V, class Math, int kSegments>
+  using Narrow = StagedKernel<Source, V, Math, kSegments, kTilePolicy<Source, Math>.warps_per_sm,
+                              kTilePolicy<Source, Math>.stages>;
+  template <class V, class Math>
+  using Wide = StagedKernel<Source, V, Math, kTilePolicy<Source, Math>.wide_segments,
+                            kTilePolicy<Source, Math>.wide_warps_per_sm, kTilePolicy<Source, Math>.stages>;
 
   template <class V, bool kSplit>
   using F32 = TileInstance<typename Direct::template Single<V, MathF32<kSplit>>,
-                           typename Direct::template Whole<V, MathF32<kSplit>, 1, T::kF32x1>,
-                           Whole<V, MathF32<kSplit>, 2, T::kStagedWarps>,
-                           Whole<V, MathF32<kSplit>, T::kWidestF32, T::kWidestWarps>>;
+                           typename Direct::template Whole<V, MathF32<kSplit>, 1>,
+                           Narrow<V, MathF32<kSplit>, 2>, Wide<V, MathF32<kSplit>>>;
   template <class V, class D>
   using F16 = TileInstance<typename Direct::template Single<V, MathHalf<D, 4>>,
-                           typename Direct::template Whole<V, MathHalf<D, 4>, 1, T::kF32x1>,
-                           Whole<V, MathHalf<D, 8>, 1, T::kStagedWarps>,
-                           Whole<V, MathHalf<D, 8>, 2, T::kWidestWarps>>;
+                           typename Direct::template Whole<V, MathHalf<D, 4>, 1>,
+                           Narrow<V, MathHalf<D, 8>, 1>, Wide<V, MathHalf<D, 8>>>;
   template <class V, class D, class Math = MathHalf<D, 8, float>>
-  using F16ToF32 =
-      std::conditional_t<std::is_same_v<V, D>,
-                         TileInstance<typename Direct::template Single<V, MathHalf<D, 4, float>>,
-                                      Whole<V, Math, 1, T::kStagedWarps>, Whole<V, Math, 2, T::kWidestWarps>>,
-                         TileInstance<typename Direct::template Single<V, MathHalf<D, 4, float>>,
-                                      Whole<V, Math, 1, T::kStagedWarps>>>;
+  using F16ToF32 = std::conditional_t<
+      std::is_same_v<V, D>,
+      TileInstance<typename Direct::template Single<V, MathHalf<D, 4, float>>, Narrow<V, Math, 1>,
+                   Wide<V, Math>>,
+      TileInstance<typename Direct::template Single<V, MathHalf<D, 4, float>>, Narrow<V, Math, 1>>>;
   template <class V>
   using F64 = typename Direct::template F64<V>;
 };

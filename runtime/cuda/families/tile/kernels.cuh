@@ -1,4 +1,4 @@
-// The kernels around the skeleton.
+// The tile kernel around the skeletons.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,16 @@
 
 namespace sptile::runtime::cuda {
 
-inline constexpr int kMaxTileThreads = 256;  ///< of a block; how many it has, the schedule says
+/// Maximum number of threads per block; the schedule has the number.
+inline constexpr int kMaxTileThreads = TilePolicy{}.max_threads;
 
-/// What a warp multiplies: an item, for one slice of the columns.
+/// Work of a warp: an item and a slice of the columns.
 struct TileWork {
   std::uint32_t item;
   int slice;
 };
 
-/// Blocks of a pass first have the items of a team each, then items that warps have for themselves.
+/// Returns the work of a warp. The first blocks of a pass have the items of one team each.
 __device__ __forceinline__ TileWork tile_work(const TileTask& task, int block, int warps, int warp) {
   const auto together = static_cast<std::uint32_t>(task.slices_together);
   const int first_slice = block / task.blocks_per_pass * task.slices_together;
@@ -31,7 +32,7 @@ __device__ __forceinline__ TileWork tile_work(const TileTask& task, int block, i
   return {teams * warps + unit / together, first_slice + static_cast<int>(unit % together)};
 }
 
-/// Where a thread is, and what its block has.
+/// Position of a thread in its block.
 struct TileThread {
   int warps, warp, lane;
 };
@@ -41,7 +42,7 @@ __device__ __forceinline__ TileThread tile_thread() {
           static_cast<int>(threadIdx.x) % kWarp};
 }
 
-/// The part of a warp in a block of tile items.
+/// Runs a warp of a block of tile items.
 template <class K>
 __device__ __forceinline__ void multiply_item(const TileTask& task, int block, const TileThread& thread) {
   const TileWork work = tile_work(task, block, thread.warps, thread.warp);
@@ -51,7 +52,7 @@ __device__ __forceinline__ void multiply_item(const TileTask& task, int block, c
   typename K::Warp(task, item, work.slice, thread.lane, shared).run();
 }
 
-/// Blocks first take tile items, pass after pass, then short rows.
+/// The first blocks have tile items, pass by pass, the others short rows.
 template <class K>
 __global__ void __launch_bounds__(kMaxTileThreads) __maxnreg__(K::kRegisters)
     tile_product(const __grid_constant__ TileTask task, const __grid_constant__ ShortTask part) {

@@ -50,7 +50,7 @@ std::int64_t shape_task(TileTask& task, std::int64_t warps, int slices_together)
   return per_pass * task.passes;
 }
 
-/// Starts the kernels of one instance.
+/// Starts the kernel of one variant.
 template <class K>
 int start_tiles(TileTask task, ShortTask part, const TileHeader& header, const Launch& launch,
                 cudaStream_t stream) {

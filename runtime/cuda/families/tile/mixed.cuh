@@ -1,10 +1,10 @@
-// Kernels of formats whose rows of C belong either to tiles or to rows of entries: both in one launch. A
-// block has one kind of work; the blocks of both kinds come evenly mixed, so that both are under way all the
-// time and end together, whatever each costs. Each row of C is written once.
+// Kernels of formats whose rows are either in tile windows or in row windows, in one launch. A block has one
+// kind of work. Blocks of both kinds are interleaved evenly, so that both kinds run all the time and end
+// together. Each row of C is stored once.
 //
-// Registers and shared memory are those of the tiles, so that fewer groups of lanes fit on a multiprocessor
-// than of the csr kernel; in return each has twice as many rows of B on their way. A matrix with one kind of
-// work is multiplied by the kernel that knows no other.
+// Registers and shared memory are those of tile kernels: fewer groups of lanes fit on a multiprocessor than
+// with the csr kernel, and each has twice the number of rows of B in flight. Matrices with one kind of work
+// use the kernel for it.
 #pragma once
 
 #include <algorithm>
@@ -19,19 +19,15 @@ namespace sptile::runtime::cuda {
 /// Rows of entries beside tiles of kernel K: lanes enough for the columns of one of its warps.
 template <class K>
 struct MixedRows {
-  /// The type of the csr kernel for one of the tile kernels.
-  template <class T>
-  using Number = std::conditional_t<std::is_same_v<T, Half>, __half,
-                                    std::conditional_t<std::is_same_v<T, BFloat16>, __nv_bfloat16, T>>;
-  using Dense = Number<typename K::Dense>;
-  using Value = std::conditional_t<K::kPattern, Dense, Number<typename K::Value>>;
-  using Arguments = CsrArguments<Value, Dense, CsrStore, Number<typename K::Result>>;
+  using Dense = CudaNumber<typename K::Dense>;
+  using Value = std::conditional_t<K::kPattern, Dense, CudaNumber<typename K::Value>>;
+  using Arguments = CsrArguments<Value, Dense, CsrStore, CudaNumber<typename K::Result>>;
 
   static constexpr int kVector = 16 / static_cast<int>(sizeof(Dense));
   static constexpr int kLanes = std::clamp(K::kFeatures / kVector, 8, 32);
-  static constexpr int kGroups = kWarp / kLanes;  ///< of a warp
+  static constexpr int kGroups = kWarp / kLanes;  ///< per warp
   struct Tuning {
-    /// Numbers of bf16 that are widened take registers of their own.
+    /// Widened bf16 elements take additional registers.
     static constexpr int kUnroll =
         std::is_same_v<typename K::Dense, BFloat16> && K::kRegisters <= 128 ? 4 : 8;
     static constexpr bool kCompact = true;
@@ -41,7 +37,7 @@ struct MixedRows {
   struct Shared {
     typename Group::Shared group[kGroups];
   };
-  static constexpr int kSharedBytes = (sizeof(Shared) + 127) / 128 * 128;  ///< of a warp
+  static constexpr int kSharedBytes = (sizeof(Shared) + 127) / 128 * 128;  ///< per warp
 
   static __device__ __forceinline__ void multiply(const Arguments& arguments, const MixedGrid& grid,
                                                   std::uint32_t block, const TileThread& thread,
@@ -69,7 +65,7 @@ __global__ void __launch_bounds__(kMaxTileThreads) __maxnreg__(K::kRegisters)
     MixedRows<K>::multiply(rows, grid, before, thread, task.shared_bytes);
 }
 
-/// Starts both kinds of work of one instance; there are both.
+/// Starts both kinds of work of one variant.
 template <class K>
 int start_mixed(TileTask task, const HybridHeader& header, const Launch& launch, cudaStream_t stream) {
   using Rows = MixedRows<K>;
@@ -90,7 +86,7 @@ int start_mixed(TileTask task, const HybridHeader& header, const Launch& launch,
                                         *launch.device, stream, task, rows, grid);
 }
 
-/// What an instance of the tiles has for both kinds of work: kernels that move whole pieces.
+/// Mixed kernels of an instance of tile kernels, for aligned operands.
 template <class Tiles>
 struct Mixed;
 
@@ -109,21 +105,26 @@ struct Mixed<TileInstance<Scalar, Vector...>> {
   }
 };
 
-/// One row of the table; `Tiles` is the instance for the tiles. Where there is one kind of work, and where
-/// operands are not aligned, what is there for each kind is started.
+/// One row of the table; `Tiles` is the instance for the tiles. Matrices with one kind of work and unaligned
+/// operands use separate kernels.
 template <class Tiles, DType kValues, DType kDense, DType kResult = kDense>
-struct MixedInstance {
+struct MixedInstance : StoredInstance<MixedInstance<Tiles, kValues, kDense, kResult>, HybridHeader,
+                                      kMixedVersion, hybrid_numbers> {
   using Apart = HybridInstance<Tiles, kValues, kDense, kResult>;
-  static constexpr int kWarps = 4;  ///< of a block, where no team has more
+  static constexpr int kWarps = TilePolicy{}.mixed_warps;  ///< per block without teams
 
-  static Schedule schedule(const ScheduleRequest& request) {
-    Schedule schedule;
+  static HybridHeader append(Schedule& schedule, const ScheduleRequest& request) {
     HybridHeader header;
     header.tiles = Tiles::append(schedule, request, rows_in_tiles(request.format));
     header.rows =
         append_residual(schedule, request.format, kDense, request.n, request.device, lanes_of(header.tiles));
-    schedule.header.set(shaped(header));
-    return schedule;
+    return shaped(header);
+  }
+  static HybridHeader read(ScheduleReader& reader, Schedule& schedule, const ScheduleRequest& request) {
+    HybridHeader header;
+    header.tiles = Tiles::read(reader, schedule, request, rows_in_tiles(request.format));
+    header.rows = read_residual(reader, schedule, request.format, kDense, request.n, lanes_of(header.tiles));
+    return shaped(header);
   }
 
   static std::int64_t least_n(const ScheduleHeader& header, std::int64_t n) {
@@ -138,22 +139,11 @@ struct MixedInstance {
     return Apart::launch(launch, stream);
   }
 
-  static Result<Schedule> restore(const ScheduleRequest& request, const StoredSchedule& stored) {
-    return restore_schedule(stored, [&](ScheduleReader& reader, Schedule& schedule) {
-      HybridHeader header;
-      header.tiles = Tiles::read(reader, schedule, request, rows_in_tiles(request.format));
-      header.rows =
-          read_residual(reader, schedule, request.format, kDense, request.n, lanes_of(header.tiles));
-      return shaped(header);
-    });
-  }
-  static constexpr ScheduleStore kStore = {kMixedVersion, Apart::numbers, restore};
-
  private:
   static bool has_both(const HybridHeader& header) {
     return header.tiles.item_count > 0 && header.rows.csr.items() > 0;
   }
-  /// Of a group beside these tiles; without tiles as many as n columns want.
+  /// Returns the lanes of a group next to these tiles; 0, the default for n columns, without tiles.
   static int lanes_of(const TileHeader& tiles) {
     return tiles.item_count == 0 ? 0 : Mixed<Tiles>::kLanes[tiles.variant];
   }
@@ -167,14 +157,14 @@ struct MixedInstance {
 template <class Tiles>
 struct MixedFamily {
   template <class V, bool kSplit>
-  using F32 = MixedInstance<typename Tiles::template F32<V, kSplit>, kValueType<V>, DType::f32>;
+  using F32 = MixedInstance<typename Tiles::template F32<V, kSplit>, kDTypeOf<V>, DType::f32>;
   template <class V, class D>
-  using F16 = MixedInstance<typename Tiles::template F16<V, D>, kValueType<V>, kValueType<D>>;
+  using F16 = MixedInstance<typename Tiles::template F16<V, D>, kDTypeOf<V>, kDTypeOf<D>>;
   template <class V, class D>
   using F16ToF32 =
-      MixedInstance<typename Tiles::template F16ToF32<V, D>, kValueType<V>, kValueType<D>, DType::f32>;
+      MixedInstance<typename Tiles::template F16ToF32<V, D>, kDTypeOf<V>, kDTypeOf<D>, DType::f32>;
   template <class V>
-  using F64 = MixedInstance<typename Tiles::template F64<V>, kValueType<V>, DType::f64>;
+  using F64 = MixedInstance<typename Tiles::template F64<V>, kDTypeOf<V>, DType::f64>;
 };
 
 }  // namespace sptile::runtime::cuda

@@ -1,12 +1,9 @@
 #include "runtime/cuda/families/tile/schedule.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
-#include <utility>
 
 #include "formats/layout/blocks.hpp"
-#include "runtime/threads/count.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {
@@ -55,7 +52,7 @@ struct Framing {
 Framing frame(const TileRequest& request, const TileWindows& windows) {
   Framing framing;
   framing.variant = choose_variant(request.variants, request.n,
-                                   cost_of(windows, framing.tuning) + request.beside, request.device);
+                                   cost_of(windows, framing.tuning) + request.other_cost, request.device);
   const TileVariant& variant = request.variants[static_cast<std::size_t>(framing.variant)];
   framing.features = variant.features;
   framing.slices = (request.n + variant.features - 1) / variant.features;
@@ -205,33 +202,6 @@ std::int64_t tile_least_n(std::span<const TileVariant> variants, int chosen, std
   const std::int64_t same_slices = (slices - 1) * features + 1;
   if (chosen == 0) return same_slices;  // what is left where too many features would be idle
   return std::max({same_slices, features, (3 * slices * features + 3) / 4});
-}
-
-std::int64_t append_masks(Schedule& schedule, const formats::MeTcfView& a) {
-  const std::size_t tiles = a.tc_offset.size() - 1;
-  const std::int64_t at = append_zeros(schedule, 16 * tiles);
-  auto* const masks = reinterpret_cast<std::uint32_t*>(schedule.bytes.data() + at);
-#pragma omp parallel for schedule(static) num_threads(most_threads())
-  for (std::size_t t = 0; t < tiles; ++t)
-    for (std::uint32_t i = a.tc_offset[t]; i < a.tc_offset[t + 1]; ++i) {
-      const unsigned id = a.tc_local_id[i] % 128;  // which may not be proven yet; then nobody runs this
-      masks[4 * t + id / 32] |= 1u << id % 32;
-    }
-  return at;
-}
-
-std::int64_t read_masks(ScheduleReader& reader, const formats::MeTcfView& a) {
-  const std::size_t tiles = a.tc_offset.size() - 1;
-  std::int64_t at = 0;
-  const auto words = reader.part<std::uint64_t>(2 * static_cast<std::int64_t>(tiles), at);
-  if (words.empty()) return at;
-  bool same = true;
-#pragma omp parallel for schedule(static) num_threads(most_threads()) reduction(&& : same)
-  for (std::size_t t = 0; t < tiles; ++t)
-    same = same && std::cmp_equal(std::popcount(words[2 * t]) + std::popcount(words[2 * t + 1]),
-                                  a.tc_offset[t + 1] - a.tc_offset[t]);
-  reader.require(same, "a mask does not match the entries of its tile");
-  return at;
 }
 
 namespace {

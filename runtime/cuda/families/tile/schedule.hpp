@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "formats/layout/me_tcf.hpp"
+#include "runtime/cuda/device/me_tcf_masks.hpp"
 #include "runtime/cuda/device_kernel.hpp"
 #include "runtime/cuda/families/tile/division.hpp"
 #include "runtime/cuda/stored_schedule.hpp"
@@ -52,9 +52,6 @@ std::int64_t tile_least_n(std::span<const TileVariant> variants, int chosen, std
 /// little larger than it is.
 int slices_together(std::int64_t cols, int slices, std::int64_t slice_bytes, const DeviceInfo& device);
 
-/// Appends a mask of 16 bytes for each tile of me_tcf, bit 8 * row + column; gives their offset. O(nnz).
-std::int64_t append_masks(Schedule& schedule, const formats::MeTcfView& a);
-
 /// What is divided, for which kernels.
 struct TileRequest {
   const formats::FormatView& format;
@@ -62,8 +59,7 @@ struct TileRequest {
   std::size_t element_bytes;
   std::span<const TileVariant> variants;
   const DeviceInfo& device;
-  std::int64_t beside =
-      0;  ///< cost of what else the same launch has to do, in tiles: its warps find more work
+  std::int64_t other_cost = 0;  ///< cost of other work of the same launch, in tiles
   DivideWindows divide = divide_windows;
 };
 
@@ -81,8 +77,5 @@ std::vector<std::int64_t> tile_numbers(const TileHeader& header);
 /// or of the pieces of one window, that their entries are theirs, and that short and empty rows are as they
 /// are.
 TileHeader read_tiles(ScheduleReader& reader, Schedule& schedule, const TileRequest& request);
-
-/// Reads masks for me_tcf and proves that each has as many bits as its tile has entries.
-std::int64_t read_masks(ScheduleReader& reader, const formats::MeTcfView& a);
 
 }  // namespace sptile::runtime::cuda

@@ -1,9 +1,8 @@
-// Rows of few entries on the CUDA cores, for the residual part of rs_tile; and rows of none.
+// Rows of few nonzeros and empty rows on CUDA cores, for the residual part of rs_tile.
 //
-// A warp takes rows of one length, 32 entries in all, and holds their columns and values, one entry a lane. A
-// row is the work of as many lanes as its features need (16 bytes each), so several rows go side by side when
-// there are few features. Eight B rows are on their way to each lane at a time, of as many rows of C as that
-// takes. Each row has one owner: nothing is added twice, and nothing is left for another kernel to add.
+// A warp has rows of one length, 32 nonzeros in total, and holds their columns and values, one nonzero per
+// lane. The lanes of a row cover its features, 16 bytes each, so that a warp processes several rows at once
+// if there are few features. Eight rows of B are in flight per lane. Each row has one owner.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +16,7 @@ struct ShortTask {
   const ShortRows* items;
   std::int32_t item_count;
   std::int32_t lanes_per_row;  ///< power of two, at most 32
-  const std::int32_t* rows;    ///< of the rows with entries
+  const std::int32_t* rows;    ///< rows with nonzeros
   const std::int32_t* empty_rows;
   const std::int32_t* columns;
   const void* values;
@@ -29,7 +28,7 @@ class ShortRowsWarp {
   using Result = typename Math::Result;
   using Acc = typename Math::Acc;
   static constexpr int kElements = Math::kElements;
-  static constexpr int kAhead = 8;  ///< B rows on their way to each lane
+  static constexpr int kAhead = TilePolicy{}.short_rows_ahead;
 
  public:
   __device__ __forceinline__ ShortRowsWarp(const TileTask& task, const ShortTask& part, const ShortRows& item,
@@ -59,7 +58,7 @@ class ShortRowsWarp {
   }
 
  private:
-  /// Takes the columns and values of 32 entries, one a lane. One row may have more than 32.
+  /// Loads the columns and values of 32 nonzeros, one per lane. A single row may have more than 32.
   __device__ __forceinline__ void hold(int begin) {
     const int entry = begin + lane_;
     if (entry >= item_.rows * item_.length) return;
@@ -67,8 +66,8 @@ class ShortRowsWarp {
     value_ = value_at<V, Acc>(part_.values, item_.entry_begin + entry);
   }
 
-  /// Goes through the rows of the lane's group entry after entry. All groups take the same steps; those with
-  /// a row less idle at the end.
+  /// Multiplies the rows of the lane's group. All groups take the same steps; groups with fewer rows idle at
+  /// the end.
   __device__ __forceinline__ void multiply_rows() {
     const int length = item_.length, count = most_ * length;
     const bool one_row = item_.rows == 1;
@@ -107,7 +106,7 @@ class ShortRowsWarp {
     }
   }
 
-  /// Writes a row, if it is one of the group's, and clears the sums.
+  /// Stores a row if the group owns it, and clears the sums.
   __device__ __forceinline__ void store_row(int row, Acc (&sum)[kElements]) const {
     const std::int32_t to = __shfl_sync(~0u, row_, row % kWarp);
     if (row < last_)
@@ -122,11 +121,11 @@ class ShortRowsWarp {
   const ShortRows& item_;
   int lane_;
   int first_, last_, most_;  ///< rows of the lane's group, and of the largest group
-  std::int32_t row_ = 0;     ///< in C, of the row with the lane's number
-  std::int32_t column_ = 0;  ///< of the entry that the lane holds
+  std::int32_t row_ = 0;     ///< row of C of the row with the lane's number
+  std::int32_t column_ = 0;  ///< of the lane's nonzero
   Acc value_ = Acc{0};
   std::int64_t feature_ = 0;
-  int left_ = 0;  ///< features from there that exist
+  int left_ = 0;  ///< features from there to n
 };
 
 }  // namespace sptile::runtime::cuda

@@ -1,35 +1,21 @@
-// The skeleton of tile kernels for 64 columns of B and more: one warp, one item, one slice of the columns,
-// and what is on its way waits in shared memory.
+// Skeleton of tile kernels for 64 columns of B and more. A warp multiplies one item for one slice of the
+// columns; loads in flight are copies to shared memory.
 //
-// Warps share nothing but the caches. All that a tile needs is copied asynchronously into the warp's own
-// shared memory: column ids and masks some tiles ahead of the B rows that they name, B rows and values
-// kStages - 1 tiles ahead of their use. The copies are counted in groups, one a tile, so the warp waits for
-// exactly the tile that is next; with loads into registers the compiler lets it wait for all that are on
-// their way. B rows are read in runs of 128 bytes, for which the cache looks up one line each, and picked
-// from shared memory in the order of the MMA.
+// Warps share only caches. Each copies its operands asynchronously to its own part of shared memory: column
+// ids and masks several tiles before the rows of B that they refer to, rows of B and values kStages - 1 tiles
+// before their use. Copies form one group per tile, so that the warp waits for the next tile only; with loads
+// to registers the compiler waits for all loads in flight. Rows of B are copied in runs of 128 bytes, one
+// cache line lookup each, and loaded from shared memory in the order of the MMA.
 #pragma once
 
 #include <cstdint>
 
-#include "runtime/cuda/families/tile/pipe.cuh"
+#include "runtime/cuda/collective/copy.cuh"
+#include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/families/tile/stages.hpp"
 #include "runtime/cuda/families/tile/sums.cuh"
 
 namespace sptile::runtime::cuda {
-
-/// Starts to copy the first `there` of 16 bytes, all if there are more, in elements of kElement bytes where
-/// there are fewer. A last element of 2 bytes is stored at once: the lanes see it after the next warp_sync.
-template <int kElement>
-__device__ __forceinline__ void copy_16_of(int there, std::uint32_t to, const std::byte* from) {
-  if (there >= 16) return copy_if<16>(true, to, from);
-  int at = 0;
-#pragma unroll 1
-  for (; at + 4 <= there; at += 4) copy_if<4>(true, to + static_cast<std::uint32_t>(at), from + at);
-  if constexpr (kElement == 2)
-    if (at < there)
-      store_half(to + static_cast<std::uint32_t>(at),
-                 __ldg(reinterpret_cast<const unsigned short*>(from + at)));
-}
 
 template <class K>
 class TileStaged;
@@ -37,16 +23,18 @@ class TileStaged;
 template <class Source, class V, class Math, int kSegments, int kWarpsT, int kStages>
 struct StagedKernel : TileShape<Source, V, Math, kSegments, true> {
   using Warp = TileStaged<StagedKernel>;
-  static constexpr int kWarpsPerSm = kWarpsT;                  ///< that should fit on a multiprocessor
-  static constexpr int kLeastTiles = kSegments > 2 ? 45 : 12;  ///< that a warp should find
+  using TileShape<Source, V, Math, kSegments, true>::kPolicy;
+  static constexpr int kWarpsPerSm = kWarpsT;  ///< per multiprocessor
+  static constexpr int kMinTiles =             ///< per warp
+      kSegments > 2 ? kPolicy.wide_min_tiles : kPolicy.narrow_min_tiles;
   static constexpr int kRegisters = 65536 / (kWarp * kWarpsPerSm) / 8 * 8;
   static constexpr int kValueBytes = std::is_same_v<V, Ones> ? 0 : static_cast<int>(sizeof(V));
   using Stages = TileStages<kStages, kSegments, sizeof(typename Math::Chunk), Source::kHalves, kValueBytes>;
-  static constexpr int kSharedBytes = Stages::kBytes;  ///< of a warp
-  static constexpr bool kShortRows = false;            ///< rs_tile takes direct kernels
+  static constexpr int kSharedBytes = Stages::kBytes;  ///< per warp
+  static constexpr bool kShortRows = false;            ///< rs_tile has direct kernels only
 };
 
-/// What a warp copies, and when.
+/// Asynchronous copies of a warp.
 template <class K>
 class TileCopier {
   using Dense = typename K::Dense;
@@ -56,13 +44,13 @@ class TileCopier {
   __device__ __forceinline__ TileCopier(const TileTask& task, const TileItem& item, int slice, int lane,
                                         std::uint32_t shared)
       : task_(task), tile_end_(item.tile_end), lane_(lane), shared_(shared) {
-    // B: eight lanes copy a row, chunk by chunk, for the members of the groups with their number.
+    // B: eight lanes copy a row, one chunk each.
     const std::int64_t feature = std::int64_t{slice} * K::kFeatures + (lane & 7) * K::kElements;
     left_ = static_cast<int>(min(task.n - feature, std::int64_t{K::kFeatures}));
     b_ = static_cast<const std::byte*>(task.b) + feature * std::int64_t{sizeof(Dense)};
     to_ = shared + At::chunk_at(lane >> 3, 0, 0, lane & 7);
     ids_ = shared + static_cast<std::uint32_t>(At::kIdsAt + 4 * K::Source::place(lane >> 3));
-    // Heads: lanes 0 to 7 copy ids, the next ones masks.
+    // Heads: lanes 0 to 7 copy ids, the next lanes masks.
     const bool for_ids = lane < 8;
     head_bytes_ = for_ids ? 32 : At::kMaskBytes;
     const int piece = 16 * (for_ids ? lane : lane - 8);
@@ -72,7 +60,7 @@ class TileCopier {
     head_to_ = shared + static_cast<std::uint32_t>(for_ids ? At::kIdsAt : At::kMasksAt) +
                static_cast<std::uint32_t>(piece);
     head_tile_ = piece / head_bytes_;
-    // Values: a stream that starts at a multiple of 16 bytes.
+    // Values: a stream from a multiple of 16 bytes on.
     if constexpr (!K::kPattern) {
       const std::int64_t begin = item.value_begin * K::kValueBytes;
       used_ = static_cast<std::uint32_t>(begin % 16);
@@ -82,7 +70,7 @@ class TileCopier {
     }
   }
 
-  /// Brings the first tiles on their way; `tile` is the first.
+  /// Starts the copies of the first tiles, from `tile` on.
   __device__ __forceinline__ void start(std::int32_t tile) {
     const std::int32_t first = tile & -At::kHeadGroup;
     copy_heads(first);
@@ -91,7 +79,7 @@ class TileCopier {
     if (first != tile) copy_heads(first + 3 * At::kHeadGroup);
     copy_commit();
     copy_wait<0>();
-    warp_sync();
+    __syncwarp();
     copy_values();
 #pragma unroll
     for (int d = 0; d < At::kStages - 1; ++d) {
@@ -100,7 +88,7 @@ class TileCopier {
     }
   }
 
-  /// Goes on by a tile: copies for the tile kStages - 1 ahead of `tile`, into the stage at `stage`.
+  /// Starts the copies of the tile kStages - 1 after `tile`, to the stage at `stage`.
   __device__ __forceinline__ void go_on(std::int32_t tile, std::uint32_t stage) {
     copy_rows(tile + At::kStages - 1, stage);
     copy_values();
@@ -108,7 +96,7 @@ class TileCopier {
     copy_commit();
   }
 
-  /// Byte in the ring of the first value that is not used yet.
+  /// Returns the ring offset of the first unused value.
   __device__ __forceinline__ std::uint32_t used() const { return used_; }
   __device__ __forceinline__ void use(std::uint32_t values) { used_ += values * K::kValueBytes; }
 
@@ -117,10 +105,10 @@ class TileCopier {
 
   __device__ __forceinline__ void copy_heads(std::int32_t first) const {
     if (lane_ >= 8 + At::kMaskBytes * At::kHeadGroup / 16) return;
-    // Lanes for tiles past the end copy nothing; a piece of two masks may have one of them.
+    // Lanes of tiles past the end copy nothing; of a piece with two masks, possibly one exists.
     const int there = (tile_end_ - first - head_tile_) * head_bytes_;
     const std::uint32_t at = static_cast<std::uint32_t>((first & (At::kHeadTiles - 1)) * head_bytes_);
-    copy_16_of<8>(there, head_to_ + at, head_from_ + std::int64_t{first} * head_bytes_);
+    copy_up_to_16<8>(head_to_ + at, head_from_ + std::int64_t{first} * head_bytes_, there);
   }
 
   __device__ __forceinline__ void copy_rows(std::int32_t tile, std::uint32_t stage) const {
@@ -149,16 +137,16 @@ class TileCopier {
                                                    task_.ldb_bytes);
   }
 
-  /// Keeps as many values on their way as the tiles on their way may have.
+  /// Keeps the values of all tiles in flight in flight.
   __device__ __forceinline__ void copy_values() {
     if constexpr (!K::kPattern) {
       constexpr int kAhead = At::kRingBytes - At::kValueBlock;
 #pragma unroll 1
       while (static_cast<int>(brought_ - used_) < kAhead) {
         if (16 * lane_ < At::kValueBlock)
-          copy_16_of<K::kValueBytes>(
-              value_room_ - static_cast<int>(brought_),
-              shared_ + At::kValuesAt + ((brought_ + 16 * lane_) & (At::kRingBytes - 1)), values_ + brought_);
+          copy_up_to_16<K::kValueBytes>(
+              shared_ + At::kValuesAt + ((brought_ + 16 * lane_) & (At::kRingBytes - 1)), values_ + brought_,
+              value_room_ - static_cast<int>(brought_));
         brought_ += At::kValueBlock;
       }
     }
@@ -210,7 +198,7 @@ class TileStaged : TileSums<K> {
     copier_.start(item_.tile_begin);
     for (std::int32_t tile = item_.tile_begin; tile < item_.tile_end; ++tile) {
       copy_wait<At::kStages - 2>();
-      warp_sync();
+      __syncwarp();
       copier_.go_on(tile, free_stage);
       this->end_windows(tile);
       multiply(tile, stage);

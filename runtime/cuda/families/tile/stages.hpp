@@ -1,15 +1,15 @@
-// A warp's part of shared memory: where B rows, values, column ids and masks stand while they wait to be
-// multiplied.
+// Layout of a warp's part of shared memory: rows of B, values, column ids and masks of tiles in flight.
 #pragma once
 
 #include <cstdint>
 
 #include "runtime/cuda/device/qualifiers.hpp"
+#include "runtime/cuda/families/tile/policy.hpp"
 
 namespace sptile::runtime::cuda {
 
-/// Sizes in bytes. B rows: kStages tiles deep. Values: one stream that goes round, in blocks. Column ids and
-/// masks (the heads of tiles): a stream too, of kHeadTiles.
+/// Sizes in bytes. Rows of B of kStages tiles; a ring of values, copied in blocks; a ring of the heads of
+/// kHeadTiles tiles, their column ids and masks.
 template <int kStagesT, int kSegments, int kChunkBytesT, int kHalves, int kValueBytes>
 struct TileStages {
   static constexpr int kStages = kStagesT;
@@ -17,11 +17,11 @@ struct TileStages {
   static constexpr int kRowBytes = kSegments * 8 * kChunkBytes;
   static constexpr int kTileBytes = 8 * kRowBytes;
   static constexpr int kMaskBytes = 8 * kHalves;
-  static constexpr int kHeadTiles = 16;    ///< that the ring of heads holds
-  static constexpr int kHeadGroup = 4;     ///< that are copied at once
-  static constexpr int kValueBlock = 256;  ///< of values that are copied at once
+  static constexpr int kHeadTiles = TilePolicy{}.head_tiles;    ///< in the ring of heads
+  static constexpr int kHeadGroup = TilePolicy{}.head_group;    ///< tiles per copy of heads
+  static constexpr int kValueBlock = TilePolicy{}.value_block;  ///< bytes per copy of values
 
-  /// Room for the values that the tiles on their way have at most, and a block more, as a power of two.
+  /// Power of two with capacity for the values of the tiles in flight and one block more.
   static constexpr int ring_bytes() {
     const int needed = kValueBytes == 0 ? 0 : kStages * 64 * kHalves * kValueBytes + kValueBlock;
     int ring = 0;
@@ -34,9 +34,9 @@ struct TileStages {
   static constexpr int kMasksAt = kIdsAt + kHeadTiles * 32;
   static constexpr int kBytes = (kMasksAt + kHeadTiles * kMaskBytes + 127) / 128 * 128;
 
-  /// Where chunk `chunk` (of 8) of segment `segment` of a B row stands in its stage. The row is the one that
-  /// member `member` of each group multiplies as its k-th. Rows that are read at the same time have their
-  /// chunks in different banks.
+  /// Returns the offset in a stage of chunk `chunk` (of 8) of segment `segment` of a row of B, which member
+  /// `member` of each group multiplies as its k-th. Chunks of rows that are loaded together are in different
+  /// banks.
   SPTILE_HOST_DEVICE static constexpr std::uint32_t chunk_at(int member, int k, int segment, int chunk) {
     const int turn = kChunkBytes == 16 ? 2 * member : 4 * (member >> 1);
     return static_cast<std::uint32_t>((4 * k + member) * kRowBytes + segment * 8 * kChunkBytes +

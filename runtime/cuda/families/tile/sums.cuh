@@ -1,16 +1,17 @@
-// What a warp does with the sums of an item: writes the rows of windows that end, or has its part in adding
-// up a window in pieces. All tile skeletons share it.
+// Sums of an item: storing the rows of windows that end, and reducing windows that are split. All skeletons
+// share it.
 #pragma once
 
 #include <cstdint>
 
+#include "runtime/cuda/collective/copy.cuh"
 #include "runtime/cuda/collective/split.cuh"
-#include "runtime/cuda/families/tile/pipe.cuh"
+#include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/families/tile/window_cursor.cuh"
 
 namespace sptile::runtime::cuda {
 
-/// How rows of C are written: each by one warp, alone.
+/// Store of rows of C that one warp owns.
 struct TileStore {
   template <bool kVector, class Result, class Acc, int kElements>
   static __device__ __forceinline__ void write(const TileItem& /*item*/, Result* to,
@@ -20,8 +21,13 @@ struct TileStore {
   }
 };
 
-/// How the kernels of all skeletons are compiled: what their tiles are, how they multiply, how many segments
-/// of features a warp has, whether it moves whole pieces of rows.
+/// Policy of the kernels that multiply tiles of a source. Kernels are compiled once for all devices.
+template <class Source, class Math>
+inline constexpr TilePolicy kTilePolicy = tile_policy_for(80, kDTypeOf<typename Math::Dense>,
+                                                          8 * Source::kHalves);
+
+/// Compile-time parameters that all skeletons share: tile source, value type, precision, segments of features
+/// per warp, and whether rows are accessed in vectors.
 template <class SourceT, class V, class MathT, int kSegmentsT, bool kVectorT>
 struct TileShape {
   using Source = SourceT;
@@ -37,10 +43,11 @@ struct TileShape {
   static constexpr int kSegmentFeatures = 8 * kElements;
   static constexpr int kFeatures = kSegments * kSegmentFeatures;
   static constexpr bool kPattern = std::is_same_v<V, Ones>;
+  static constexpr TilePolicy kPolicy = kTilePolicy<Source, Math>;
   using Store = TileStore;
-  static constexpr bool kShortRows = kHalves == 1;  ///< some of its formats have rows in classes
-  static constexpr bool kPieces = true;             ///< windows may be in pieces, whose sums are added up
-  /// Of a row of a warp's sums in shared memory; 16 bytes more than needed, for other banks.
+  static constexpr bool kShortRows = kHalves == 1;  ///< some formats of the source have rows in classes
+  static constexpr bool kPieces = true;             ///< windows may be split
+  /// Bytes of a row of sums in shared memory; 16 bytes of padding against bank conflicts.
   static constexpr int kSumRowBytes = kFeatures * static_cast<int>(sizeof(Acc)) + 16;
   static constexpr int kSumBytes = 8 * kHalves * kSumRowBytes;
 };
@@ -50,7 +57,7 @@ class TileSums {
   using Math = typename K::Math;
   using Result = typename K::Result;
   using Acc = typename K::Acc;
-  using Piece = RowPiece<Acc, K::kElements>;
+  using Piece = Vec<Acc, K::kElements>;
 
  public:  // for merge_tree
   __device__ __forceinline__ void clear() {
@@ -67,14 +74,14 @@ class TileSums {
     for_each_partial(slot, [&](Piece* to, int h, int s, int r) {
       Piece piece;
       gather(piece.e, h, s, r);
-      store_for_others(to, piece);
+      store_vector<Cache::l2>(to, piece);
     });
   }
 
-  /// Adds the sums of a slot, which another warp has written.
+  /// Adds the partial sums of a slot, which another warp has stored.
   __device__ __forceinline__ void add_partial(std::int32_t slot) {
     for_each_partial(slot, [&](const Piece* from, int h, int s, int r) {
-      const Piece piece = load_written(from);
+      const Piece piece = load_vector<Piece, Cache::l2>(from);
 #pragma unroll
       for (int e = 0; e < K::kElements; ++e) Math::sum_at(sums_[h][s], e, r) += piece.e[e];
     });
@@ -91,16 +98,16 @@ class TileSums {
         windows_(task, item.window_begin, item.window_end, lane) {
     feature_ = std::int64_t{slice} * K::kFeatures + lane_feature(lane, 0, K::kElements);
     left_ = static_cast<int>(min(task.n - feature_, std::int64_t{K::kFeatures}));
-    window_end_ = item.slot < 0 ? windows_.end() : -1;  // a piece of a window ends nowhere
+    window_end_ = item.slot < 0 ? windows_.end() : -1;  // segments of a split window have no end
     clear();
   }
 
-  /// Before the entries of a tile are added: writes the windows that end there.
+  /// Stores the windows that end before a tile. Called before the tile is multiplied.
   __device__ __forceinline__ void end_windows(std::int32_t tile) {
     while (tile == window_end_) close_window();
   }
 
-  /// After the last tile.
+  /// Stores what is left after the last tile.
   __device__ __forceinline__ void finish() {
     if constexpr (K::kPieces)
       if (item_.slot >= 0) return finish_piece();
@@ -110,7 +117,7 @@ class TileSums {
   const TileTask& task_;
   const TileItem& item_;
   int lane_;
-  std::uint32_t shared_;  ///< the warp's part of shared memory
+  std::uint32_t shared_;  ///< address of the warp's part of shared memory
   typename Math::Sums sums_[K::kHalves][K::kSegments];
 
  private:
@@ -119,7 +126,7 @@ class TileSums {
     for (int e = 0; e < K::kElements; ++e) sum[e] = Math::sum_at(sums_[h][s], e, r);
   }
 
-  /// Writes the rows of the current window and goes on to the next.
+  /// Stores the rows of the current window and advances to the next.
   __device__ __forceinline__ void close_window() {
 #pragma unroll
     for (int h = 0; h < K::kHalves; ++h)
@@ -141,7 +148,7 @@ class TileSums {
     window_end_ = windows_.end();
   }
 
-  /// Visits what the lane holds: f(row of the window, h, s, r).
+  /// Calls f(row in the window, h, s, r) for the sums of the lane.
   template <class F>
   __device__ __forceinline__ void for_each_piece(const F& f) const {
 #pragma unroll
@@ -152,7 +159,7 @@ class TileSums {
         for (int s = 0; s < K::kSegments; ++s) f(8 * h + lane_result_row(lane_, r), h, s, r);
   }
 
-  /// The same with its elements in a slot: f(elements, h, s, r).
+  /// Calls f(elements in the slot, h, s, r) for the sums of the lane.
   template <class F>
   __device__ __forceinline__ void for_each_partial(std::int32_t slot, const F& f) const {
     constexpr int kHeight = 8 * K::kHalves;
@@ -163,7 +170,8 @@ class TileSums {
     });
   }
 
-  /// Adds up what the warps of the block have, in order; true for the first of them, which then has it.
+  /// Adds the sums of the block's warps in ascending order. Returns true to the first warp, which then has
+  /// the total.
   __device__ __forceinline__ bool add_team() {
     constexpr int kWords = static_cast<int>(sizeof(Piece) / 16);
     const auto at = [&](std::uint32_t base, int row, int s) {
@@ -171,8 +179,8 @@ class TileSums {
                                                lane_feature(lane_, s, K::kElements) * int{sizeof(Acc)});
     };
     const unsigned warp = threadIdx.x / kWarp, warps = blockDim.x / kWarp;
-    copy_wait<0>();  // nothing comes after the sums
-    warp_sync();
+    copy_wait<0>();  // sums overwrite the stages
+    __syncwarp();
     if (warp != 0)
       for_each_piece([&](int row, int h, int s, int r) {
         Piece piece;
@@ -199,10 +207,10 @@ class TileSums {
     return true;
   }
 
-  /// Has the warp's part in the window of a piece, and writes the window if that was the last.
+  /// Reduces the sums of a segment of a split window, and stores the window if the warp is the last.
   __device__ __forceinline__ void finish_piece() {
     constexpr int kLoads = K::kHalves * 2 * K::kSegments * static_cast<int>(sizeof(Piece) / 16);
-    constexpr int kTogether = kLoads < 16 ? 16 / kLoads : 1;  // pieces on their way at a time
+    constexpr int kTogether = kLoads < 16 ? 16 / kLoads : 1;  // loads of partial sums in flight
     if (task_.teams > 0 && !add_team()) return;
     const SplitWindow split = task_.splits[item_.split];
     unsigned* const arrived = task_.arrived + std::int64_t{split.first_counter} * task_.slices + slice_;
@@ -213,8 +221,8 @@ class TileSums {
 
   int slice_;
   WindowCursor<K::kHalves> windows_;
-  std::int32_t window_end_;  ///< tile at which the current window is to be written
-  std::int64_t feature_;     ///< first of the lane's
+  std::int32_t window_end_;  ///< tile at which the current window ends
+  std::int64_t feature_;     ///< first feature of the lane
   int left_;                 ///< features from there to n
 };
 

@@ -1,27 +1,27 @@
-// What a launch of a tile kernel is told.
+// Parameters of the tile kernels.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/cuda/collective/tile_masks.cuh"
+#include "runtime/cuda/collective/vector.cuh"
 #include "runtime/cuda/families/tile/division.hpp"
-#include "runtime/cuda/families/tile/memory.cuh"
-#include "runtime/cuda/families/tile/sources.cuh"
 
 namespace sptile::runtime::cuda {
 
-/// Kernel parameter: plain device pointers and numbers.
+/// Kernel parameters: device pointers and numbers.
 struct TileTask {
   TileArrays arrays;
   const std::int32_t* window_tile;  ///< windows + 1
   const std::int32_t* window_row;   ///< first row of each window; null: window * height
-  const std::int32_t* row_order;    ///< null: as they stand
+  const std::int32_t* row_order;    ///< null: original order
   const TileItem* items;
   std::int32_t item_count;
-  std::int32_t teams;            ///< blocks of a pass, for each slice, whose warps share a piece of a window
-  std::uint32_t shared_bytes;    ///< of a warp
+  std::int32_t teams;            ///< blocks per pass and slice whose warps share a segment of a window
+  std::uint32_t shared_bytes;    ///< per warp
   std::int32_t slices;           ///< of the columns of B
-  std::int32_t slices_together;  ///< of an item that run side by side; the others follow in later passes
+  std::int32_t slices_together;  ///< of an item per pass
   std::int32_t passes, blocks_per_pass;
   std::int32_t rows;
   const void* b;
@@ -36,8 +36,8 @@ struct TileTask {
   std::int64_t padded_n;  ///< slices * features of a warp
   const SplitWindow* splits;
   unsigned* arrived;  ///< counters x slices
-  /// The next kernel is csr_spmm with `overlaps`: it reads the same operands before this one has ended, so it
-  /// may come up only when what is before both has.
+  /// The next kernel is csr_spmm with `overlaps`. It reads the same operands before this kernel has ended, so
+  /// it may start only after all earlier kernels have ended.
   bool overlapped;
 };
 

@@ -1,16 +1,14 @@
-// Formats with 16x8 tiles and row-major masks: me_tcf, and hc_window with rows beside them.
+// Formats with 16x8 tiles and row-major masks: me_tcf, and hc_window, which has row windows as well.
 #include "runtime/cuda/families/tile/mixed.cuh"
-#include "runtime/cuda/families/tile/sizes.hpp"
 #include "runtime/cuda/families/tile/tile.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {
 
-using Rare16 = RareFamily<Mask16, Sizes16>;
-using Staged16 = StagedFamily<Mask16, Sizes16>;
+using Rare16 = RareFamily<Mask16>;
+using Staged16 = StagedFamily<Mask16>;
 
-/// Staged where the values have the type of the operands, and for graphs, which have none; else the kernels
-/// of me_tcf.
+/// Staged kernels if values have the type of the operands or there are none; else the kernels of me_tcf.
 struct Windows : Rare16 {
   template <class V, bool kSplit>
   using F32 = typename std::conditional_t<std::is_same_v<V, float> || std::is_same_v<V, Ones>, Staged16,

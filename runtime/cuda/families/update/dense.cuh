@@ -2,6 +2,7 @@
 // memory where it fits; else its slices come anew for each tile.
 #pragma once
 
+#include "runtime/cuda/collective/vector.cuh"
 #include "runtime/cuda/device/qualifiers.hpp"
 #include "runtime/cuda/families/update/math.cuh"
 
@@ -38,9 +39,6 @@ template <class Dense, class Sum>
 __device__ void stage_rows(Sum* to, int stride, int rows, int columns, const Dense* from, std::int64_t ld,
                            std::int64_t rows_left, std::int64_t columns_left, bool whole) {
   constexpr int kVector = 16 / static_cast<int>(sizeof(Dense));
-  struct alignas(16) Piece {
-    Dense x[kVector];
-  };
   const int pieces = columns / kVector + (columns % kVector != 0 ? 1 : 0);
 #pragma unroll 4
   for (int i = static_cast<int>(threadIdx.x); i < rows * pieces; i += static_cast<int>(blockDim.x)) {
@@ -48,17 +46,15 @@ __device__ void stage_rows(Sum* to, int stride, int rows, int columns, const Den
     Sum* const target = to + row * stride + column;
     const Dense* const source = from + row * ld + column;
     if (whole && row < rows_left && column < columns_left) {
-      const uint4 bits = __ldcs(reinterpret_cast<const uint4*>(source));
-      Piece piece;
-      __builtin_memcpy(&piece, &bits, sizeof piece);
+      const auto vec = load_vector<Vec<Dense, kVector>, Cache::streaming>(source);
 #pragma unroll
       for (int e = 0; e < kVector; ++e)
-        if (column + e < columns) target[e] = to_sum<Sum>(piece.x[e]);
+        if (column + e < columns) target[e] = widen(vec.e[e]);
     } else {
 #pragma unroll
       for (int e = 0; e < kVector; ++e)
         if (column + e < columns)
-          target[e] = row < rows_left && column + e < columns_left ? to_sum<Sum>(source[e]) : Sum(0);
+          target[e] = row < rows_left && column + e < columns_left ? widen(source[e]) : Sum(0);
     }
   }
 }

@@ -194,7 +194,7 @@ class FusedWarp {
 #pragma unroll
       for (int u = 0; u < kUnroll; ++u) {
 #pragma unroll
-        for (int e = 0; e < kVector; ++e) sum[e] += value[u] * to_sum<Sum>(rows[u].x[e]);
+        for (int e = 0; e < kVector; ++e) sum[e] += value[u] * widen(rows[u].x[e]);
         if (ends) end_rows(before + u + 1);
       }
     };

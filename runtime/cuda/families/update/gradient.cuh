@@ -49,9 +49,8 @@ __device__ void derive(const Task& task, GradientShared<typename Task::Sum>& sha
     const int r = i / kGradientTile, j = i % kGradientTile;
     if (row + r >= last || column + j >= task.m) continue;
     auto& g = shared.g[r][j];
-    if (task.c != nullptr && !(to_sum<typename Task::Sum>(task.c[(row + r) * task.ldc + column + j]) > 0))
-      g = 0;
-    if (writes) task.g[(row + r) * task.ldg + column + j] = to_element<typename Task::Dense>(g);
+    if (task.c != nullptr && !(widen(task.c[(row + r) * task.ldc + column + j]) > 0)) g = 0;
+    if (writes) task.g[(row + r) * task.ldg + column + j] = narrow<typename Task::Dense>(g);
   }
 }
 

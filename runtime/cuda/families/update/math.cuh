@@ -14,10 +14,9 @@
 
 #include "formats/core/dtype.hpp"
 #include "runtime/cuda/collective/block.cuh"
-#include "runtime/cuda/device/number.cuh"
+#include "runtime/cuda/collective/vector.cuh"
 #include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/device/start_kernel.cuh"
-#include "runtime/cuda/families/tile/math.cuh"
 #include "runtime/cuda/families/update/schedule.hpp"
 
 namespace sptile::runtime::cuda {
@@ -31,9 +30,9 @@ __device__ __forceinline__ Sum read_as(DType type, const void* from, std::int64_
     case DType::f64:
       return static_cast<Sum>(__ldg(static_cast<const double*>(from) + i));
     case DType::f16:
-      return widen(Half{__ldg(static_cast<const unsigned short*>(from) + i)});
+      return widen(load_number<Half>(from, i));
     case DType::bf16:
-      return widen(BFloat16{__ldg(static_cast<const unsigned short*>(from) + i)});
+      return widen(load_number<BFloat16>(from, i));
     default:
       return Sum(1);
   }
@@ -46,21 +45,12 @@ struct UpdateF32 {
   using Sum = float;
   static constexpr bool kSplit = kSplitFactors;
   static constexpr int kStep = 8;
-  /// Of one MMA, k = t and t + 4; behind them what rounding cut off.
-  struct alignas(kSplit ? 16 : 8) Weights {
-    std::uint32_t word[kSplit ? 4 : 2];
-  };
-  struct Factors {
-    std::uint32_t big[4], small[kSplit ? 4 : 1];
-  };
+  /// Operand of one MMA, k = t and t + 4.
+  struct alignas(kSplit ? 16 : 8) Weights : Tf32Operand<kSplit, 2> {};
+  using Factors = Tf32Operand<kSplit, 4>;
 
   static __device__ __forceinline__ Weights pack(const float (&w)[2]) {
-    std::uint32_t big[2];
-    Weights packed;
-    round_factors<kSplit, true>(big, packed.word + 2, w);
-    packed.word[0] = big[0];
-    packed.word[1] = big[1];
-    return packed;
+    return {tf32_operand<kSplit, true>(w)};
   }
   /// `at` points to row g, k = t.
   template <bool kIeee = true>
@@ -70,19 +60,11 @@ struct UpdateF32 {
   /// (g, t), (g + 8, t), (g, t + 4), (g + 8, t + 4).
   template <bool kIeee = true>
   static __device__ __forceinline__ Factors factors_of(const float (&from)[4]) {
-    Factors f;
-    round_factors<kSplit, kIeee>(f.big, f.small, from);
-    return f;
+    return tf32_operand<kSplit, kIeee>(from);
   }
   template <bool kIeee = true>
   static __device__ __forceinline__ void multiply(float (&acc)[4], const Factors& f, const Weights& w) {
-    const std::uint32_t big[2] = {w.word[0], w.word[1]};
-    if constexpr (kSplit) {
-      const std::uint32_t small[2] = {w.word[2], w.word[3]};
-      add_split<false, kIeee>(acc, f.big, f.small, big, small);
-    } else {
-      mma_tf32(acc, f.big, big);
-    }
+    mma<false, kIeee>(acc, f, w);
   }
 };
 
@@ -161,7 +143,7 @@ __device__ void stage_weights(typename Math::Weights* to, const WeightSource& w,
 #pragma unroll
         for (int j = 0; j < kMmas; ++j)
           numbers[u][j][s] = in_rows && column + 2 * j < w.m
-                                 ? to_sum<Sum>(static_cast<const Dense*>(w.data)[at + 2 * j * w.column_step])
+                                 ? widen(static_cast<const Dense*>(w.data)[at + 2 * j * w.column_step])
                                  : Sum(0);
       }
     }
@@ -237,18 +219,13 @@ struct UpdateResult {
 template <class R, class Sum>
 __device__ __forceinline__ void write_eight(R* to, const Sum (&x)[8], std::int64_t left, bool whole) {
   constexpr int kPiece = 16 / static_cast<int>(sizeof(R));
-  struct alignas(16) Piece {
-    R e[kPiece];
-  };
 #pragma unroll
   for (int first = 0; first < 8; first += kPiece) {
     if (whole) {
-      Piece piece;
+      Vec<R, kPiece> vec;
 #pragma unroll
-      for (int e = 0; e < kPiece; ++e) piece.e[e] = narrow<R>(x[first + e]);
-      uint4 bits;
-      __builtin_memcpy(&bits, &piece, sizeof bits);
-      if (first < left) __stcs(reinterpret_cast<uint4*>(to + first), bits);
+      for (int e = 0; e < kPiece; ++e) vec.e[e] = narrow<R>(x[first + e]);
+      if (first < left) store_vector<Cache::streaming>(to + first, vec);
     } else {
 #pragma unroll
       for (int e = 0; e < kPiece; ++e)

@@ -3,7 +3,7 @@
 // weights are there. The next rows are on their way while these are multiplied.
 #pragma once
 
-#include "runtime/cuda/families/tile/memory.cuh"
+#include "runtime/cuda/collective/vector.cuh"
 #include "runtime/cuda/families/update/dense.cuh"
 #include "runtime/cuda/families/update/math.cuh"
 
@@ -11,18 +11,12 @@ namespace sptile::runtime::cuda {
 
 inline constexpr int kTallSlice = 64;  ///< columns of Z that a lane's registers hold its part of
 
-/// Four neighbours of a row, as they lie in memory.
-template <class Dense>
-struct alignas(4 * sizeof(Dense)) FourOf {
-  Dense x[4];
-};
-
 template <class Task>
 class TallRows {
   using Math = typename Task::Math;
   using Dense = typename Task::Dense;
   using Weights = typename Math::Weights;
-  using Four = FourOf<Dense>;
+  using Four = Vec<Dense, 4>;
   static constexpr int kChunks = kTallSlice / 16;
 
  public:
@@ -38,7 +32,7 @@ class TallRows {
       for (int c = 0; c < kChunks; ++c) {
         const std::int64_t column = slice * kTallSlice + 16 * c + first_column_;
         next_[h][c] = {};
-        if (row < a_.rows && column < a_.n) next_[h][c] = load(a_.z + row * a_.ldz + column);
+        if (row < a_.rows && column < a_.n) next_[h][c] = load_vector<Four>(a_.z + row * a_.ldz + column);
       }
     }
   }
@@ -60,21 +54,13 @@ class TallRows {
   }
 
  private:
-  __device__ __forceinline__ static Four load(const Dense* from) {
-    using W = typename Word<sizeof(Four)>::type;
-    const W word = __ldg(reinterpret_cast<const W*>(from));
-    Four four;
-    __builtin_memcpy(&four, &word, sizeof four);
-    return four;
-  }
-
   __device__ __forceinline__ void take() {
 #pragma unroll
     for (int h = 0; h < 2; ++h)
 #pragma unroll
       for (int c = 0; c < kChunks; ++c)
 #pragma unroll
-        for (int e = 0; e < 4; ++e) z_[h][4 * c + e] = to_sum<float>(next_[h][c].x[e]);
+        for (int e = 0; e < 4; ++e) z_[h][4 * c + e] = widen(next_[h][c].e[e]);
   }
 
   __device__ __forceinline__ void multiply(UpdateSums<Math> (&sums)[2], std::int64_t slice, int group,

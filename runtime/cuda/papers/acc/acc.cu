@@ -25,20 +25,13 @@ std::span<const DeviceKernel> acc_instances() {
 }
 
 #ifdef SPTILE_ABLATIONS
-struct WriteThroughPut {
-  template <class W>
-  static __device__ __forceinline__ void put(W* to, W w) {
-    __stwt(to, w);
-  }
-};
-
 /// Writes each row alone, as TileStore does.
 struct WriteThroughStore {
   template <bool kVector, int kElements>
   static __device__ __forceinline__ void write(const TileItem& /*item*/, float* to,
                                                const float (&sum)[kElements], const Scale<float>& scale,
                                                int left) {
-    store_piece<kVector, WriteThroughPut>(to, sum, scale, left);
+    store_piece<kVector, Cache::write_through>(to, sum, scale, left);
   }
 };
 
@@ -51,10 +44,9 @@ struct WriteThrough : Kernel {
 };
 
 using AccMath = MathF32<false>;
-using WriteThroughTiles =
-    TileInstance<WriteThrough<Direct8::Single<float, AccMath>, TileDirect>,
-                 WriteThrough<Direct8::Whole<float, AccMath, 1, Sizes8::kF32x1>, TileDirect>,
-                 WriteThrough<Staged8::Whole<float, AccMath, 2, Sizes8::kStagedWarps>, TileStaged>>;
+using WriteThroughTiles = TileInstance<WriteThrough<Direct8::Single<float, AccMath>, TileDirect>,
+                                       WriteThrough<Direct8::Whole<float, AccMath, 1>, TileDirect>,
+                                       WriteThrough<Staged8::Narrow<float, AccMath, 2>, TileStaged>>;
 #endif
 
 }  // namespace

@@ -18,7 +18,7 @@ class BulkConsumer {
   using Acc = typename Math::Acc;
   using Chunk = typename Math::Chunk;
   using Sums = typename Math::Sums;
-  using Piece = RowPiece<typename Math::Acc, Math::kElements>;
+  using Piece = Vec<typename Math::Acc, Math::kElements>;
   using Entries = BulkEntries<Math, V>;
   static constexpr int kElements = Math::kElements;
   static constexpr int kBatch = 2;  ///< tiles whose operands are read before the first is multiplied
@@ -46,7 +46,7 @@ class BulkConsumer {
                  lane_feature(lane_, 0, kElements);
       if (mine) windows_.start(part.window_begin, part.window_end);
       for (std::int32_t tile = part.tile_begin; tile < part.tile_end; tile += task_.stage_tiles) {
-        barrier_wait(shared_.full(cursor.stage), cursor.phase);
+        shared_.wait_full(cursor);
         if (mine)
           multiply_stage(cursor.stage, tile);
         else

@@ -104,7 +104,7 @@ class BulkDecoder {
   }
 
   __device__ __forceinline__ void write(const Values& values, StageCursor& cursor) const {
-    barrier_wait(shared_.empty(cursor.stage), cursor.phase ^ 1u);
+    shared_.wait_empty(cursor);
     const std::uint32_t to =
         shared_.stage(task_, cursor.stage) +
         static_cast<std::uint32_t>(task_.stage.entries_at + first_ * Entries::kTileBytes);

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "runtime/cuda/collective/lanes.hpp"
-#include "runtime/cuda/device/bulk_copy.cuh"
-#include "runtime/cuda/families/tile/math.cuh"
+#include "runtime/cuda/collective/mma.cuh"
+#include "runtime/cuda/device/ptx.cuh"
 
 namespace sptile::runtime::cuda {
 

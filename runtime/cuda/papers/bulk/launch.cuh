@@ -26,16 +26,14 @@ __global__ void __launch_bounds__(K::kMostThreads) __maxnreg__(K::kRegisters)
     bulk_product(const __grid_constant__ BulkTask task) {
   follow_previous_kernel();
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-  const BulkShared shared{dynamic_shared()};
+  const BulkShared shared{{dynamic_shared()}};
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / kWarp, 0);
   const int consumers = task.slice_segments;
   if (threadIdx.x == 0) {
     const int arrivals = task.copy == BulkCopy::rows ? 1 : kWarp;  // of each producer
-    for (int stage = 0; stage < task.stages; ++stage) {
-      barrier_init(shared.full(stage), static_cast<unsigned>(arrivals * task.producers + task.decoders));
-      barrier_init(shared.empty(stage), static_cast<unsigned>(consumers));
-    }
+    shared.init(task.stages, static_cast<unsigned>(arrivals * task.producers + task.decoders),
+                static_cast<unsigned>(consumers));
     fence_async();
   }
   __syncthreads();

@@ -2,7 +2,8 @@
 // stages.
 #pragma once
 
-#include "runtime/cuda/device/bulk_copy.cuh"
+#include "runtime/cuda/collective/copy.cuh"
+#include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/papers/bulk/task.cuh"
 
 namespace sptile::runtime::cuda {
@@ -54,7 +55,7 @@ class BulkProducer {
 #pragma unroll
       for (int a = 0; a < kAhead; ++a) {
         if (ring[a].count == 0) return;
-        barrier_wait(shared_.empty(cursor.stage), cursor.phase ^ 1u);
+        shared_.wait_empty(cursor);
         bring<kCopy>(ring[a], shared_.stage(task_, cursor.stage), shared_.full(cursor.stage));
         cursor.advance(task_.stages);
         read_ahead(ring[a]);
@@ -134,11 +135,7 @@ class BulkProducer {
       const std::byte* const from = b + column * task_.tiles.ldb_bytes;
 #pragma unroll 1
       for (int e = lane_; e < bytes / kDense; e += kWarp) {
-        const std::uint32_t to = row_at(stage, row) + static_cast<std::uint32_t>(e * kDense);
-        if constexpr (kDense == 2)
-          store_half(to, __ldg(reinterpret_cast<const unsigned short*>(from) + e));
-        else
-          copy_element<kDense>(to, from + e * kDense);
+        copy_number<kDense>(row_at(stage, row) + static_cast<std::uint32_t>(e * kDense), from + e * kDense);
       }
     }
   }

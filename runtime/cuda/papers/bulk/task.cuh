@@ -1,8 +1,9 @@
-// What a launch of a bulk kernel is told, and the way of its blocks through the matrix.
+// Parameters of the bulk kernel, and the iteration of its blocks over the matrix.
 #pragma once
 
 #include <cstdint>
 
+#include "runtime/cuda/collective/pipeline.cuh"
 #include "runtime/cuda/families/tile/task.cuh"
 #include "runtime/cuda/papers/bulk/schedule.hpp"
 
@@ -10,11 +11,11 @@ namespace sptile::runtime::cuda {
 
 inline constexpr int kBulkRowLeast = 256;  ///< bytes of a slice below which a row is not worth a bulk copy
 
-/// How rows of B are brought.
+/// Copies of rows of B.
 enum class BulkCopy {
-  rows,     ///< a bulk copy each
-  pieces,   ///< 16 bytes a lane
-  elements  ///< operands that are not aligned
+  rows,     ///< one bulk copy per row
+  pieces,   ///< 16 bytes per lane
+  elements  ///< unaligned operands
 };
 
 /// Kernel parameter. Block blockIdx / slices_together has the share of that number, in one of the slices that
@@ -26,17 +27,11 @@ struct BulkTask {
   int stages, slice_segments;
   int stage_tiles, producers, decoders;
   BulkCopy copy;
-  bool whole_pieces;  ///< C is written 16 bytes at a time
+  bool whole_pieces;  ///< C is stored in vectors of 16 bytes
 };
 
-/// Addresses in the shared memory of a block: barriers first, then the stages.
-struct BulkShared {
-  std::uint32_t memory;
-
-  [[nodiscard]] __device__ __forceinline__ std::uint32_t full(int stage) const {
-    return memory + static_cast<std::uint32_t>(16 * stage);
-  }
-  [[nodiscard]] __device__ __forceinline__ std::uint32_t empty(int stage) const { return full(stage) + 8; }
+/// Addresses in the shared memory of a block: barriers, then stages.
+struct BulkShared : StageBarriers {
   [[nodiscard]] __device__ __forceinline__ std::uint32_t stage(const BulkTask& task, int stage) const {
     return memory + static_cast<std::uint32_t>(kBulkBarrierBytes + stage * task.stage.bytes);
   }

@@ -1,5 +1,5 @@
-// A window on CUDA cores (HyGNN, section 6.2): 32, 16 or 8 threads for a row, each with one element of it at
-// a time; entries wait in shared memory, as many as there are, piece after piece.
+// A window on CUDA cores (HyGNN, section 6.2): 32, 16 or 8 threads per row, each with one element at a time.
+// Nonzeros are staged in shared memory, kHygnnEdges at a time.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,10 @@
-// What a block of HyGNN's kernel is told, and what its threads share.
+// Parameters of the kernel of HyGNN, and the shared memory of a block.
 #pragma once
 
 #include <cstdint>
 
 #include "runtime/cuda/collective/epilogue.cuh"
-#include "runtime/cuda/families/tile/memory.cuh"
+#include "runtime/cuda/collective/vector.cuh"
 
 namespace sptile::runtime::cuda {
 
@@ -13,17 +13,17 @@ inline constexpr int kHygnnFeatures = 16;  ///< of a warp
 inline constexpr int kHygnnMostWarps = 8;  ///< of a block
 inline constexpr int kHygnnEdges = 512;    ///< that wait in shared memory
 
-/// Kernel parameter: plain device pointers and numbers.
+/// Kernel parameters: device pointers and numbers.
 struct HygnnTask {
   const std::int32_t* window_tile;   ///< windows + 1
   const std::uint32_t* tile_value;   ///< tiles + 1
   const std::uint32_t* masks;        ///< 4 per tile
   const std::int32_t* tile_columns;  ///< 8 per tile
   const void* tile_values;
-  const std::int64_t* row_entry;  ///< rows + 1: entries that stand in rows
+  const std::int64_t* row_entry;  ///< rows + 1: nonzeros in rows
   const std::int32_t* row_columns;
   const void* row_values;
-  const std::int32_t* row_order;  ///< null: as they stand
+  const std::int32_t* row_order;  ///< null: original order
   std::int32_t rows;
   std::int32_t threads_per_row;  ///< 32, 16 or 8
   const float* b;
@@ -32,14 +32,14 @@ struct HygnnTask {
   std::int64_t ldc, n;
   float alpha, beta;
 
-  /// Writes an element of C, if it is there.
+  /// Stores an element of C, if it exists.
   __device__ __forceinline__ void store(std::int32_t row, std::int64_t feature, float sum) const {
     if (row >= rows || feature >= n) return;
     const std::int32_t to = caller_row(row_order, row);
     float* const at = c + to * ldc + feature;
     *at = beta == 0 ? alpha * sum : alpha * sum + beta * *at;
   }
-  /// An element of B; 0 behind the last column.
+  /// Loads an element of B; 0 past the last column.
   __device__ __forceinline__ float dense(std::int32_t row, std::int64_t feature) const {
     return feature < n ? __ldg(b + row * ldb + feature) : 0;
   }

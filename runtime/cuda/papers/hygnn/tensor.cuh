@@ -1,17 +1,18 @@
-// A window on tensor cores (HyGNN, section 6.3): all warps of the block bring the rows of B of a tile to
-// shared memory, then each multiplies the tile by 16 features of them.
+// A window on tensor cores (HyGNN, section 6.3): all warps of the block copy the rows of B of a tile to
+// shared memory, then each multiplies the tile by 16 of their features.
 #pragma once
 
 #include <cstdint>
 
 #include "runtime/cuda/collective/lanes.hpp"
+#include "runtime/cuda/collective/mma.cuh"
 #include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/papers/hygnn/task.cuh"
 
 namespace sptile::runtime::cuda {
 
-/// `kConflictFree`: a warp fetches 4 features of 8 rows, which go to 32 banks. Else 16 features of 2 rows,
-/// four of which go to each bank.
+/// kConflictFree: a warp loads 4 features of 8 rows, which are in 32 banks. Otherwise it loads 16 features of
+/// 2 rows, four of which share a bank.
 template <class V, bool kConflictFree>
 class HygnnTensor {
  public:
@@ -61,12 +62,12 @@ class HygnnTensor {
 
   __device__ __forceinline__ void multiply(float (&sum)[2][4]) const {
     const int group = lane_group(thread_.lane), member = lane_member(thread_.lane);
-    std::uint32_t a[4];
-    for (int i = 0; i < 4; ++i) a[i] = to_tf32(shared_.a[(group + i % 2 * 8) * 8 + member + i / 2 * 4]);
+    Tf32Operand<false, 4> tile;
+    for (int i = 0; i < 4; ++i)
+      tile.big[i] = to_tf32(shared_.a[(group + i % 2 * 8) * 8 + member + i / 2 * 4]);
     for (int half = 0; half < 2; ++half) {
       const float* const x = shared_.x[thread_.warp][half * 8 + group];
-      const std::uint32_t b[2] = {to_tf32(x[member]), to_tf32(x[member + 4])};
-      mma_tf32(sum[half], a, b);
+      mma(sum[half], tile, tf32_operand<false>({x[member], x[member + 4]}));
     }
   }
 

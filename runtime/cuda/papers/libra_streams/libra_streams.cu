@@ -8,7 +8,6 @@
 
 #include "runtime/cuda/families/csr/launch.cuh"
 #include "runtime/cuda/families/tile/hybrid.cuh"
-#include "runtime/cuda/families/tile/sizes.hpp"
 #include "runtime/cuda/papers/libra_streams/adding.cuh"
 #include "runtime/cuda/papers/libra_streams/scale_rows.cuh"
 #include "runtime/cuda/papers/libra_streams/schedule.hpp"
@@ -17,8 +16,8 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-template <class V, class Math, int kSegments, bool kWhole, int kRegisters>
-using AddingTile = AddingKernel<DirectKernel<Mask8, V, Math, kSegments, kWhole, kRegisters>>;
+template <class V, class Math, int kSegments, bool kWhole>
+using AddingTile = AddingKernel<DirectKernel<Mask8, V, Math, kSegments, kWhole>>;
 
 /// The precisions of the paper; sums and C are f32 in both, as its are. f32 values and operands, products in
 /// tf32.
@@ -26,9 +25,8 @@ struct StreamsTf32 {
   using RowElement = float;
   using RowTuning = CsrTuning<128, 4, 8>;
   using Math = MathF32<false>;
-  using Tiles = TileInstance<AddingTile<float, Math, 1, false, Sizes8::kSingle>,
-                             AddingTile<float, Math, 1, true, Sizes8::kF32x1>,
-                             AddingTile<float, Math, 2, true, Sizes8::kF32x2>>;
+  using Tiles = TileInstance<AddingTile<float, Math, 1, false>, AddingTile<float, Math, 1, true>,
+                             AddingTile<float, Math, 2, true>>;
   static constexpr DType kType = DType::f32;
   static constexpr Precision kPrecision = Precision::tf32;
 };
@@ -37,8 +35,8 @@ struct StreamsTf32 {
 struct StreamsFp16 {
   using RowElement = __half;
   using RowTuning = CsrTuning<128, 4, 6>;
-  using Tiles = TileInstance<AddingTile<Half, MathHalf<Half, 4, float>, 1, false, Sizes8::kSingle>,
-                             AddingTile<Half, MathHalf<Half, 8, float>, 1, true, Sizes8::kF16x1>>;
+  using Tiles = TileInstance<AddingTile<Half, MathHalf<Half, 4, float>, 1, false>,
+                             AddingTile<Half, MathHalf<Half, 8, float>, 1, true>>;
   static constexpr DType kType = DType::f16;
   static constexpr Precision kPrecision = Precision::fp16;
 };

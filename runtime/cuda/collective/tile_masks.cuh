@@ -1,5 +1,5 @@
-// The tiles of each layout as the skeletons see them: where a lane's entries are, and which B rows a member
-// of a group multiplies.
+// Masks of the tiles of each layout: the positions of a lane's nonzeros among the values of a tile, and the
+// rows of B that a member of a group multiplies.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,17 @@ struct TileArrays {
   std::int64_t value_bytes;
 };
 
-/// A lane's entries: two for each 8 rows of the window.
+/// A lane's nonzeros: two per 8 rows of the window.
 template <int kHalves>
 struct TilePairs {
   LanePair half[kHalves];
-  std::uint32_t count;  ///< entries of the tile
+  std::uint32_t count;  ///< nonzeros of the tile
 };
 
-/// Masks with bit 8 * row + column: the two B rows of a lane are neighbours in the list of ids.
+/// Masks with bit 8 * row + column. The two rows of B of a lane have adjacent ids.
 struct RowMajor {
   using Prefix = LanePrefix;
-  static constexpr int kApart = 1;  ///< places from a member's first B row to its second
+  static constexpr int kApart = 1;  ///< distance of a member's two rows of B in the ids of a tile
   static __device__ __forceinline__ Prefix prefix(int lane) {
     Prefix p = lane_prefix(lane);
     keep(p.low);
@@ -35,7 +35,7 @@ struct RowMajor {
     keep(p.shift);
     return p;
   }
-  /// Place of a member's first B row among the 8 of a tile.
+  /// Returns the index of a member's first row of B among the ids of a tile.
   static __device__ __forceinline__ int place(int member) { return 2 * member; }
 };
 
@@ -48,7 +48,7 @@ struct Mask8 : RowMajor {
   }
 };
 
-/// 16x8 tiles, two 8x8 halves one after the other: me_tcf, its ids turned into masks.
+/// 16x8 tiles, two 8x8 halves: me_tcf, with masks made from its ids.
 struct Mask16 : RowMajor {
   static constexpr int kHalves = 2;
   using Mask = uint4;
@@ -62,7 +62,7 @@ struct Mask16 : RowMajor {
   }
 };
 
-/// 16x8 tiles as four 8x4 words: bmat. The values are word by word: left upper, left lower, right upper,
+/// 16x8 tiles as four 8x4 words: bmat. Values are in the order of words: left upper, left lower, right upper,
 /// right lower.
 struct Words16 {
   static constexpr int kHalves = 2, kApart = 4;

@@ -1,6 +1,5 @@
-// Gradients of attention. Weights are made again from scores and the statistics of rows: nothing of the size
-// of the entries is read or kept. The rows that an entry brings are fetched once: for its score, its dp, and
-// the sums.
+// Gradients of attention. Weights are recomputed from scores and row statistics, so no array has the size of
+// the entries. The rows of an entry are loaded once for its score, its dp, and the sums.
 #pragma once
 
 #include "runtime/cuda/families/attention/group.cuh"
@@ -50,7 +49,7 @@ class AttentionBackward : public AttentionGroup<S, AttentionBackward<S, kSide>> 
     if (slice_ == 0 && first) this->set_statistic(kSide.delta, row, 0, numbers.delta);
   }
 
-  /// Of an entry of A, from its row's statistics.
+  /// Returns the numbers of entry u's row, from its statistics.
   template <bool kOneRow>
   __device__ RowNumbers<Acc> numbers_of(const Entries<kOneRow>& these, int u) const {
     if constexpr (!kSide.of_columns) return shared_.numbers[these.number[these.row_of(u)]];
@@ -134,7 +133,7 @@ class AttentionBackward : public AttentionGroup<S, AttentionBackward<S, kSide>> 
     const Acc alpha = static_cast<Acc>(task_.alpha);
     if (task_.score != Score::additive)
       this->store(kSide.own_gradient, row, own_, alpha, task_.n);
-    else if (lane_ == 0 && slice_ == 0)  // one number, whatever rows of values can be written in
+    else if (lane_ == 0 && slice_ == 0)  // a single number, written by one lane
       write_number<Dense>(this->row_of(kSide.own_gradient, row), 0, task_.wide, alpha * own_[0]);
     if constexpr (kSumsValues) this->store(kSide.values_gradient, row, values_, Acc{1}, task_.m);
   }

@@ -19,7 +19,7 @@
 
 namespace sptile::runtime::cuda {
 
-/// Numbers of a row that all its entries need.
+/// Numbers of a row that all its entries use.
 template <class Acc>
 struct RowNumbers {
   Acc square = {};  ///< own . own
@@ -33,10 +33,10 @@ class AttentionGroup {
   using Dense = typename S::Dense;
   using Acc = typename S::Acc;
   using Chunk = typename S::Chunk;
-  /// Entries that are taken together: fewer where each has a row of its own, which takes registers, too.
+  /// Entries per batch: fewer if each has its own row, which needs additional registers.
   template <bool kOneRow>
   static constexpr int kBatch = kOneRow ? S::kUnroll : S::kUnroll / 2;
-  static constexpr int kChunk = S::kLanes < 8 ? 8 : S::kLanes < 32 ? 16 : 32;  ///< entries read at a time
+  static constexpr int kChunk = S::kLanes < 8 ? 8 : S::kLanes < 32 ? 16 : 32;  ///< entries per stage
 
   struct Shared {
     std::int32_t column[kChunk];
@@ -66,7 +66,7 @@ class AttentionGroup {
   }
 
  protected:
-  /// Rows of an operand of the group's head.
+  /// Returns the rows of an operand for the group's head.
   __device__ std::byte* rows_of(int operand) const {
     const DenseRows& rows = task_.dense[operand];
     return rows.data + head_ * rows.batch;
@@ -76,14 +76,15 @@ class AttentionGroup {
   }
   __device__ bool has(int operand) const { return task_.dense[operand].data != nullptr; }
 
-  /// Slices of so many columns.
+  /// Returns the number of slices of `columns` columns.
   __device__ int slices_of(std::int64_t columns) const {
     return static_cast<int>((columns + S::kColumns - 1) / S::kColumns);
   }
-  /// The slice of an operand of so many columns that is kept: the group's, or any where it has none.
+  /// Returns the slice of an operand that is kept in registers: the group's, or slice 0 if the operand has
+  /// fewer.
   __device__ int kept_slice(std::int64_t columns) const { return slice_ < slices_of(columns) ? slice_ : 0; }
 
-  /// Columns that are left from the lane's first one of a slice on.
+  /// Returns the remaining columns from the lane's first one of a slice.
   __device__ int left(int slice, std::int64_t columns) const {
     return static_cast<int>(min(columns - first_column(slice), std::int64_t{S::kColumns}));
   }
@@ -91,7 +92,7 @@ class AttentionGroup {
     return std::int64_t{slice} * S::kColumns + lane_ * S::kElements;
   }
 
-  /// Reads the lane's part of a row; zeros where there is none.
+  /// Loads the lane's part of a row; zeros if there is none.
   __device__ __forceinline__ void load(Chunk& to, int operand, std::int64_t row, int slice,
                                        std::int64_t columns, bool there) const {
     to = {};
@@ -120,15 +121,15 @@ class AttentionGroup {
                             left(slice_, columns));
   }
 
-  /// Entries whose rows are fetched together.
+  /// Entries whose rows are loaded together.
   template <bool kOneRow>
   struct Entries {
     static constexpr int kCount = kBatch<kOneRow>;
     static constexpr int kRows = kOneRow ? 1 : kCount;
     std::int32_t column[kCount];
     bool there[kCount];
-    int number[kRows];        ///< of their row in the run
-    std::int32_t row[kRows];  ///< where it is
+    int number[kRows];        ///< index of their row in the run
+    std::int32_t row[kRows];  ///< id of their row
     [[nodiscard]] __device__ static constexpr int row_of(int u) { return kOneRow ? 0 : u; }
   };
 
@@ -148,7 +149,7 @@ class AttentionGroup {
     return these;
   }
 
-  /// Own rows and others of some entries, one slice of each.
+  /// Rows of some entries, own and other, one slice of each.
   template <bool kOneRow>
   struct Pairs {
     Chunk own[Entries<kOneRow>::kRows], other[kBatch<kOneRow>];
@@ -163,7 +164,7 @@ class AttentionGroup {
     for (int u = 0; u < these.kRows; ++u) load(to.own[u], own, these.row[u], slice, columns, these.there[u]);
   }
 
-  /// Sums over columns of pairs: own . other, and, where they are wanted, other . other.
+  /// Sums over columns of pairs: own . other and, if requested, other . other.
   template <bool kOneRow>
   struct Products {
     Acc both[kBatch<kOneRow>] = {}, squares[kBatch<kOneRow>] = {};
@@ -178,8 +179,8 @@ class AttentionGroup {
     }
   };
 
-  /// The lane's share of the products of all slices but the kept one. Wide rows have some; they come first,
-  /// as then nothing else waits in registers.
+  /// Returns the lane's share of the products of all slices except the kept one. Only wide rows have more
+  /// slices; they are processed first, while other registers are free.
   template <bool kOneRow>
   __device__ __forceinline__ Products<kOneRow> products_beside(const Entries<kOneRow>& these, int own,
                                                                int other, std::int64_t columns) const {
@@ -193,7 +194,7 @@ class AttentionGroup {
     return sums;
   }
 
-  /// Makes the scores of pairs, and what is exponentiated. `sums` has the products of other slices.
+  /// Computes the scores of pairs and the arguments of exp. `sums` contains the products of the other slices.
   template <bool kOneRow>
   __device__ __forceinline__ void score(Products<kOneRow>& sums, const Pairs<kOneRow>& pairs,
                                         const Entries<kOneRow>& these, int j, int own, int other,
@@ -222,7 +223,7 @@ class AttentionGroup {
     }
   }
 
-  /// Adds both across the group, in fewer steps than one after the other.
+  /// Reduces both arrays across the group, in fewer steps than one after the other.
   template <int kCount>
   __device__ __forceinline__ void reduce_both(Acc (&x)[kCount], Acc (&y)[kCount]) const {
     Acc both[2 * kCount];
@@ -239,12 +240,12 @@ class AttentionGroup {
     }
   }
 
-  /// The first number of a row.
+  /// Returns the first number of a row.
   __device__ __forceinline__ Acc first_of(int operand, std::int64_t row) const {
     return number_at<Dense>(row_of(operand, row), 0);
   }
 
-  /// Adds the product of two of a row's own, all of it, across the group.
+  /// Returns the product of two operands of a row, over all columns, reduced across the group.
   __device__ __forceinline__ Acc own_product(const CsrWork& work, int number, int x, int y,
                                              std::int64_t columns) const {
     const bool there = number < work.rows;
@@ -260,10 +261,10 @@ class AttentionGroup {
     return sum[0];
   }
 
-  /// Rows of the warp's longest run.
+  /// Returns the number of rows of the warp's longest run.
   __device__ static int most_rows(const CsrWork& work) { return __reduce_max_sync(kFullMask, work.rows); }
 
-  /// Called when the entries before `k` are in: hands in the row that ends there and empty ones behind it.
+  /// Called after the entries before `k`: completes the row that ends there and the following empty rows.
   __device__ void end_rows(const CsrWork& work, int k) {
     while (end_ == k) {
       write(work);
@@ -275,7 +276,7 @@ class AttentionGroup {
   const AttentionTask& task_;
   Shared& shared_;
   const int lane_, item_, head_, slice_;
-  int row_ = 0, end_ = 0;  ///< of the run: the row whose entries come in, and where it ends
+  int row_ = 0, end_ = 0;  ///< in the run: the current row, and its end
 
  private:
   __device__ Derived& self() { return static_cast<Derived&>(*this); }
@@ -318,7 +319,7 @@ class AttentionGroup {
     return reinterpret_cast<Acc*>(task_.partials) + (index_of(piece) * S::kLanes + lane_) * Derived::kPartial;
   }
 
-  /// Hands in a row, or the sums of a piece.
+  /// Writes a row, or stores the sums of a piece.
   __device__ void write(const CsrWork& work) {
     if (work.piece)
       self().leave(partial(item_));
@@ -339,7 +340,7 @@ class AttentionGroup {
 
 inline constexpr int kAttentionThreads = 128;
 
-/// Pieces come first: they are the longest items.
+/// Pieces are first, because they are the longest items.
 template <class Group, int kBlocks>
 __global__ void __launch_bounds__(kAttentionThreads, kBlocks)
     attention_rows(const __grid_constant__ AttentionTask task) {

@@ -1,11 +1,12 @@
-// Attention in one pass over the entries, for rows that one slice holds and 16-byte pieces. A group of lanes
-// takes eight entries at a time:
-//   - their rows of Y and V are fetched together;
-//   - each lane is left with the dot product of one entry, so that its exponential is made once;
-//   - the largest score of what the entries add to a row is known before the first of them is added, so that
-//     what is there is scaled down at most once for eight entries.
-// Runs of short rows go the same way: each lane knows the row of its entry, and a row is written when an
-// entry of the next one comes. forward.cuh does what is left: rows of any length and alignment, and f64.
+// Attention in one pass over the entries, for rows that fit in one slice of 16-byte pieces. A group of lanes
+// processes eight entries at a time:
+// - Their rows of Y and V are loaded together.
+// - Each lane ends with the dot product of one entry, so that its exponential is computed once.
+// - The maximum of the new scores of a row is known before the first is added, so that the sums are rescaled
+//   at most once per eight entries.
+// Runs of short rows are processed in the same way: each lane stores the row of its entry, and a row is
+// written at the first entry of the next one. forward.cuh handles the remaining cases: rows of any length and
+// alignment, and f64.
 #pragma once
 
 #include <climits>
@@ -17,10 +18,10 @@
 
 namespace sptile::runtime::cuda {
 
-/// What an entry brings.
+/// Rows that an entry loads.
 enum class PassRows {
   apart,    ///< a row of Y and one of V
-  tied,     ///< one row that is both
+  tied,     ///< a single row for both
   additive  ///< a number and a row of V
 };
 
@@ -34,11 +35,11 @@ struct PassShape {
   static constexpr PassRows kRows = kRowsT;
   static constexpr int kElements = Math::kElements;
   using State = SoftmaxState<BinaryExponential, float, kElements>;
-  /// Blocks of a multiprocessor: registers for the rows of eight entries, and what else there is.
+  /// Blocks per multiprocessor, limited by registers for the rows of eight entries.
   static constexpr int kBlocks = kRows == PassRows::apart ? 4 : 5;
 };
 
-inline constexpr int kTaken = 8;  ///< entries that are taken together
+inline constexpr int kTaken = 8;  ///< entries per step
 
 template <class S>
 class AttentionPass {
@@ -46,16 +47,16 @@ class AttentionPass {
   using Dense = typename S::Dense;
   using Chunk = typename S::Chunk;
   static constexpr int kLanes = S::kLanes, kElements = S::kElements;
-  static constexpr bool kScored = S::kRows != PassRows::additive;  ///< by products of rows
-  static constexpr int kStage = kLanes < 32 ? 16 : 32;             ///< entries that are read at a time
+  static constexpr bool kScored = S::kRows != PassRows::additive;  ///< scores are products of rows
+  static constexpr int kStage = kLanes < 32 ? 16 : 32;             ///< entries per stage
 
  public:
   struct Shared {
     alignas(16) std::int32_t column[kStage];
-    std::int32_t row[kStage];  ///< of the run
+    std::int32_t row[kStage];  ///< index in the run
     float bias[kStage];
     RowEnd ends[kMaxRunRows + 1];
-    float square[kMaxRunRows];  ///< of rows of X, or their numbers
+    float square[kMaxRunRows];  ///< squared lengths of rows of X, or their numbers
     Chunk x[kScored ? kMaxRunRows : 1][kLanes];
   };
 
@@ -99,7 +100,7 @@ class AttentionPass {
   }
   __device__ std::int32_t place(std::int32_t row) const { return caller_row(task_.row_order, row); }
 
-  /// Keeps the rows of X of the run, and their squares; of additive scores their numbers.
+  /// Loads the run's rows of X and their squared lengths, or the numbers of additive scores.
   __device__ void keep_rows(const CsrWork& work) {
     const int most = __reduce_max_sync(kFullMask, work.rows);
     for (int r = 0; r < most; ++r) {
@@ -139,7 +140,7 @@ class AttentionPass {
     shared_.row[at] = min(row, max(work.rows - 1, 0));
   }
 
-  /// Rows of up to eight entries; what is not there may be anything.
+  /// Rows of up to eight entries; missing ones are unspecified.
   struct Rows {
     Chunk y[S::kRows == PassRows::apart ? kTaken : 1];
     Chunk v[kTaken];
@@ -173,11 +174,11 @@ class AttentionPass {
     return reinterpret_cast<const Dense*>(first + column * task_.dense[operand].stride);
   }
 
-  /// Takes entries `done` to done + 7 of the run, which are number j and on of those in shared memory.
+  /// Processes entries `done` to done + 7 of the run, which are in shared memory from index j.
   __device__ __forceinline__ void take(const CsrWork& work, int done, int j) {
     const int left = work.entries - done;
     const Rows rows = load(left, j);
-    // A row in hand, and all entries are of it?
+    // Whether all entries belong to the current row.
     const bool one_row = left <= 0 || shared_.row[j + min(left, kTaken) - 1] == row_;
     if (__all_sync(kFullMask, one_row))
       take_row(rows, left, j);
@@ -185,7 +186,7 @@ class AttentionPass {
       take_rows(rows, left, j);
   }
 
-  /// Entries of the row in hand.
+  /// Processes entries of the current row.
   __device__ __forceinline__ void take_row(const Rows& rows, int left, int j) {
     const float score = scored(
         rows, left, j, [&](int) { return x_; }, row_);
@@ -203,7 +204,7 @@ class AttentionPass {
     state_.add(weight, [&](int e) { return chunk_at<Math>(v, e); });
   }
 
-  /// Entries of several rows.
+  /// Processes entries of several rows.
   __device__ void take_rows(const Rows& rows, int left, int j) {
     const int row = shared_.row[j + entry_];
     const float score = scored(
@@ -230,8 +231,8 @@ class AttentionPass {
     }
   }
 
-  /// The score of the lane's entry, times log2(e): masked where there is none. `x` gives the row of X of
-  /// each, `row` is the number of the entry's in the run.
+  /// Returns the score of the lane's entry, times log2(e); masked if there is none. `x` returns the row of X
+  /// of each entry, `row` is the index of the entry's row in the run.
   template <class RowOfX>
   __device__ __forceinline__ float scored(const Rows& rows, int left, int j, RowOfX x, int row) const {
     float score = 0;
@@ -265,7 +266,7 @@ class AttentionPass {
     return reduce_lanes<kLanes / kTaken, Butterfly::kNearFirst, kTaken>(x[0]);
   }
 
-  /// Writes the row in hand and those without entries behind it, up to `next`, which is in hand then.
+  /// Writes the current row and the following empty ones up to `next`, which becomes the current row.
   __device__ __forceinline__ void end_rows(int next) {
     while (row_ < next) {
       write(shared_.ends[row_].row);
@@ -311,15 +312,15 @@ class AttentionPass {
   const std::byte* const y_;  ///< row 0 at the lane's first column
   const std::byte* const v_;
   const float scale_;
-  const int n_left_, m_left_;  ///< columns from the lane's first one on
-  Chunk x_;                    ///< of the row in hand
-  int row_ = 0;                ///< of the run: the row in hand
+  const int n_left_, m_left_;  ///< columns from the lane's first one
+  Chunk x_;                    ///< part of the current row of X
+  int row_ = 0;                ///< index of the current row in the run
   typename S::State state_ = {masked<float>(), 0, {}};
 };
 
 inline constexpr int kPassThreads = 128;
 
-/// Pieces come first: they are the longest items.
+/// Pieces are first, because they are the longest items.
 template <class S>
 __global__ void __launch_bounds__(kPassThreads, S::kBlocks)
     attention_pass(const __grid_constant__ AttentionTask task) {

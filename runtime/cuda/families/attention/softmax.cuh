@@ -1,6 +1,5 @@
-// Softmax of the rows of a list, and its gradient. A team has a row: some lanes of a warp, or a block.
-// Entries wait in registers between the passes; of rows that are longer than those hold, the rest is read
-// again.
+// Softmax of the rows of a list, and its gradient. A team processes a row: some lanes of a warp, or a block.
+// Entries are kept in registers between the passes; the rest of longer rows is loaded again.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +14,7 @@ namespace sptile::runtime::cuda {
 /// Kernel parameter. Lists of each head.
 struct SoftmaxTask {
   const std::int64_t* row_ptr;
-  const std::int32_t* long_rows;  ///< a block for each; then the others
+  const std::int32_t* long_rows;  ///< one block each, before the others
   std::int32_t rows, long_count;
   DenseRows in[2], out;
   double alpha;
@@ -52,7 +51,7 @@ struct SoftmaxTypes {
   using Acc = AccT;
 };
 
-/// Entries of a row that a lane of a team has.
+/// Entries of a row that belong to a lane of a team.
 template <class Types>
 struct RowLists {
   using Acc = typename Types::Acc;
@@ -69,8 +68,7 @@ struct RowLists {
   }
 };
 
-/// Calls f(k, h) for the lane's entries of a row: those that are held in place h, and f(k, -1) for the
-/// others.
+/// Calls f(k, h) for the lane's entries of a row: h is the register of held entries, -1 for the others.
 template <class Team, class F>
 __device__ __forceinline__ void for_each_entry(const Team& team, std::int64_t count, const F& f) {
 #pragma unroll
@@ -127,7 +125,7 @@ struct SoftmaxBackward {
   }
 };
 
-/// The first blocks have a long row each; in the others kLanes lanes have a row.
+/// The first blocks process one long row each; in the others kLanes lanes process a row.
 template <class Job, class Types, int kLanes>
 __global__ void __launch_bounds__(kSoftmaxThreads) softmax_of_rows(const __grid_constant__ SoftmaxTask task) {
   using Acc = typename Types::Acc;
@@ -147,7 +145,7 @@ __global__ void __launch_bounds__(kSoftmaxThreads) softmax_of_rows(const __grid_
   if (row < task.rows) {
     lists.first = task.row_ptr[row];
     lists.count = task.row_ptr[row + 1] - lists.first;
-    if (lists.count > kSoftmaxOfLane * kLanes) lists.count = 0;  // a block has it
+    if (lists.count > kSoftmaxOfLane * kLanes) lists.count = 0;  // processed by a block
   }
   Job::run(lists, LaneTeam<kLanes>{thread % kLanes});
 }

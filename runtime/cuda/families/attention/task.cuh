@@ -1,4 +1,4 @@
-// What a launch of attention is told, and what its kernels are made of.
+// Kernel parameters and building blocks of the attention kernels.
 #pragma once
 
 #include <cstddef>
@@ -14,24 +14,24 @@
 
 namespace sptile::runtime::cuda {
 
-/// An operand: bytes from row to row (of a list, from number to number) and from head to head.
+/// An operand, with strides in bytes between rows (of a list, between numbers) and between heads.
 struct DenseRows {
   std::byte* data;
   std::int64_t stride, batch;
 };
 
-/// Kernel parameter: plain device pointers and numbers.
+/// Kernel parameter: device pointers and numbers.
 struct AttentionTask {
   const std::int64_t* row_ptr;
   const std::int32_t* columns;
-  const std::int32_t* row_order;  ///< of the format's rows; null: as they stand
+  const std::int32_t* row_order;  ///< new_to_old of the format's rows; null: original order
   const CsrRun* runs;
   const CsrPiece* pieces;
   const CsrSplit* splits;
-  unsigned* arrived;    ///< one counter for each split, head and slice
-  std::byte* partials;  ///< [piece][head][slice], what Group::kPartial says
+  unsigned* arrived;    ///< one counter per split, head and slice
+  std::byte* partials;  ///< [piece][head][slice], with Group::kPartial numbers per lane
   std::int32_t piece_count, item_count, heads, slices;
-  bool beside;  ///< heads stand side by side in rows: those of a row are neighbours, too
+  bool beside;  ///< heads are interleaved in rows, so those of a row are adjacent
   bool tied;    ///< rows of Y and V are the same
   bool wide;    ///< results are f32, operands have 16 bits
   Score score;
@@ -40,7 +40,7 @@ struct AttentionTask {
   DenseRows dense[kMaxOperands];
 };
 
-/// A group of lanes that shares a row: each has 16 bytes of it.
+/// A group of lanes that shares a row, 16 bytes per lane.
 template <class MathT, int kLanesT, bool kVectorT, int kUnrollT>
 struct AttentionShape {
   using Math = MathT;
@@ -48,12 +48,12 @@ struct AttentionShape {
   using Acc = typename Math::Acc;
   using Chunk = typename Math::Chunk;
   static constexpr int kLanes = kLanesT;
-  static constexpr bool kVector = kVectorT;  ///< rows can be read 16 bytes at a time
-  static constexpr int kUnroll = kUnrollT;   ///< entries whose rows are on their way together
+  static constexpr bool kVector = kVectorT;  ///< rows can be loaded in units of 16 bytes
+  static constexpr int kUnroll = kUnrollT;   ///< entries whose rows are in flight together
   static constexpr int kElements = Math::kElements;
-  /// Code of its own for batches of one row, which has to be worth its bytes.
+  /// Separate code for batches of a single row, if its size is justified.
   static constexpr bool kOneRowToo = kVector && sizeof(Acc) == 4;
-  static constexpr int kColumns = kLanes * kElements;  ///< of a slice
+  static constexpr int kColumns = kLanes * kElements;  ///< columns of a slice
 };
 
 template <class Math>
@@ -65,13 +65,13 @@ __device__ __forceinline__ typename Math::Acc dot(const typename Math::Chunk& x,
   return sum;
 }
 
-/// Element i of a list or row of the type of operands, or of statistics.
+/// Returns element i of a list or row of the operands' type, or of statistics.
 template <class T>
 __device__ __forceinline__ auto number_at(const std::byte* from, std::int64_t i) {
   return widen(load_number<T>(from, i));
 }
 
-/// Writes a number of a list of results.
+/// Writes a number to a list of results.
 template <class Dense, class Acc>
 __device__ __forceinline__ void write_number(std::byte* to, std::int64_t i, bool wide, Acc x) {
   if (wide)

@@ -1,5 +1,5 @@
-// The two products of attention on tensor cores for each type of operands. A lane moves kElements consecutive
-// features at a time: a chunk.
+// The two products of attention on tensor cores for each operand type. A lane moves chunks of kElements
+// consecutive features.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct AttentionF32 : MathF32<false> {
 #pragma unroll
     for (int e = 0; e < 4; ++e) rows.operand[e / 2].big[e % 2 * 2 + half] = to_tf32(x.e[e]);
   }
-  /// Adds the products of rows of X and of the row of Y that the lane has read.
+  /// Adds the products of the rows of X with the lane's loaded row of Y.
   static __device__ __forceinline__ void score(float (&s)[4], const Rows& rows, const Chunk& y) {
 #pragma unroll
     for (int j = 0; j < 2; ++j) mma(s, rows.operand[j], tf32_operand<false>({y.e[2 * j], y.e[2 * j + 1]}));
@@ -36,7 +36,7 @@ struct AttentionF32 : MathF32<false> {
   }
 };
 
-/// 16-bit operands, f32 sums; weights are rounded to the type of the operands.
+/// 16-bit operands, f32 sums; weights are rounded to the operands' type.
 template <class T, int E, class R>
 struct AttentionHalf : MathHalf<T, E, R> {
   using typename MathHalf<T, E, R>::Chunk;

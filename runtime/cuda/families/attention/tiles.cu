@@ -45,7 +45,7 @@ Task task_of(const Launch& launch, const TileAttentionHeader& header) {
   return task;
 }
 
-/// True when all rows can be moved a chunk at a time.
+/// Returns whether all rows can be moved in chunks.
 template <class Math>
 bool whole_chunks(const Launch& launch) {
   constexpr std::int64_t kSize = sizeof(typename Math::Dense), kResult = sizeof(typename Math::Result);
@@ -78,12 +78,12 @@ int start_scored(const Launch& launch, const TileAttentionHeader& header, cudaSt
              : start<Math, kPieces, kVector, false>(launch, header, stream);
 }
 
-/// Columns of X and of V that a kernel has room for.
+/// Returns the maximum of the columns of X and V.
 std::int64_t columns_of(const RunSizes& sizes, Score score) {
   return std::max(score == Score::additive ? 1 : sizes.n, sizes.m);
 }
 
-/// Kernels of one type of operands: for 32 columns and for 64.
+/// Kernels of one operand type: for 32 columns and for 64.
 template <class Narrow, class Wide, int kWidePieces>
 struct TileAttentionFamily {
   static int launch(const Launch& launch, void* stream) noexcept {

@@ -1,15 +1,13 @@
-// Attention of windows of 16 rows on tensor cores: a warp works through the tiles of one window, for one
-// head.
+// Attention of windows of 16 rows on tensor cores: a warp processes the tiles of one window for one head.
 //
 //   S = X Y^T      of 16 rows and the 8 columns of a tile, mma.m16n8k8 over the features
-//   P = exp(S - m) where the tile has entries, else 0; m is the largest score so far (online softmax)
+//   P = exp(S - m) for entries of the tile, else 0; m is the running maximum (online softmax)
 //   O = O f + P V  mma.m16n8k8 over the columns of the tile; f = exp(old m - new m)
 //
-// Rows of Y and V are fetched once for all rows of the window that have the column, and nothing between the
-// three steps leaves the registers. Which element of a fragment a lane holds is chosen so that memory is read
-// 16 bytes a lane and P needs no exchange between lanes: lane 4 g + t has in S the rows g and g + 8 and the
-// columns t and t + 4 of the tile, which is what the first operand of the second product wants. The words of
-// bmat have one bit for each of these four.
+// Rows of Y and V are loaded once for all rows of the window with the column, and the three steps communicate
+// through registers only. Fragment elements are assigned to lanes so that each lane loads 16 bytes and P
+// needs no exchange between lanes: lane 4 g + t holds rows g and g + 8 and columns t and t + 4 of S, the
+// layout of the first operand of the second product. The words of bmat have one bit for each of these four.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +25,7 @@
 
 namespace sptile::runtime::cuda {
 
-/// One operand with a row for each row or column of A, and heads.
+/// An operand with a row for each row or column of A, and heads.
 template <class T>
 struct HeadRows {
   T* data;
@@ -39,14 +37,14 @@ struct HeadRows {
   [[nodiscard]] __device__ __forceinline__ T* row(std::int64_t i) const { return data + i * ld; }
 };
 
-/// Kernel parameter: plain device pointers and numbers.
+/// Kernel parameter: device pointers and numbers.
 template <class Dense, class Result>
 struct TileAttentionTask {
   using Input = const Dense;
   using Output = Result;
   const std::int32_t* columns;    ///< 8 per tile
-  const uint4* words;             ///< of bmat, 4 per tile
-  const std::int32_t* row_order;  ///< null: as they stand
+  const uint4* words;             ///< words of bmat, 4 per tile
+  const std::int32_t* row_order;  ///< new_to_old; null: original order
   const AttentionItem* items;
   const SplitAttention* splits;
   std::int32_t item_count;
@@ -54,10 +52,10 @@ struct TileAttentionTask {
   std::int32_t n, m;
   HeadRows<const Dense> x, y, v;
   HeadRows<const Dense> bias;  ///< a list; null: none
-  HeadRows<float> statistics;  ///< null: not wanted
+  HeadRows<float> statistics;  ///< null: not requested
   HeadRows<Result> out;
   Score score;
-  float scale;  ///< of scores, times log2(e)
+  float scale;  ///< scale of scores, times log2(e)
   float slope;
   unsigned* arrived;  ///< [split][head]
   float* partials;    ///< [slot][head][number][lane]
@@ -67,9 +65,9 @@ template <class MathT, int kPiecesT, bool kVectorT, bool kAdditiveT>
 struct TileAttentionShape {
   using Math = MathT;
   using Task = TileAttentionTask<typename Math::Dense, typename Math::Result>;
-  static constexpr int kPieces = kPiecesT;  ///< of V: what the 8 groups of lanes move at once
-  static constexpr int kFeatures = 8 * Math::kElements * kPieces;  ///< at most
-  static constexpr bool kVector = kVectorT;                        ///< rows can be moved a chunk at a time
+  static constexpr int kPieces = kPiecesT;  ///< chunks of V that the 8 groups of lanes move together
+  static constexpr int kFeatures = 8 * Math::kElements * kPieces;  ///< maximum features
+  static constexpr bool kVector = kVectorT;                        ///< rows can be moved in chunks
   static constexpr bool kAdditive = kAdditiveT;                    ///< Score::additive: X and Y are numbers
 };
 
@@ -79,7 +77,7 @@ __device__ __forceinline__ float reduce_quad(float x, Combine combine = {}) {
   return reduce_lanes<4, Butterfly::kNearFirst>(x, combine);
 }
 
-/// How numbers are left behind: for the warps of the block, and for others, past the first cache.
+/// Access to partial results: in shared memory for warps of the block, otherwise through L2.
 struct InBlock {
   static __device__ __forceinline__ float get(const float* from) { return *from; }
   static __device__ __forceinline__ void put(float* to, float x) { *to = x; }
@@ -96,8 +94,8 @@ class TileAttention {
   using Dense = typename Math::Dense;
   using Chunk = typename Math::Chunk;
   static constexpr int kElements = Math::kElements;
-  static constexpr int kTogether = 2;  ///< tiles between two looks at the maximum
-  /// Of rows of X and Y, which 4 lanes share.
+  static constexpr int kTogether = 2;  ///< tiles between two updates of the maximum
+  /// Chunks of rows of X and Y, which 4 lanes share.
   static constexpr int kScoreChunks = S::kAdditive ? 0 : 2 * S::kPieces;
 
  public:
@@ -135,12 +133,12 @@ class TileAttention {
   }
 
  private:
-  /// Column ids and words of the tiles that are taken together.
+  /// Column ids and words of tiles that are processed together.
   struct Tiles {
-    std::int32_t id;  ///< lanes 0 to 15 have one each
+    std::int32_t id;  ///< one each for lanes 0 to 15
     uint4 word[kTogether];
   };
-  /// Rows of Y: the lane's features of one column of each tile; of Score::additive the numbers of two.
+  /// Rows of Y: the lane's features of one column of each tile; the numbers of two for Score::additive.
   struct ScoredRows {
     Chunk row[kTogether][kScoreChunks > 0 ? kScoreChunks : 1];
   };
@@ -153,14 +151,14 @@ class TileAttention {
     Chunk row[kTogether][2][S::kPieces];
   };
 
-  /// Where row g + 8 half of the window stands in the operands.
+  /// Returns the operand row of row g + 8 half of the window.
   __device__ __forceinline__ std::int32_t row_of(int half) const {
     const std::int32_t row = 16 * item_.window + group_ + 8 * half;
     if (row >= task_.rows) return -1;
     return caller_row(task_.row_order, row);
   }
 
-  /// Keeps the rows of X, and their inverse lengths or their numbers.
+  /// Loads the rows of X, and their inverse lengths or their numbers.
   __device__ __forceinline__ void load_rows() {
     float square[2] = {0, 0};
 #pragma unroll
@@ -181,7 +179,7 @@ class TileAttention {
     for (int half = 0; half < 2; ++half) factor_[half] = inverse_length(square[half]);
   }
 
-  /// Features from `at` on of a row, those that exist; the others 0.
+  /// Returns the features of a row from `at`; missing ones are 0.
   __device__ __forceinline__ static Chunk features(const Dense* row, int at, int count) {
     Chunk chunk = {};
     load_chunk<S::kVector>(chunk, row + at, count - at);
@@ -195,7 +193,7 @@ class TileAttention {
     return sum;
   }
 
-  /// 1 / the length of a row whose squares the four lanes have added up.
+  /// Returns 1 / length of a row whose squares the four lanes have added.
   __device__ __forceinline__ static float inverse_length(float square) {
     return 1 / fmaxf(sqrtf(reduce_quad(square)), 1e-12F);
   }
@@ -210,7 +208,7 @@ class TileAttention {
     return tiles;
   }
 
-  /// Column number `place` of tile t.
+  /// Returns column `place` of tile t.
   __device__ __forceinline__ static std::int32_t column(const Tiles& tiles, int t, int place) {
     return __shfl_sync(kFullMask, tiles.id, 8 * t + place);
   }
@@ -227,7 +225,7 @@ class TileAttention {
         for (int k = 0; k < 2; ++k) scored.number[t][k] = widen(*y_.row(column(tiles, t, member_ + 4 * k)));
       } else {
         const Dense* const y = y_.row(column(tiles, t, group_ / 2 + group_ % 2 * 4));
-        const int count = is_there(tiles, t) ? task_.n : 0;  // switched off, not skipped
+        const int count = is_there(tiles, t) ? task_.n : 0;  // masked instead of skipped
 #pragma unroll
         for (int c = 0; c < kScoreChunks; ++c)
           scored.row[t][c] = features(y, (4 * c + member_) * kElements, count);
@@ -251,7 +249,7 @@ class TileAttention {
     return weighted;
   }
 
-  /// s[t]: rows g, g, g + 8, g + 8, columns t, t + 4, t, t + 4; scaled for exp2, -inf where there is no
+  /// Computes s[t]: rows g, g, g + 8, g + 8, columns t, t + 4, t, t + 4; scaled for exp2, -inf without an
   /// entry.
   __device__ __forceinline__ void score(float (&s)[kTogether][4], const Tiles& tiles, const Scored& scored) {
 #pragma unroll
@@ -281,7 +279,7 @@ class TileAttention {
     }
     float low = task_.scale, high = task_.scale;
     if (task_.score == Score::cosine) {
-      const float length = inverse_length(square);  // of the row that the lane has read
+      const float length = inverse_length(square);  // of the row that the lane has loaded
       low *= __shfl_sync(kFullMask, length, 8 * member_);
       high *= __shfl_sync(kFullMask, length, 8 * member_ + 4);
     }
@@ -291,7 +289,7 @@ class TileAttention {
     s[3] *= high * factor_[1];
   }
 
-  /// Words: left upper, left lower, right upper, right lower; values stand word by word.
+  /// Words are left upper, left lower, right upper, right lower; values are stored word by word.
   __device__ __forceinline__ void mask(float (&s)[4], const uint4& words) {
     const std::uint32_t word[4] = {words.x, words.y, words.z, words.w};
     constexpr int kPlace[4] = {0, 2, 1, 3};
@@ -307,7 +305,7 @@ class TileAttention {
     }
   }
 
-  /// Turns scores into weights relative to the largest score so far.
+  /// Converts scores to weights relative to the running maximum.
   __device__ __forceinline__ void weigh(float (&s)[kTogether][4]) {
     float factor[2];
 #pragma unroll
@@ -386,7 +384,7 @@ class TileAttention {
     return task_.partials + (slot * heads + head_) * (kNumbers * kWarpSize) + lane_;
   }
 
-  /// Leaves what the warp has made, each number of all lanes side by side.
+  /// Stores the warp's results, each number of all lanes contiguously.
   template <class Place>
   __device__ __forceinline__ void leave(float* to) {
 #pragma unroll
@@ -398,7 +396,7 @@ class TileAttention {
     for (int i = 0; i < kSums; ++i) Place::put(to + (4 + i) * kWarpSize, sum_at(i));
   }
 
-  /// Merges the pieces of the team in the first warp, and the teams of the window in the last one to arrive.
+  /// Merges the pieces of the team in its first warp, and the teams of the window in the last one to arrive.
   __device__ __forceinline__ void merge() {
     __shared__ float pieces[kAttentionTeam][kNumbers][kWarpSize];
     const int warp = static_cast<int>(threadIdx.x) / kWarpSize;
@@ -411,7 +409,7 @@ class TileAttention {
     store();
   }
 
-  /// False while teams of the window are on their way; else merges them, in order.
+  /// Returns false while other teams of the window are unfinished; otherwise merges them in order.
   __device__ __forceinline__ bool is_last(const SplitAttention& split) {
     leave<InMemory>(partial(item_.slot));
     unsigned* const arrived = task_.arrived + item_.split * static_cast<std::int64_t>(gridDim.y) + head_;
@@ -421,7 +419,7 @@ class TileAttention {
     return true;
   }
 
-  /// Makes the sums those of so many others, in order.
+  /// Replaces the sums by those of `count` pieces, merged in order.
   template <class Place>
   __device__ __forceinline__ void merge_all(const float* from, std::int32_t count, std::int64_t stride) {
 #pragma unroll
@@ -457,19 +455,19 @@ class TileAttention {
   const AttentionItem item_;
   int head_, lane_, group_, member_;
   HeadRows<const Dense> y_, v_;
-  std::int64_t value_;                      ///< entry that comes next
-  std::int32_t row_[2];                     ///< of the operands; -1: there is none
+  std::int64_t value_;                      ///< index of the next entry
+  std::int32_t row_[2];                     ///< rows of the operands; -1: none
   float factor_[2];                         ///< 1 / |x|, or x of Score::additive, or 1
-  float most_[2] = {-INFINITY, -INFINITY};  ///< largest score so far, for exp2
-  float sum_[2] = {0, 0};                   ///< of weights; of the lane's columns until the end
+  float most_[2] = {-INFINITY, -INFINITY};  ///< running maximum, for exp2
+  float sum_[2] = {0, 0};                   ///< sums of weights; of the lane's columns only until the end
   typename Math::Rows x_[kScoreChunks > 0 ? kScoreChunks : 1];
-  float rows_[S::kPieces][kElements][4] = {};  ///< weighted rows of V, as the second product has them
+  float rows_[S::kPieces][kElements][4] = {};  ///< weighted rows of V, in the layout of the second product
 };
 
 inline constexpr int kTileAttentionThreads = kWarpSize * kAttentionTeam;
 
-/// Neighbouring warps have neighbouring windows; heads are the slow dimension of the grid, so that rows of
-/// one head stay in the cache.
+/// Adjacent warps process adjacent windows. Heads are the slow dimension of the grid, so that rows of one
+/// head stay in the cache.
 template <class S>
 __global__ void __launch_bounds__(kTileAttentionThreads, S::kPieces == 1 ? 4 : 3)
     tile_attention(const __grid_constant__ typename S::Task task) {

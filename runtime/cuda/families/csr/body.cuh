@@ -17,20 +17,20 @@
 
 namespace sptile::runtime::cuda {
 
-/// Sizes that decide speed, not results.
+/// Parameters that determine speed, not results.
 template <int kThreadsPerBlock, int kRowsInFlight, int kLeastBlocks, int kVectorsOfLane = 1>
 struct CsrTuning {
   static constexpr int kThreads = kThreadsPerBlock;
   static constexpr int kVectors = kVectorsOfLane;  ///< see LaneColumns
   static constexpr int kUnroll = kRowsInFlight;    ///< even
-  /// Rows end in one place of the code, which then is a third as long: for kernels that have other work too.
+  /// Rows end at one position in the code, which reduces its size to a third: for kernels with other work.
   static constexpr bool kCompact = false;
   static constexpr int kBlocksPerSm = kLeastBlocks;
 };
 
-/// How rows of C are written: each by one group of lanes, alone. Another way may bring data of its own.
+/// Store of rows of C, each by one group of lanes. Replacements may have data members.
 struct CsrStore {
-  static constexpr bool kPieces = true;  ///< rows may be in pieces, whose sums are added up
+  static constexpr bool kPieces = true;  ///< rows may be split, and the sums of their pieces added
 
   template <class Columns, class Result, class Sum, class Acc>
   __device__ void operator()(std::int32_t /*number*/, const Columns& columns, Result* row, const Sum& sum,
@@ -39,7 +39,7 @@ struct CsrStore {
   }
 };
 
-/// The heads of a launch: one, which costs nothing.
+/// Heads of a launch: a single one, without overhead.
 struct CsrHead {
   static constexpr int count = 1;
   static constexpr std::int64_t values_batch = 0, b_batch = 0, c_batch = 0;
@@ -48,7 +48,7 @@ struct CsrHead {
   static __device__ int of_block(int /*slices*/) { return 0; }
 };
 
-/// Several of them, so many elements apart. They take registers.
+/// Several heads with constant strides, which need registers.
 struct CsrHeads {
   int count;
   std::int64_t values_batch, b_batch, c_batch;
@@ -71,19 +71,19 @@ struct CsrArguments {
   using Acc = typename Accumulator<Dense>::Type;
   const std::int64_t* row_ptr;
   const std::int32_t* columns;
-  const Value* values;          ///< null: ones
-  const std::int32_t* row_ids;  ///< of the rows; ~id: the result is added to what is there; null: 0, 1, ...
+  const Value* values;          ///< null: all values are 1
+  const std::int32_t* row_ids;  ///< ids of the rows; ~id: the result is added; null: 0, 1, ...
   const std::int32_t* row_order;
   const CsrRun* runs;
   const CsrPiece* pieces;
   const CsrSplit* splits;
-  unsigned* arrived;  ///< one counter for each split, head and slice
+  unsigned* arrived;  ///< one counter per split, head and slice
   Acc* partials;      ///< [piece][head][slice][lane][element]
   int piece_count, item_count;
-  int slices;  ///< of the columns of a head
-  /// The kernel before writes rows that this one adds to, and nothing else that this one touches; it admits
-  /// this one when all that is before both has ended. So this one begins beside it, and waits for it before
-  /// it adds.
+  int slices;  ///< slices of the columns of a head
+  /// The previous kernel writes rows that this one adds to, and shares no other memory with it. It allows the
+  /// launch of this one when all earlier work has completed. This kernel therefore starts concurrently and
+  /// waits before it adds.
   bool overlaps;
   const Dense* b;
   Result* c;
@@ -103,7 +103,7 @@ class CsrGroup {
   using Acc = typename Accumulator<Dense>::Type;
   using Columns = LaneColumns<Dense, kLanes, kAligned, Tuning::kVectors>;
   static constexpr int kVector = Columns::kVector;
-  static constexpr int kChunk = kLanes < 32 ? 16 : 32;  ///< entries read at a time, two a lane at most
+  static constexpr int kChunk = kLanes < 32 ? 16 : 32;  ///< entries per stage, at most two per lane
   static constexpr int kPerLane = kChunk / kLanes;
   static constexpr int kUnroll = Tuning::kUnroll;
 
@@ -145,7 +145,7 @@ class CsrGroup {
     return row < 0 ? ~a_.row_order[~row] : a_.row_order[row];
   }
 
-  /// Writes the row with a number, which goes to `to`, or adds to it.
+  /// Writes or adds a row to output row `to`.
   __device__ void store(std::int32_t number, std::int32_t to, const Acc (&sum)[kVector]) const {
     const bool adds = to < 0;
     Result* const row = c_ + (adds ? ~to : to) * a_.ldc;
@@ -284,7 +284,7 @@ class CsrGroup {
   int lane_, item_, slice_;
 };
 
-/// Pieces come first: they are the longest items.
+/// Pieces are first, because they are the longest items.
 template <class Arguments, int kLanes, bool kAligned, class Tuning>
 __global__ void __launch_bounds__(Tuning::kThreads, Tuning::kBlocksPerSm)
     csr_spmm(const __grid_constant__ Arguments arguments) {
@@ -298,7 +298,7 @@ __global__ void __launch_bounds__(Tuning::kThreads, Tuning::kBlocksPerSm)
   const int slice = slice_of_block(arguments.slices);
   if (slice >= arguments.slices) return;
   Group(arguments, shared[group], lane, static_cast<int>(blockIdx.x) * kGroups + group, slice).run();
-  if (arguments.overlaps) await_previous_kernel();  // when this one has ended, the one before has, too
+  if (arguments.overlaps) await_previous_kernel();  // when this one ends, the previous kernel has ended, too
 }
 
 }  // namespace sptile::runtime::cuda

@@ -1,5 +1,6 @@
-// Device body of the direct csr kernel. A team of lanes holds a row of B; the teams of a row take its entries
-// in turns and add up by shuffles, in a fixed order. A row that is too long for a warp is the work of blocks.
+// Device body of the direct csr kernel. A team of lanes holds a row of B; the teams of a row process its
+// entries in turns and are reduced by shuffles, in a fixed order. Blocks process rows that are too long for a
+// warp.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +20,12 @@ struct DirectArguments {
   using Acc = typename Accumulator<Dense>::Type;
   const std::int64_t* row_ptr;
   const std::int32_t* columns;
-  const Value* values;       ///< null: ones
+  const Value* values;       ///< null: all values are 1
   const std::int32_t* rows;  ///< class by class; null: 0, 1, ...
   const std::int32_t* row_order;
   const CsrPiece* pieces;
   const CsrSplit* splits;
-  unsigned* arrived;  ///< one counter for each split and slice
+  unsigned* arrived;  ///< one counter per split and slice
   Acc* partials;      ///< [piece][slice][lane][element]
   const Dense* b;
   Dense* c;
@@ -90,7 +91,7 @@ class DirectTeam {
     return {lane(), static_cast<std::int64_t>(slice_) * kRepeats + repeat, a_.n};
   }
 
-  /// Entries team, team + teams, ... of those from `begin` on, kAtOnce rows of B at a time.
+  /// Accumulates entries team, team + teams, ... from `begin`, kAtOnce rows of B at a time.
   __device__ void accumulate(std::int64_t begin, int entries, int team, int teams, Sum& sum) const {
     using Raw = typename Columns::Raw;
     const std::int32_t* const ids = a_.columns + begin;
@@ -119,7 +120,7 @@ class DirectTeam {
     }
   }
 
-  /// Sums of all teams among so many threads, in each of them.
+  /// Reduces the sums of all teams among `threads` threads; each receives the result.
   __device__ static void add_teams(int threads, Sum& sum) {
     for (int apart = threads / 2; apart >= kLanes; apart /= 2)
       each([&](int r, int e) { sum[r][e] += __shfl_xor_sync(kFullMask, sum[r][e], apart); });
@@ -160,14 +161,14 @@ class DirectTeam {
   int slice_;
 };
 
-/// Blocks of a multiprocessor: as many as registers for what they have on the way allow.
+/// Blocks per multiprocessor, limited by the registers for loads in flight.
 template <class Dense, int kRepeats>
 inline constexpr int kDirectBlocks = sizeof(Dense) == 4 ? (kRepeats == 2 ? 7 : 8)
                                      : kRepeats == 2    ? (sizeof(Dense) == 2 ? 4 : 5)
                                                         : 7;
 
-/// What does not change while the plan lives - rows and where their entries begin - is read before the kernel
-/// before has ended. Pieces come first: they are the longest work.
+/// Data that is constant for the plan (rows and their offsets) is loaded before the previous kernel has
+/// ended. Pieces are first, because they are the longest work.
 template <class Arguments, int kLanes, int kWidth, int kRepeats, int kAtOnce, bool kAligned>
 __global__ void __launch_bounds__(kDirectThreads, kDirectBlocks<typename Arguments::Dense, kRepeats>)
     csr_direct(const __grid_constant__ Arguments arguments) {

@@ -1,7 +1,7 @@
 // Device body of the csr kernel that keeps B in shared memory. The 32 warps of a block have about equal work,
-// parts of rows included. A warp reads 32 entries of a row at a time; its four groups of 8 lanes take them in
-// turns and read the slice of a row of B each. Sums of groups are added up where a row ends, sums of warps in
-// shared memory when all are done, always in the same order.
+// including parts of rows. A warp reads 32 entries of a row at a time; its four groups of 8 lanes process
+// them in turns, each with the slice of a row of B. Groups are reduced at the end of a row, warps in shared
+// memory at the end, always in the same order.
 #pragma once
 
 #include <climits>
@@ -25,7 +25,7 @@ struct ResidentArguments {
   using Acc = typename Accumulator<T>::Type;
   const std::int64_t* row_ptr;
   const std::int32_t* columns;
-  const T* values;  ///< null: ones
+  const T* values;  ///< null: all values are 1
   const std::int32_t* row_order;
   const ResidentStart* starts;
   const T* b;
@@ -41,13 +41,14 @@ class ResidentTeam {
   using Arguments = ArgumentsT;
   using T = typename Arguments::Value;
   using Acc = typename Arguments::Acc;
-  static constexpr int kThreads = kResidentWarps * 32, kLanes = 8, kGroups = 4;  ///< of a group; of a warp
-  static constexpr int kWhole = 16 / static_cast<int>(sizeof(T));                ///< columns of 16 bytes
-  static constexpr int kColumns = kLines * kWhole;                               ///< of a lane
+  /// threads per block, lanes per group, groups per warp
+  static constexpr int kThreads = kResidentWarps * 32, kLanes = 8, kGroups = 4;
+  static constexpr int kWhole = 16 / static_cast<int>(sizeof(T));  ///< columns in 16 bytes
+  static constexpr int kColumns = kLines * kWhole;                 ///< columns per lane
   static constexpr int kLineColumns = kLanes * kWhole;
   static constexpr int kRowBytes = kLines * kResidentLine;
-  static constexpr int kSums = kColumns / kGroups;  ///< of a lane, when groups have been added up
-  /// Rows of B that a group has on the way: where there are 32 entries, and at the end of a row.
+  static constexpr int kSums = kColumns / kGroups;  ///< sums per lane after the reduction of groups
+  /// Rows of B that a group has in flight: with 32 entries left, and at the end of a row.
   static constexpr int kMany = 4 / kLines, kFew = 2;
 
   struct Raw {
@@ -79,7 +80,7 @@ class ResidentTeam {
   }
 
  private:
-  /// Copies the slice of all rows of B, and zeros behind them.
+  /// Copies the slice of all rows of B, followed by zeros.
   __device__ void keep_rows() const {
     constexpr int kPieces = kRowBytes / 16;
     for (int i = thread_; i < (a_.rows_of_b + 1) * kPieces; i += kThreads) {
@@ -105,7 +106,7 @@ class ResidentTeam {
     T value;
   };
 
-  /// The lane's of 32 neighbours, of which the first is so many behind first_.
+  /// Loads the lane's entry of 32 consecutive ones that start `at` after first_.
   __device__ Entry fetch(int at) const {
     Entry entry = {0, T(1.0f)};
     if (at + lane_ < end_) {
@@ -115,13 +116,14 @@ class ResidentTeam {
     return entry;
   }
 
-  /// Where a row of the warp's ends, counted from first_; of the one behind them, nowhere.
+  /// Returns the end of a row of the warp, relative to first_; INT_MAX after the last row.
   __device__ int end_of(int row) const {
     return row < end_row_ ? static_cast<int>(__ldg(a_.row_ptr + row + 1) - first_) : INT_MAX;
   }
 
-  /// Multiplies the warp's entries and writes the rows that begin and end here. Gives the sum of the last
-  /// row, which ends behind them; what is here of a row that begins before goes to shared memory.
+  /// Multiplies the warp's entries and writes the rows that begin and end here. Returns the sum of the last
+  /// row, which ends in a later warp. The part of a row that begins in an earlier warp is stored in shared
+  /// memory.
   __device__ Sums multiply() const {
     Acc sum[kColumns] = {};
     int at = 0, end = end_of(row_);
@@ -143,12 +145,12 @@ class ResidentTeam {
     }
     multiply_row(at, end_, next, sum);
     const Sums sums = add_groups(sum);
-    if (!begins) *head_of(thread_) = sums;  // all entries are of a row that begins before them
+    if (!begins) *head_of(thread_) = sums;  // all entries are of a row that begins in an earlier warp
     return sums;
   }
 
-  /// Multiplies entries of a row as far as `stop`, with the first 32 fetched. Lanes without an entry have a
-  /// row of zeros times 0.
+  /// Multiplies the entries of a row up to `stop`; the first 32 are loaded. Lanes without an entry multiply a
+  /// zero row by 0.
   __device__ void multiply_row(int& at, int stop, Entry& next, Acc (&sum)[kColumns]) const {
 #pragma unroll 1
     while (at < stop) {
@@ -168,7 +170,7 @@ class ResidentTeam {
     }
   }
 
-  /// Each group multiplies kCount of the warp's 32 entries, from the one with its number behind `first` on.
+  /// Each group multiplies kCount of the warp's 32 entries, starting at `first` plus the group's index.
   template <int kCount>
   __device__ void multiply_some(std::int32_t place, Acc value, int first, Acc (&sum)[kColumns]) const {
     Raw b[kCount];
@@ -204,12 +206,12 @@ class ResidentTeam {
     return sums;
   }
 
-  /// Writes the columns that the lane has of a row.
+  /// Writes the lane's columns of a row.
   __device__ void store(int row, const Sums& sums) const {
     struct alignas(sizeof(T) * kSums) Results {
       T x[kSums];
     } results;
-    const int first = group_ * kSums;  // of those that its group had
+    const int first = group_ * kSums;  // first column of the group
     const int column = column_ + first / kWhole * kLineColumns + lane_ % kLanes * kWhole + first % kWhole;
     T* const to = a_.c + caller_row(a_.row_order, row) * a_.ldc + column;
 #pragma unroll
@@ -227,12 +229,12 @@ class ResidentTeam {
     }
   }
 
-  /// Where a thread leaves what its warp has of a row that begins before.
+  /// Returns the address at which a thread stores its part of a row that begins in an earlier warp.
   __device__ Sums* head_of(int thread) const {
     return dynamic_shared_at<Sums>(static_cast<std::uint32_t>((a_.rows_of_b + 1) * kRowBytes)) + thread;
   }
 
-  /// Rows that several warps have entries of: the one where they begin adds them up.
+  /// Adds the parts of rows that are shared by several warps in the warp where they begin.
   __device__ void add_warps(Sums sums) const {
     const std::int64_t begin = a_.row_ptr[end_row_];
     if (first_ + end_ == begin || first_ > begin) return;
@@ -246,11 +248,11 @@ class ResidentTeam {
 
   const Arguments& a_;
   int thread_, lane_, group_;
-  int column_;                   ///< first of the slice
-  const ResidentStart* starts_;  ///< of the warp and of those behind it
-  std::int64_t first_;           ///< of its entries
-  int row_, end_row_, end_;      ///< where it begins and ends; entries are counted from its first
-  std::uint32_t rows_of_b_;      ///< address of the lane's part of the first
+  int column_;                   ///< first column of the slice
+  const ResidentStart* starts_;  ///< of the warp and the following ones
+  std::int64_t first_;           ///< first entry
+  int row_, end_row_, end_;      ///< first row, last row and end, relative to the first entry
+  std::uint32_t rows_of_b_;      ///< address of the lane's part of the first row
 };
 
 template <class Arguments, int kLines, bool kAligned>

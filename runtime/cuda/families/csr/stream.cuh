@@ -1,6 +1,5 @@
-// Device body of the csr kernel for one column. All threads of a block read its entries side by side and
-// multiply them; then as many lanes as there are threads for them add up each row, from shared memory. Sums
-// have the same order on every run.
+// Device body of the csr kernel for one column. The threads of a block read consecutive entries and multiply
+// them; then all available lanes add the products of each row in shared memory. The order of sums is fixed.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +14,13 @@
 
 namespace sptile::runtime::cuda {
 
-/// Sizes that decide speed, not results.
+/// Parameters that determine speed, not results.
 template <int kThreadsPerBlock, int kEntriesPerThread, int kEntriesAtOnce, int kLeastBlocks>
 struct StreamTuning {
   static constexpr int kThreads = kThreadsPerBlock;
   static constexpr StreamShape kShape = {kThreadsPerBlock, kEntriesPerThread};
-  static constexpr int kAtOnce = kEntriesAtOnce;  ///< that a thread has on the way; divides those it reads
+  /// entries that a thread has in flight; divides kEntriesPerThread
+  static constexpr int kAtOnce = kEntriesAtOnce;
   static constexpr int kBlocksPerSm = kLeastBlocks;
 };
 
@@ -28,14 +28,14 @@ template <class T>
 struct StreamArguments {
   using Value = T;
   const std::int32_t* columns;
-  const T* values;  ///< null: ones
+  const T* values;  ///< null: all values are 1
   const std::int32_t* row_order;
   const std::uint16_t* ends;
   const StreamBlock* blocks;
   const CsrPiece* pieces;
   const CsrSplit* splits;
-  unsigned* arrived;  ///< one counter for each split
-  T* partials;        ///< of each piece
+  unsigned* arrived;  ///< one counter per split
+  T* partials;        ///< one per piece
   const T* b;
   T* c;
   std::int64_t ldb, ldc;
@@ -52,17 +52,17 @@ class StreamTeam {
   static constexpr StreamShape kShape = Tuning::kShape;
   static constexpr int kChunks = kShape.per_thread / kAtOnce;
   static_assert(kChunks * kAtOnce == kShape.per_thread && kShape.places() < 1 << 16);
-  /// After so many places one is left out, so that lanes whose rows begin a power of two apart, or few more
-  /// or less, do not meet in one bank.
+  /// One position is skipped after kGap positions, so that lanes whose rows begin about a power of two apart
+  /// access different banks.
   static constexpr int kGap = 128 / static_cast<int>(sizeof(T));
-  /// Turns of a lane after which its row is the work of 8 lanes, and entries after which it is that of 32.
+  /// Iterations of a lane after which 8 lanes process its row, and entries after which 32 lanes do.
   static constexpr int kMostTurns = 2 * kShape.per_thread, kMostOfEight = 512;
 
   struct Shared {
     T products[kShape.places() + kShape.places() / kGap];
-    std::uint16_t ends[kShape.rows() + 1];  ///< ends[r] is where row r begins
-    T sums[kWarps];   ///< of warps; of long rows, what a row that begins before the warp's part has there
-    T begun[kWarps];  ///< sums of rows that begin in the warp's part and end behind it
+    std::uint16_t ends[kShape.rows() + 1];  ///< ends[r] is the start of row r
+    T sums[kWarps];   ///< sums of warps; for long rows, the part of a row that begins before the warp
+    T begun[kWarps];  ///< sums of rows that begin in the warp's part and end after it
     std::int32_t rows[kWarps];  ///< those rows; -1: none
     bool last;
   };
@@ -121,15 +121,15 @@ class StreamTeam {
  private:
   __device__ static int place(int k) { return k + k / kGap; }
 
-  /// Each warp takes a part of the places and adds up rows in registers. Of the row that begins before its
-  /// part and of the one that ends behind it, it has a part: those wait for the others'.
+  /// Each warp processes a part of the positions and adds rows in registers. The rows that begin before or
+  /// end after its part are combined with those of other warps.
   __device__ void run_long(const StreamBlock& block) const {
     const int head = static_cast<int>(block.entry % kStreamLine), end = head + block.entries;
     const std::uint16_t* const ends = a_.ends + block.row;
     const int lane = thread_ % 32, warp = thread_ / 32;
     const int each = (end + kThreads - 1) / kThreads * 32, begin = warp * each, stop = min(begin + each, end);
     int row = 0;
-    if (warp > 0) {  // behind those that end before
+    if (warp > 0) {  // after those that end before
 #pragma unroll 1
       for (int r = lane; r < block.rows; r += 32)
         if (__ldg(ends + r) <= begin) row = r + 1;
@@ -166,7 +166,7 @@ class StreamTeam {
       for (int u = 0; u < kAtOnce; ++u) sum += product[u];
     }
     sum = reduce_lanes<kWarpSize>(sum);
-    const bool whole = row == first && cut;  // the part has no end of a row
+    const bool whole = row == first && cut;  // no row ends in the part
     if (lane == 0) {
       shared_.sums[warp] = whole ? sum : before;
       shared_.begun[warp] = sum;
@@ -182,8 +182,8 @@ class StreamTeam {
     store(block.row + row, sum);
   }
 
-  /// Products of the entries `at`, and so many times kStep behind it, that are in [begin, end), counted
-  /// from there; 0 elsewhere.
+  /// Computes the products of the entries `at` + i * kStep that are in [begin, end), relative to `at`; 0
+  /// elsewhere.
   template <int kStep>
   __device__ void multiply(std::int64_t at, int begin, int end, T (&product)[kAtOnce]) const {
     const std::int32_t* const ids = a_.columns + at;
@@ -204,8 +204,7 @@ class StreamTeam {
     for (int u = 0; u < kAtOnce; ++u) product[u] = value[u] * x[u];
   }
 
-  /// Rows go to 1 to 32 lanes each, to as many as there are threads for; what is too long for them to
-  /// more.
+  /// Assigns 1 to 32 lanes per row, depending on the number of rows; rows that are too long get more.
   __device__ void add_rows(const StreamBlock& block) const {
     int log = 5;
     while (log > 0 && block.rows << log > kThreads) --log;
@@ -224,7 +223,7 @@ class StreamTeam {
     }
   }
 
-  /// Rows of listed lanes of the warp, by kLanes each: the sum goes to its lane.
+  /// Processes the rows of listed lanes of the warp, with kLanes lanes each; each lane receives its sum.
   template <int kLanes>
   __device__ void add_listed(unsigned left, int begin, int end, T& sum) const {
     constexpr int kAtATime = 32 / kLanes;
@@ -233,7 +232,7 @@ class StreamTeam {
       int from[kAtATime], mine = -1;
 #pragma unroll
       for (int i = 0; i < kAtATime; ++i) {
-        from[i] = __ffs(static_cast<int>(left)) - 1;  // -1 where no row is left
+        from[i] = __ffs(static_cast<int>(left)) - 1;  // -1 if no row is left
         left &= left - 1;
         if (lane / kLanes == i) mine = from[i];
       }
@@ -255,7 +254,8 @@ class StreamTeam {
     return sum;
   }
 
-  /// Leaves the sum of a piece. True for the block that comes last: then those of all pieces are there.
+  /// Stores the sum of a piece. Returns true for the last block to arrive: those of all pieces are then
+  /// visible.
   __device__ bool is_last(const CsrPiece& piece, const CsrSplit& split, int index, T sum) const {
     if (thread_ == 0) __stcg(a_.partials + index, sum);
     return block_arrives_last(a_.arrived + piece.split, split.pieces, shared_.last);
@@ -270,8 +270,8 @@ class StreamTeam {
   int thread_;
 };
 
-/// What does not change while the plan lives - rows and where they end - is read before the kernel before has
-/// ended. Pieces come first: they are the longest work.
+/// Data that is constant for the plan (rows and their ends) is loaded before the previous kernel has ended.
+/// Pieces are first, because they are the longest work.
 template <class Arguments, class Tuning>
 __global__ void __launch_bounds__(Tuning::kThreads, Tuning::kBlocksPerSm)
     csr_stream(const __grid_constant__ Arguments arguments) {

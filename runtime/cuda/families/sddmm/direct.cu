@@ -1,5 +1,5 @@
-// SDDMM of csr with rows of X in registers: the teams of a row take its entries in turns (csr/direct.hpp). A
-// result is one team's, so pieces of long rows have nothing to add up.
+// SDDMM of csr with rows of X in registers: the teams of a row process its entries in turns (csr/direct.hpp).
+// Each result is computed by one team, so pieces of long rows need no reduction.
 #include <algorithm>
 #include <bit>
 #include <string>
@@ -118,7 +118,7 @@ class DirectSampler {
   /// Reduces the sums of the team and writes them: the first lanes write one or more results each.
   __device__ void write(std::int64_t begin, int k, int entries, int teams, int lane,
                         float (&dot)[kEntries]) const {
-    constexpr int kOwned = kLanes < kEntries ? kEntries / kLanes : 1;  ///< sums that a lane ends with
+    constexpr int kOwned = kLanes < kEntries ? kEntries / kLanes : 1;  ///< sums per lane at the end
     constexpr int kSharing = kEntries / kOwned;                        ///< lanes that share the sums
     reduce_transposed<Butterfly::kNearFirst, kOwned>(dot, lane);
     dot[0] = reduce_lanes<kLanes / kSharing, Butterfly::kNearFirst, kSharing>(dot[0]);

@@ -126,7 +126,7 @@ inline bool whole_rows(const Launch& launch, std::int64_t element_bytes) {
          whole_pieces(launch.operands.dense[kSddmmY], launch.n, element_bytes);
 }
 
-/// One instance: a kernel for operands of any alignment, one for few features and one for many.
+/// One instance: kernels for operands of any alignment, for few features and for many.
 template <class Math, auto kAny, auto kNarrow, auto kWide>
 int launch_sddmm(const Launch& launch, void* stream) noexcept {
   constexpr std::int64_t kSize = sizeof(typename Math::Dense);
@@ -191,7 +191,7 @@ struct SddmmFamily {
                    kWhole, kWhole>;
 };
 
-/// All instances of a kernel of a family.
+/// Returns all instances of a kernel of a family.
 template <const std::string_view& kKernel, class Family>
 std::span<const DeviceKernel> sddmm_instances() {
   static constexpr DeviceKernel kRows[] = {

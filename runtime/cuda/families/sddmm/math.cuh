@@ -1,8 +1,8 @@
 // Dot products on tensor cores: 16 rows of Y times 8 rows of X, a piece of each row at a time.
 //
-// Rows of Y are the first operand of mma.m16n8k8, rows of X the second, features are k. A lane loads 16
-// consecutive bytes of the rows that it holds; which features that makes meet in one MMA does not matter, as
-// both operands are loaded alike (FlashSparse, PPoPP 2025, section 3.3, permutes B in the same way).
+// Rows of Y are the first operand of mma.m16n8k8, rows of X the second, and features are k. A lane loads 16
+// consecutive bytes of its rows. The assignment of features to k does not matter, because both operands are
+// loaded in the same way (FlashSparse, PPoPP 2025, section 3.3, permutes B similarly).
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@ namespace sptile::runtime::cuda {
 template <bool kSplit>
 struct DotF32 : MathF32<kSplit> {
   using Chunk = typename MathF32<kSplit>::Chunk;
-  /// Sums that are not finite may be those of finite products, or NaN where IEEE arithmetic gives infinity.
+  /// Non-finite sums may belong to finite products, or be NaN instead of infinity.
   static constexpr bool kDoubtsNonfinite = kSplit;
 
-  /// Adds to sums (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1): y[0] and y[1] are of rows g and g + 8.
+  /// Adds to sums (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1): y0 and y1 are of rows g and g + 8.
   static __device__ __forceinline__ void multiply(float (&sum)[4], const Chunk& y0, const Chunk& y1,
                                                   const Chunk& x) {
 #pragma unroll
@@ -29,7 +29,7 @@ struct DotF32 : MathF32<kSplit> {
   }
 };
 
-/// 16-bit operands, E of them in a piece, f32 sums.
+/// 16-bit operands, E of them per piece, with f32 sums.
 template <class T, int E, class R = T>
 struct DotHalf : MathHalf<T, E, R> {
   using Chunk = typename MathHalf<T, E, R>::Chunk;

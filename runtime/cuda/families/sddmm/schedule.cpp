@@ -15,14 +15,14 @@ namespace {
 using formats::Blocks;
 
 constexpr SddmmPolicy kPolicy = {};
-constexpr std::int64_t kRoundEntries = 32;  ///< of one round: a lane of the warp for each
+constexpr std::int64_t kRoundEntries = 32;  ///< entries per round, one per lane of the warp
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-/// How the windows are cut.
+/// Division of the windows.
 struct TileCut {
-  std::int64_t most;                     ///< tiles of an item
-  std::vector<std::int64_t> first_item;  ///< of each window, and their number
+  std::int64_t most;                     ///< maximum number of tiles of an item
+  std::vector<std::int64_t> first_item;  ///< first item of each window, and the number of items
 };
 
 TileCut cut_windows(const Blocks& blocks, const DeviceInfo& device) {
@@ -37,7 +37,7 @@ TileCut cut_windows(const Blocks& blocks, const DeviceInfo& device) {
   return cut;
 }
 
-/// Calls f(number, item) for the items of a window. O(items), or O(tiles) where tiles have no offsets.
+/// Calls f(number, item) for the items of a window. O(items), or O(tiles) if tiles have no offsets.
 template <class F>
 void for_each_item(const Blocks& blocks, const TileCut& cut, std::int64_t window, const F& f) {
   const std::int32_t end = blocks.tile_offset[at(window + 1)];
@@ -61,7 +61,7 @@ void append_items(Schedule& schedule, const Blocks& blocks, const DeviceInfo& de
     for_each_item(blocks, cut, w, [&](std::size_t i, const SddmmItem& item) { items[i] = item; });
 }
 
-/// Reads what append_items appended.
+/// Restores the result of append_items.
 void read_items(ScheduleReader& reader, const Blocks& blocks, const DeviceInfo& device, SddmmHeader& header) {
   const TileCut cut = cut_windows(blocks, device);
   header.item_count = cut.first_item.back();
@@ -75,7 +75,7 @@ void read_items(ScheduleReader& reader, const Blocks& blocks, const DeviceInfo& 
   reader.require(same, "an item has a wrong position");
 }
 
-/// Cuts entries in rows in runs. `offset` has the first entry of each row. Gives the entries of a run.
+/// Divides entries in rows into runs. `offset` is the first entry of each row. Returns the entries per run.
 std::int64_t cut_rows(std::span<const std::int64_t> offset, const DeviceInfo& device, SddmmHeader& header) {
   const std::int64_t entries = offset.back();
   const std::int64_t share = entries / (kRoundEntries * device.sm_count * kPolicy.warps_per_sm);
@@ -99,7 +99,7 @@ void append_runs(Schedule& schedule, std::span<const std::int64_t> offset, const
                                              offset.begin() - 1);
 }
 
-/// Reads what append_runs appended.
+/// Restores the result of append_runs.
 void read_runs(ScheduleReader& reader, std::span<const std::int64_t> offset, const DeviceInfo& device,
                SddmmHeader& header) {
   const std::int64_t length = cut_rows(offset, device, header), rows = std::ssize(offset) - 1;
@@ -137,7 +137,8 @@ namespace {
 
 std::vector<std::int64_t> no_numbers(const ScheduleHeader& /*header*/) { return {}; }
 
-/// Reads what schedule_sddmm appended, and proves that every tile and every entry in rows has its item.
+/// Restores the result of schedule_sddmm, and checks that every tile and every entry in rows belongs to one
+/// item.
 SddmmHeader read_sddmm(ScheduleReader& reader, const ScheduleRequest& request) {
   const Blocks blocks = formats::blocks_of(request.format);
   const DeviceInfo& device = request.device;

@@ -13,13 +13,13 @@
 
 namespace sptile::runtime::cuda {
 
-/// X and Y. Rows of X are in the caller's order.
+/// X and Y. Rows of X are in original order.
 struct SddmmDense {
   const std::byte* x;
   const std::byte* y;
-  std::uint64_t x_stride, y_stride;  ///< bytes from row to row
-  std::int64_t x_batch, y_batch;     ///< bytes from head to head
-  std::int64_t n;                    ///< features
+  std::uint64_t x_stride, y_stride;  ///< bytes between rows
+  std::int64_t x_batch, y_batch;     ///< bytes between heads
+  std::int64_t n;                    ///< number of features
   const std::int32_t* row_order;     ///< of the format's rows; null: original order
 
   /// Returns the row of X of a row of the format.
@@ -34,18 +34,18 @@ struct SddmmResults {
   const void* values;  ///< of the part; null: not scaled
   DType value_type;
   double alpha, beta;
-  std::int64_t out_batch, values_batch;  ///< bytes from head to head
+  std::int64_t out_batch, values_batch;  ///< bytes between heads
 };
 
 /// Nonzeros in rows.
 struct EntryPart {
   const std::int64_t* row_offset;  ///< rows + 1
-  const std::int32_t* row_id;      ///< of the format's rows; null: all of them
+  const std::int32_t* row_id;      ///< ids of the format's rows; null: all of them
   const std::int32_t* columns;
-  const std::int32_t* first_row;  ///< of each run: position of the row of its first entry
+  const std::int32_t* first_row;  ///< per run: index of the row of its first entry
   std::int64_t entries;
   std::int32_t rows;
-  std::int32_t rounds;  ///< of a run: it has 32 entries for each
+  std::int32_t rounds;  ///< rounds per run, with 32 entries each
   std::int64_t runs;
   SddmmResults results;
 };
@@ -55,7 +55,7 @@ struct TilePart {
   TileArrays arrays;
   const SddmmItem* items;
   std::int32_t item_count;
-  std::int32_t rows;  ///< of the matrix
+  std::int32_t rows;  ///< rows of the matrix
   SddmmResults results;
 };
 

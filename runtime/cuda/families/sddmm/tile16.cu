@@ -4,8 +4,8 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-/// A launch for the tiles by `kTiles`, and one for the entries in rows by the csr kernel: in one kernel the
-/// latter would take the registers that keep the rows of X of 16 rows.
+/// Launches `kTiles` for the tiles, and the csr kernel for the entries in rows. In one kernel the latter
+/// would need the registers that hold the rows of X of 16 rows.
 template <DType kDense, DType kResult, auto kTiles>
 int launch_apart(const Launch& launch, void* stream) noexcept {
   const auto& header = launch.header->as<SddmmHeader>();

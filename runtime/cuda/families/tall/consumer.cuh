@@ -1,5 +1,4 @@
-// A consumer warp of a tall block: multiplies chunk after chunk as they come, and brings sums to C where
-// windows end.
+// A consumer warp of a tall block: multiplies chunk after chunk, and stores sums to C at the ends of windows.
 #pragma once
 
 #include "runtime/cuda/device/ptx.cuh"

@@ -1,5 +1,5 @@
-// The warps of a tall block that write the tiles of chunks as dense ones: entries among zeros, a chunk or two
-// ahead of those who multiply them.
+// The warps of a tall block that write chunks as dense tiles, entries among zeros, one or two chunks before
+// they are multiplied.
 #pragma once
 
 #include <cstddef>
@@ -47,7 +47,7 @@ class TallDenseWriter {
     return static_cast<std::uint32_t>(offset);
   }
 
-  /// Values and places stand around those wanted.
+  /// Values and places are copied in 16-byte units that contain the needed ones.
   __device__ __forceinline__ void write(std::uint32_t tiles, std::uint32_t stage, const uint4& head) const {
     constexpr std::uint32_t kThreads = kTallWriters * kWarp, kBytes = kTallChunkGroups * K::kGroupBytes;
 #pragma unroll
@@ -87,7 +87,7 @@ class TallDenseWriter {
   const TallTask& task_;
   const TallShared& shared_;
   const TallItem& item_;
-  std::uint32_t thread_;  ///< of the writers
+  std::uint32_t thread_;  ///< index among the writers
 };
 
 }  // namespace sptile::runtime::cuda

@@ -14,15 +14,15 @@ namespace sptile::runtime::cuda {
 
 inline constexpr int kTallSegmentBytes = 128;
 
-/// Byte in the rows of B of a stage where a lane reads: group of the chunk, k (0, 1) of its two columns,
-/// segment.
+/// Returns the byte offset of a lane in the rows of B of a stage: group of the chunk, k (0, 1) of its two
+/// columns, segment.
 SPTILE_HOST_DEVICE constexpr int tall_fragment_at(int lane, int group, int k, int segment, int pitch) {
   return (8 * group + row_major_column(lane, k)) * pitch + segment * kTallSegmentBytes +
          lane_group(lane) * 16;
 }
 
-/// Element in the dense tiles of a chunk where an entry stands: K-major core matrices of 8 rows by 16 bytes
-/// (PTX ISA, wgmma without swizzling), two for a tile of 32-bit elements: first its even columns, which are
+/// Returns the element of an entry in the dense tiles of a chunk: K-major core matrices of 8 rows by 16 bytes
+/// (PTX ISA, wgmma without swizzling), two per tile of 32-bit elements: first its even columns, which are
 /// those of the first row of B that a lane loads, then its odd ones.
 SPTILE_HOST_DEVICE constexpr int tall_dense_at(int group, int sub_window, int sub_windows, int row,
                                                int column) {
@@ -32,9 +32,9 @@ SPTILE_HOST_DEVICE constexpr int tall_dense_at(int group, int sub_window, int su
 /// Masks with which a lane finds its two nonzeros in a row-major 8x8 mask: bits 2 * lane and 2 * lane + 1,
 /// both in one half of the mask.
 struct TallHalf {
-  bool high;            ///< which half
-  std::uint32_t below;  ///< the bits of that half before the lane's
-  int shift;            ///< of the lane's bits in that half
+  bool high;            ///< the half with the lane's bits
+  std::uint32_t below;  ///< mask of the bits of that half before the lane's
+  int shift;            ///< position of the lane's bits in that half
 };
 SPTILE_HOST_DEVICE constexpr TallHalf tall_half(int lane) {
   const int shift = 2 * (lane % 16);

@@ -26,7 +26,7 @@ class TallProducer {
     const std::int64_t offset = slice * slice_bytes;
     row_bytes_ = static_cast<int>(min(task.n * kDense - offset, slice_bytes));
     b_ = task.b + offset;
-    const int lanes = 8 * task.slice_segments;  // that copy a row
+    const int lanes = 8 * task.slice_segments;  // lanes that copy a row
     byte_ = lane % lanes * 16;
     row_ = lane / lanes;
     piece_ = b_ + byte_;
@@ -46,8 +46,9 @@ class TallProducer {
  private:
   static constexpr int kAhead = kTallPolicy.ids_ahead;
   static constexpr int kTurns = kPlaces ? kTallProducers : 1;  ///< distance of a producer's chunks
-  static constexpr int kSharers = kTallProducers / kTurns;     ///< of a chunk
-  static constexpr int kUnrolled = kSharers > 1 ? kTallChunkGroups / kSharers : 1;  ///< groups of a chunk
+  static constexpr int kSharers = kTallProducers / kTurns;     ///< producers per chunk
+  /// unrolled groups of a chunk
+  static constexpr int kUnrolled = kSharers > 1 ? kTallChunkGroups / kSharers : 1;
 
   [[nodiscard]] __device__ __forceinline__ std::uint32_t pitch() const {
     return kPlaces ? tall_pitch(kWarpgroup) : static_cast<std::uint32_t>(task_.stage.pitch);
@@ -70,7 +71,7 @@ class TallProducer {
     std::int32_t column[kAhead];
 #pragma unroll
     for (int a = 0; a < kAhead; ++a) column[a] = read_column(a);
-    int at = 0;  // of the chunk in heads_
+    int at = 0;  // index of the chunk in heads_
     for (std::int32_t chunk = first; chunk < item_.end_chunk; chunk += kTurns) {
       const Head head = pick(heads_, at);
       const std::int32_t far_column = read_column(at + kAhead);
@@ -284,7 +285,7 @@ class TallProducer {
   const std::byte* piece_;   ///< the lane's 16 bytes of it
   int row_bytes_;            ///< of the slice
   int byte_, row_;           ///< position of the 16 bytes that the lane copies
-  Head heads_, next_heads_;  ///< of 32 chunks, and of the 32 that follow
+  Head heads_, next_heads_;  ///< of 32 chunks, and of the following 32
 };
 
 }  // namespace sptile::runtime::cuda

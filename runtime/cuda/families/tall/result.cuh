@@ -40,7 +40,7 @@ __device__ __forceinline__ TallPart tall_part(const TallTask& task, int slice, i
           warp % task.feature_warps * K::kSegments};
 }
 
-/// Rows of a window that ends.
+/// Rows of a finished window.
 struct TallPlace {
   std::int32_t row;
   int rows;
@@ -136,12 +136,12 @@ class TallResult {
 
   using Piece = Vec<Acc, K::kElements>;
 
-  /// Of a slice.
+  /// Returns the features of a slice.
   [[nodiscard]] __device__ __forceinline__ int features() const {
     return (K::kDense ? kWarpgroup : task_.slice_segments) * K::kSegmentFeatures;
   }
 
-  /// Partial sums of a row of the window, the lane's elements of its first segment.
+  /// Returns the address of the lane's partial sums of a row of the window, in its first segment.
   [[nodiscard]] __device__ __forceinline__ Acc* partial(std::int64_t slot, int row) const {
     const std::int64_t rows = std::int64_t{8 * kSubWindows} * task_.row_warps;
     return static_cast<Acc*>(task_.partials) +
@@ -162,8 +162,8 @@ class TallResult {
     });
   }
 
-  /// Counts the pieces of the warp's part of the window; true for the one that comes last. Which one that is
-  /// varies, the order of the additions does not.
+  /// Counts the pieces of the warp's part of the window. Returns true for the last one to arrive. Which one
+  /// that is varies, the order of the additions does not.
   __device__ __forceinline__ bool is_last(const TallPiece& piece) const {
     const std::int64_t warps = task_.row_warps * task_.feature_warps;
     return warp_arrives_last(
@@ -171,7 +171,7 @@ class TallResult {
         piece.count, part_.lane);
   }
 
-  /// Rows of a piece are on their way together, as many as there are registers for.
+  /// Loads several rows of pieces concurrently, limited by registers.
   __device__ __forceinline__ void sum_pieces(const TallPlace& place, const TallPiece& piece_of) {
     constexpr int kTogether = kSubWindows == 16 ? 2 : kSubWindows == 8 ? 4 : kSubWindows;
     clear();

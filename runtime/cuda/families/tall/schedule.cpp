@@ -16,13 +16,13 @@ std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 int round_up(int bytes, int to) { return (bytes + to - 1) / to * to; }
 
-/// Entries of a run of groups.
+/// Returns the entries of a range of groups.
 std::int64_t entries(const formats::TallView& a, std::int64_t group, std::int64_t end) {
   const auto before = [&](std::int64_t g) { return a.value_offset[at(a.group_tile_offset[at(g)])]; };
   return std::int64_t{before(end)} - before(group);
 }
 
-/// Ends the chunk that starts at `group`.
+/// Returns the end of the chunk that starts at `group`.
 std::int64_t chunk_end(const formats::TallView& a, std::int64_t group, std::int64_t window_end,
                        int most_values) {
   std::int64_t end = std::min(group + kTallChunkGroups, window_end);
@@ -63,7 +63,7 @@ TallChunk make_chunk(const formats::TallView& a, std::int64_t window, std::int64
   return chunk;
 }
 
-/// Counts chunks: the first of each window, and their number.
+/// Counts chunks. Returns the first of each window, and their number.
 std::vector<std::int32_t> count_chunks(const formats::TallView& a, int most_values) {
   const std::int64_t windows = a.windows();
   std::vector<std::int32_t> first(at(windows) + 1);
@@ -74,7 +74,7 @@ std::vector<std::int32_t> count_chunks(const formats::TallView& a, int most_valu
   return first;
 }
 
-/// Makes the chunks that were counted.
+/// Creates the counted chunks.
 std::vector<TallChunk> make_chunks(const formats::TallView& a, int most_values,
                                    const std::vector<std::int32_t>& first) {
   std::vector<TallChunk> chunks(at(first.back()));
@@ -87,26 +87,26 @@ std::vector<TallChunk> make_chunks(const formats::TallView& a, int most_values,
   return chunks;
 }
 
-/// Cost of a chunk, in fifths of the time of a group: its rows of B come from L2, tiles read theirs from
-/// shared memory five times as fast, rows of C go to memory.
+/// Returns the cost of a chunk, in fifths of the time of a group: rows of B are loaded from L2, tiles read
+/// theirs from shared memory five times as fast, and rows of C are stored to memory.
 std::int64_t cost_of(const TallChunk& chunk, int tile_cost) {
   const std::int64_t stored = (chunk.tile_and_last & kTallLast) != 0 ? chunk.rows : 0;
   return std::max<std::int64_t>(5 * std::int64_t{chunk.groups} + tile_cost * chunk.tiles + stored, 1);
 }
 
-/// Cost of all chunks before each, and at last of all.
+/// Returns the cumulative cost before each chunk, and the total.
 std::vector<std::int64_t> add_costs(std::span<const TallChunk> chunks, int tile_cost) {
   std::vector<std::int64_t> before(chunks.size() + 1);
   for (std::size_t c = 0; c < chunks.size(); ++c) before[c + 1] = before[c] + cost_of(chunks[c], tile_cost);
   return before;
 }
 
-/// Runs of windows that cost about `target`, for blocks that take the next one when they have done one. A
-/// window of more than `longest` is cut in pieces of equally many chunks.
+/// Creates runs of windows that cost about `target`, which blocks take one by one. A window of more than
+/// `longest` is split into pieces with equal numbers of chunks.
 std::vector<TallItem> make_runs(std::span<const std::int64_t> before, std::span<const std::int32_t> first,
                                 std::int64_t target, std::int64_t longest) {
   std::vector<TallItem> items;
-  bool open = false;  // the latest one may grow
+  bool open = false;  // the latest run may grow
   for (std::size_t w = 0; w + 1 < first.size(); ++w) {
     const std::int64_t begin = first[w], chunks = first[w + 1] - begin;
     const std::int64_t cost = before[at(begin + chunks)] - before[at(begin)];
@@ -123,8 +123,8 @@ std::vector<TallItem> make_runs(std::span<const std::int64_t> before, std::span<
   return items;
 }
 
-/// Equal shares for blocks that all run at the same time: they end within a window where they must. One that
-/// would end a little beside the edge of a window ends there.
+/// Creates equal shares for blocks that all run concurrently. Shares end within a window if necessary, and at
+/// its edge if that is near.
 std::vector<TallItem> make_shares(std::span<const std::int64_t> before, std::span<const std::int32_t> first,
                                   std::int64_t shares) {
   std::vector<TallItem> items;
@@ -145,10 +145,10 @@ std::vector<TallItem> make_shares(std::span<const std::int64_t> before, std::spa
   return items;
 }
 
-/// Gives slots to items that are in order: every window that is cut has one for each of its pieces.
+/// Assigns slots to the ordered items: every split window has one per piece.
 std::vector<TallPiece> number_pieces(std::span<TallItem> items, std::span<const std::int32_t> first) {
   std::vector<TallPiece> pieces;
-  std::int64_t last_window = -1;  // of the latest piece
+  std::int64_t last_window = -1;  // window of the latest piece
   const auto add = [&](std::int64_t window) {
     const auto slot = static_cast<std::int32_t>(pieces.size());
     const std::int32_t first_slot = window == last_window ? pieces.back().first_slot : slot;
@@ -173,7 +173,7 @@ std::vector<TallPiece> number_pieces(std::span<TallItem> items, std::span<const 
   return pieces;
 }
 
-/// Long items first, in steps of two; equals keep their order, and so their neighbourhood in B.
+/// Sorts long items first, in powers of two. The order of equal items, and thus their locality in B, is kept.
 void sort_items(std::vector<TallItem>& items, std::span<const std::int64_t> before) {
   if (items.empty()) return;
   const std::int64_t mean = std::max<std::int64_t>(before.back() / std::ssize(items), 1);
@@ -186,7 +186,7 @@ void sort_items(std::vector<TallItem>& items, std::span<const std::int64_t> befo
   });
 }
 
-/// What each block works on.
+/// Returns the items of each block.
 std::vector<TallItem> divide(std::span<const std::int64_t> before, std::span<const std::int32_t> first,
                              const TallCut& cut) {
   const std::int64_t total = before.back(), share = total * cut.slices / cut.blocks + 1;
@@ -232,8 +232,8 @@ TallShape tall_shape(const TallFamily& family, int height, std::int64_t row_byte
   while (shape.slice_segments < family.most_segments && 128 * shape.slice_segments < row_bytes)
     shape.slice_segments *= 2;
   const int sub_windows = std::max((height + 7) / 8, 1);
-  // The last one that is no larger than the block: the more a warp owns, the fewer times entries are decoded;
-  // but no less than 8 warps where there is work for them.
+  // Chooses the last variant that does not exceed the block, because a warp that owns more decodes entries
+  // fewer times, but at least 8 warps if there is work for them.
   shape.variant = -1;
   for (std::size_t v = 0; v < variants.size(); ++v) {
     const TallVariant& variant = variants[v];
@@ -258,20 +258,21 @@ std::int64_t tall_slices(const TallShape& shape, std::int64_t row_bytes) {
 std::int64_t tall_least_row_bytes(const TallFamily& family, const TallShape& shape, std::int64_t row_bytes) {
   const std::int64_t slice_bytes = 128 * shape.slice_segments;
   const std::int64_t other_slices = (tall_slices(shape, row_bytes) - 1) * slice_bytes;
-  // Half a slice or less would be a slice of half the size.
+  // Half a slice or less would use a slice of half the size.
   return std::max(other_slices, shape.slice_segments > family.least_segments ? slice_bytes / 2 : 0) + 1;
 }
 
 std::vector<std::uint16_t> tall_places(const formats::TallView& a, std::span<const TallChunk> chunks,
                                        int sub_windows) {
-  std::vector<std::uint16_t> places(at((std::int64_t{a.value_offset.back()} + 7) / 8 * 8));  // whole pieces
+  // padded to full units
+  std::vector<std::uint16_t> places(at((std::int64_t{a.value_offset.back()} + 7) / 8 * 8));
 #pragma omp parallel for schedule(static) num_threads(most_threads())
   for (std::int64_t c = 0; c < std::ssize(chunks); ++c) {
     const TallChunk& chunk = chunks[at(c)];
     for (int g = 0; g < chunk.groups; ++g) {
       std::int64_t tile = a.group_tile_offset[at(chunk.group + g)];
       const std::int64_t end = a.group_tile_offset[at(chunk.group + g + 1)];
-      // Bitmaps and masks that do not fit the offsets must not lead out of the arrays.
+      // Bitmaps and masks that contradict the offsets must not cause accesses outside the arrays.
       for (std::uint32_t mask = a.group_mask[at(chunk.group + g)]; mask != 0 && tile < end;
            mask &= mask - 1) {
         std::uint32_t to = a.value_offset[at(tile)];
@@ -290,17 +291,16 @@ std::vector<std::uint16_t> tall_places(const formats::TallView& a, std::span<con
 
 namespace {
 
-/// What is known before the matrix is cut.
+/// Parameters that are chosen before the matrix is divided.
 struct TallFrame {
-  TallHeader header;  ///< all but where the parts are
+  TallHeader header;  ///< without the offsets of the parts
   TallCut cut;
-  int warps = 0;                ///< consumers of a block
-  std::int64_t slot_bytes = 0;  ///< of the sums of a piece, in one slice
+  int warps = 0;                ///< consumer warps per block
+  std::int64_t slot_bytes = 0;  ///< bytes of the sums of a piece, in one slice
 };
 
 /// Equal shares leave no block waiting for the last ones. But their blocks are far from each other, which
-/// costs where B is larger than the second cache and windows have most of their columns in common with their
-/// neighbours.
+/// costs if B exceeds L2 and windows share most columns with their neighbours.
 bool shares_pay(const formats::TallView& a, std::int64_t row_bytes, const DeviceInfo& device) {
   const std::int64_t fetched = 8 * std::ssize(a.group_mask);
   return row_bytes <= static_cast<std::int64_t>(device.l2_bytes) / std::max<std::int64_t>(a.cols, 1) ||
@@ -339,10 +339,10 @@ TallFrame frame_tall(const ScheduleRequest& request, const TallFamily& family) {
     header.room.tiles = tiles;
   }
   const TallStage stage = tall_stage(header.room);
-  // As many stages as fit beside the other blocks, but no more than hide the way from memory.
+  // Uses all stages that fit next to the other blocks, but no more than hide the memory latency.
   const int blocks =
       std::clamp(variant.blocks * (variant.warps + kTallProducers) / (frame.warps + kTallProducers), 1, 8);
-  constexpr int kReserved = 2 << 10;  // per block: barriers, and what the system takes
+  constexpr int kReserved = 2 << 10;  // bytes per block for barriers and the system
   const int room =
       static_cast<int>(device.shared_per_block) / blocks - kReserved - kTallDenseChunks * header.dense_bytes;
   header.stages = std::clamp(room / stage.bytes, kTallPolicy.min_stages, kTallPolicy.max_stages);
@@ -385,7 +385,7 @@ std::vector<std::int64_t> tall_numbers(const TallHeader& header) {
 
 namespace {
 
-/// Whether every chunk is what it must be. Items end where `ends` says; their last chunk is marked, too.
+/// Returns whether every chunk is valid. Items end where `ends` is set; their last chunks are marked.
 bool are_chunks(const formats::TallView& a, int most_values, const std::vector<std::int32_t>& first,
                 std::span<const TallChunk> chunks, const std::vector<bool>& ends) {
   bool same = true;
@@ -401,7 +401,7 @@ bool are_chunks(const formats::TallView& a, int most_values, const std::vector<s
   return same;
 }
 
-/// Proves that items are all chunks, each once, and that their slots are those that number_pieces gives.
+/// Checks that items contain each chunk once, and that their slots are those of number_pieces.
 void check_items(ScheduleReader& reader, std::span<const std::int32_t> first, std::span<const TallItem> items,
                  std::span<const TallPiece> pieces, std::vector<bool>& ends) {
   Owners owners(first.back());

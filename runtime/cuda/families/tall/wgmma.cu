@@ -8,7 +8,7 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-/// A block multiplies slices of 512 bytes whether a row of B has them or not.
+/// Checks the columns: a block multiplies slices of 512 bytes even if rows of B are narrower.
 Status check_wide(const ServiceRequest& request) {
   constexpr std::int64_t kMin = kTallPolicy.min_dense_columns;
   if (request.n >= kMin) return {};

@@ -10,10 +10,10 @@ namespace {
 struct Divider {
   const TileWindows& windows;
   const TileTuning& tuning;
-  std::int64_t warps;      ///< of the device, for each slice
-  std::int64_t remaining;  ///< cost of the windows from the current one on
+  std::int64_t warps;      ///< warps of the device, per slice
+  std::int64_t remaining;  ///< cost of the windows from the current one
   std::int64_t piece;      ///< tiles of a piece of a long window
-  std::int64_t longest;    ///< tiles of a window that is not cut
+  std::int64_t longest;    ///< tiles of a window that is not split
   std::int64_t team;       ///< warps that share a piece of a long window
   TileSchedule result = {};
   std::vector<TileItem> runs = {};
@@ -29,15 +29,15 @@ struct Divider {
                     static_cast<std::int32_t>(end), -1});
   }
 
-  /// Pieces of a window that is cut.
+  /// Returns the number of pieces of a split window.
   std::int64_t pieces_of(std::int64_t window) const {
     return (tiles(window) + piece * team - 1) / (piece * team);
   }
 
-  /// Items may take megabytes, and pages that are touched for the first time take longer than dividing does.
+  /// Items may take megabytes, and first-touch page faults take longer than the division.
   void reserve() {
     const std::int64_t count = windows.count();
-    std::int64_t items = count;  // each window is in one run at most
+    std::int64_t items = count;  // each window is in at most one run
     for (std::int64_t w = 0; w < count; ++w)
       if (tiles(w) > longest) items += pieces_of(w) * team;
     result.items.reserve(static_cast<std::size_t>(items));
@@ -59,7 +59,8 @@ struct Divider {
     if (team > 1) result.teams += count;
   }
 
-  /// Cost of the next run: at the end ever less, so that all warps end at about the same time.
+  /// Returns the cost of the next run, which decreases towards the end, so that all warps end at about the
+  /// same time.
   std::int64_t target() const {
     return std::clamp<std::int64_t>(remaining / (2 * warps), tuning.min_item_cost, tuning.max_item_cost);
   }
@@ -88,8 +89,8 @@ struct Divider {
   }
 };
 
-/// Finds where the values of the items start: of runs, and of the pieces of each window, which follow each
-/// other. The first items are `pieces`, `team` of them to a slot.
+/// Computes the first value of each item: of runs, and of the consecutive pieces of each window. The first
+/// items are `pieces`, `team` of them per slot.
 void find_values(const TileWindows& windows, TileSchedule& schedule, std::int64_t pieces, std::int64_t team) {
   const formats::Blocks& blocks = windows.blocks;
 #pragma omp parallel for schedule(static) num_threads(most_threads())
@@ -108,21 +109,21 @@ void find_values(const TileWindows& windows, TileSchedule& schedule, std::int64_
   }
 }
 
-/// Tiles above which a window is cut, and those of a piece, or of a warp's part of it.
+/// Maximum tiles of a window that is not split, and tiles of a piece, or of a warp's part of it.
 struct Lengths {
   std::int64_t longest, piece;
 };
 
-/// A window of more than a warp's share would keep the device waiting; but adding up pieces costs too. Where
-/// each warp has many windows, one of an eighth of its share is none too long.
+/// Returns the lengths without teams. A window of more than a warp's share would delay the end, but adding
+/// pieces costs, too. If each warp has many windows, an eighth of its share is acceptable.
 Lengths lengths_alone(std::int64_t share, const TileTuning& tuning) {
   const std::int64_t piece =
       std::clamp<std::int64_t>(share / tuning.rounds, tuning.min_item_cost, tuning.max_item_cost);
   return {std::max(std::clamp(3 * share / 2, 3 * piece, 6 * piece), share / 8), piece};
 }
 
-/// The same for teams, whose sums cost little; but their warps wait for each other, so they are for matrices
-/// that do not fill the device.
+/// Returns the lengths with teams, whose sums cost little. But their warps wait for each other, so they are
+/// for matrices that do not fill the device.
 Lengths lengths_in_teams(const TileTuning& tuning) {
   return {std::int64_t{tuning.team_warps} * tuning.min_team_piece, tuning.max_team_piece};
 }
@@ -139,7 +140,7 @@ bool mostly_longer(const TileWindows& windows, std::int64_t length) {
 constexpr std::string_view kNoPiece = "a segment is out of order in its window",
                            kWindowTwice = "a window that does not exist or is assigned to two items";
 
-/// The pieces of one window, `team` to a slot; the first of them goes to `first_slot`.
+/// Returns whether items are the pieces of one window, `team` per slot, starting at `first_slot`.
 bool are_pieces(const TileWindows& windows, std::span<const TileItem> pieces, std::int32_t split,
                 std::int32_t first_slot, int team) {
   const std::int32_t window = pieces.front().window_begin;
@@ -158,7 +159,7 @@ bool are_pieces(const TileWindows& windows, std::span<const TileItem> pieces, st
   return tile == end;
 }
 
-/// The pieces of all windows that are cut, whose places and windows are good.
+/// Returns whether items are the pieces of all split windows; positions and windows must be valid.
 bool are_all_pieces(const TileWindows& windows, std::span<const TileItem> items,
                     std::span<const SplitWindow> splits, int team) {
   bool good = true;
@@ -172,7 +173,7 @@ bool are_all_pieces(const TileWindows& windows, std::span<const TileItem> items,
   return good;
 }
 
-/// Whole windows.
+/// Returns whether a run of complete windows is valid.
 bool is_run(const TileWindows& windows, const TileItem& run) {
   const auto offset = [&](std::int32_t w) { return windows.tile_offset[static_cast<std::size_t>(w)]; };
   return run.window_end > run.window_begin && run.window_end - run.window_begin <= kMaxItemWindows &&
@@ -266,7 +267,7 @@ TileSchedule divide_windows(const TileWindows& windows, const TileTuning& tuning
   const std::int64_t team = teams ? tuning.team_warps : 1;
   Divider divider{windows, tuning, warps, cost, lengths.piece, lengths.longest, team};
   divider.divide();
-  // Runs are no longer than they should be, except one window of up to six pieces: those start first.
+  // Runs have the target length, except single windows of up to six pieces, which start first.
   const auto first_short = std::stable_partition(
       divider.runs.begin(), divider.runs.end(),
       [&](const TileItem& run) { return run.tile_end - run.tile_begin > tuning.max_item_cost; });

@@ -1,9 +1,10 @@
-// Division of a windowed format among warps, made on the host when planning. Plain C++.
+// Division of a windowed format among warps, computed on the host. Plain C++.
 //
-// An item is what one warp does for one slice of the columns of B: a run of whole windows, or one piece of a
-// long window. Items are about equally long: a window costs its tiles plus window_cost for writing its rows
+// An item is the work of one warp for one slice of the columns of B: a run of complete windows, or one piece
+// of a long window. Items have similar costs: a window costs its tiles plus window_cost for writing its rows
 // (Acc-SpMM, PPoPP 2025, section 3.5, counts the write-back in the same way). Windows far above the target
-// are cut in pieces, whose sums go to the workspace and are added in an order that does not depend on timing.
+// are split into pieces, whose sums are stored in the workspace and added in an order that does not depend on
+// timing.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +20,10 @@
 
 namespace sptile::runtime::cuda {
 
-inline constexpr int kMaxItemWindows = 32;  ///< a lane of the warp for each
+inline constexpr int kMaxItemWindows = 32;  ///< one per lane of the warp
 
-/// One warp's work. `slot` < 0: whole windows [window_begin, window_end); otherwise one piece of window
-/// window_begin, whose sums go to that slot of the workspace.
+/// Work of one warp. `slot` < 0: complete windows [window_begin, window_end); otherwise one piece of window
+/// window_begin, whose sums are stored in that slot of the workspace.
 struct alignas(16) TileItem {
   std::int64_t value_begin;  ///< first entry of the first tile
   std::int32_t tile_begin, tile_end;
@@ -50,8 +51,8 @@ constexpr std::int32_t sum_counters(std::int32_t pieces) {
   return counters;
 }
 
-/// Rows of one length that are multiplied entry by entry; at most 32 rows, and at most 32 entries unless it
-/// is one row. Class 0: rows that nothing is stored for.
+/// Rows of equal length that are multiplied entry by entry: at most 32 rows, and at most 32 entries unless it
+/// is a single row. Class 0: empty rows.
 struct alignas(8) ShortRows {
   std::int64_t entry_begin;
   std::int32_t row_begin, rows;  ///< positions in the list of rows of the class: short rows or empty rows
@@ -61,7 +62,7 @@ struct alignas(8) ShortRows {
 };
 static_assert(sizeof(ShortRows) == 24);
 
-/// What is divided: windows of a matrix, all of those of its format or some.
+/// Windows to divide: all or some of a format.
 struct TileWindows {
   std::span<const std::int32_t> tile_offset;  ///< windows + 1
   const formats::Blocks& blocks;
@@ -75,33 +76,34 @@ struct TileTuning : TilePolicy {
 };
 
 struct TileSchedule {
-  std::vector<TileItem> items;  ///< long windows first, the others in order and at last ever shorter
+  std::vector<TileItem> items;  ///< long windows first, the others in order and finally decreasing
   std::vector<SplitWindow> splits;
-  std::int32_t teams = 0;     ///< the first items are theirs, tuning.team_warps each; 0: pieces have no teams
-  std::int32_t slots = 0;     ///< of partial sums
-  std::int32_t counters = 0;  ///< of pieces that have arrived
+  /// the first items belong to teams, tuning.team_warps each; 0: pieces have no teams
+  std::int32_t teams = 0;
+  std::int32_t slots = 0;     ///< slots of partial sums
+  std::int32_t counters = 0;  ///< counters of arrived pieces
 };
 
-/// Cost of all windows for one slice, in tiles.
+/// Returns the cost of all windows for one slice, in tiles.
 std::int64_t cost_of(const TileWindows& windows, const TileTuning& tuning);
 
-/// Divides the windows; O(windows), and O(tiles) of the windows that are split.
+/// Divides the windows. O(windows), and O(tiles) of split windows.
 TileSchedule divide_windows(const TileWindows& windows, const TileTuning& tuning, const DeviceInfo& device);
 
-/// A way to divide windows: divide_windows, or that of a kernel which has its own.
+/// A division of windows: divide_windows, or that of a kernel with its own.
 using DivideWindows = TileSchedule (*)(const TileWindows& windows, const TileTuning& tuning,
                                        const DeviceInfo& device);
 
-/// Collects the items of a division that somebody else decides on, in the order in which they come.
+/// Collects the items of an external division in order.
 class ItemList {
  public:
   explicit ItemList(const TileWindows& windows) : windows_(windows) {}
 
-  /// Whole windows, for one warp if they are no more than kMaxItemWindows.
+  /// Adds complete windows, for one warp if there are at most kMaxItemWindows.
   void add_windows(std::int64_t begin, std::int64_t end);
-  /// A window in pieces: `first_tiles` are where they begin.
+  /// Adds a window in pieces that begin at `first_tiles`.
   void add_pieces(std::int64_t window, std::span<const std::int32_t> first_tiles);
-  /// What was collected.
+  /// Returns the collected schedule.
   TileSchedule take() { return std::move(schedule_); }
 
  private:

@@ -34,14 +34,16 @@ struct MixedGrid {
   }
 };
 
-/// The rows that the residual part has to write, ascending: those with residual entries, and all rows of
-/// windows without tiles. Rows of windows with tiles are written as ~row: the tiles' sums are there before.
+/// Rows that the residual part writes, ascending: those with residual entries, and all rows of windows
+/// without tiles. Rows of windows with tiles are stored as ~row, because the sums of the tiles are written
+/// before.
 struct ResidualRows {
   std::vector<std::int32_t> ids;
-  std::vector<std::int64_t> entries;  ///< first residual entry of each, and the end
+  std::vector<std::int64_t> entries;  ///< first residual entry of each row, and the end
 };
 
-/// O(rows). No rows when there are no residual entries: then the TC part writes all of C.
+/// Returns the residual rows; none if there are no residual entries, when the TC part writes all of C.
+/// O(rows).
 ResidualRows residual_rows(const formats::Blocks& blocks, std::int64_t rows);
 
 /// Divides the residual part for dense operands of a type; `lanes` as in CsrRows.
@@ -51,11 +53,11 @@ ResidualHeader append_residual(Schedule& schedule, const formats::FormatView& fo
 /// Returns the cost of the residual rows in tiles of 8 columns: one row of B or C per nonzero and row.
 std::int64_t rows_in_tiles(const formats::FormatView& format);
 
-/// What is stored of a header: of two launches, of one for both.
+/// Stored numbers of a header: for two launches, or one for both parts.
 inline constexpr std::uint32_t kHybridVersion = 1, kMixedVersion = 1;
 std::vector<std::int64_t> hybrid_numbers(const HybridHeader& header);
 
-/// Reads back what append_residual appended, and proves it, as read_csr does.
+/// Restores the result of append_residual and validates it, as read_csr does.
 ResidualHeader read_residual(ScheduleReader& reader, Schedule& schedule, const formats::FormatView& format,
                              DType dense, std::int64_t n, int lanes = 0);
 

@@ -38,7 +38,7 @@ struct TileInstance
     return read_tiles(reader, schedule, tiles_of(request, other_cost));
   }
 
-  /// `overlapped`: see TileTask.
+  /// Starts the kernels; `overlapped`: see TileTask.
   static int start(const TileHeader& header, const Launch& launch, cudaStream_t stream,
                    bool overlapped = false) {
     static constexpr TileStart kStarts[] = {start_tiles<Vector>...};
@@ -150,7 +150,7 @@ constexpr DeviceKernel instance_row(std::string_view kernel, DType values, DType
           .store = &Instance::kStore};
 }
 
-/// All instances of a kernel of a family.
+/// Returns all instances of a kernel of a family.
 template <const std::string_view& kKernel, class Family>
 std::span<const DeviceKernel> instances() {
   static constexpr DeviceKernel kRows[] = {

@@ -16,7 +16,7 @@
 
 namespace sptile::runtime::cuda {
 
-/// Rows of entries beside tiles of kernel K: lanes enough for the columns of one of its warps.
+/// Rows of entries next to tiles of kernel K, with lanes for the columns of one of its warps.
 template <class K>
 struct MixedRows {
   using Dense = CudaNumber<typename K::Dense>;

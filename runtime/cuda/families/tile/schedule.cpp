@@ -12,20 +12,19 @@ using formats::Blocks;
 
 constexpr std::int64_t kLeastFeatures = 16;  ///< of a warp: one segment of f64
 
-/// Windows that are multiplied, where they are not those of the format: first rows, and first tiles with the
-/// end.
+/// Windows to multiply if they are not those of the format: first rows, and first tiles with the end.
 struct OwnWindows {
   std::vector<std::int32_t> row, tile;
 
   [[nodiscard]] bool empty() const { return tile.empty(); }
 };
 
-/// Where another kernel has rows, it writes those of windows without tiles, too.
+/// Returns whether another kernel has rows; it then also writes those of windows without tiles.
 bool has_own_rows(const Blocks& blocks) {
   return !blocks.rows.offset.empty() && !blocks.rows.columns.empty();
 }
 
-/// None where all windows of the format stay as they are.
+/// Returns the windows to multiply; empty if all windows of the format are unchanged.
 OwnWindows own_windows(const Blocks& blocks) {
   const bool only_with_tiles = has_own_rows(blocks);
   OwnWindows own;
@@ -42,11 +41,11 @@ OwnWindows own_windows(const Blocks& blocks) {
   return own;
 }
 
-/// What is known before the windows are divided.
+/// Parameters that are chosen before the windows are divided.
 struct Framing {
   TileTuning tuning;
   int variant = 0;
-  std::int64_t features = 0, slices = 0;  ///< of a warp of the variant
+  std::int64_t features = 0, slices = 0;  ///< features per warp of the variant
 };
 
 Framing frame(const TileRequest& request, const TileWindows& windows) {
@@ -61,7 +60,7 @@ Framing frame(const TileRequest& request, const TileWindows& windows) {
   return framing;
 }
 
-/// What follows from how the windows were divided; all but where the parts are.
+/// Returns the header for a division, without the offsets of the parts.
 TileHeader header_of(const TileRequest& request, const Framing& framing, std::int32_t teams) {
   TileHeader header;
   header.variant = framing.variant;
@@ -73,13 +72,13 @@ TileHeader header_of(const TileRequest& request, const Framing& framing, std::in
   return header;
 }
 
-/// Counters for one piece counter, and bytes of the sums in a slot.
+/// Counters per piece counter, and bytes of the sums in a slot.
 struct ScratchSizes {
   std::int64_t slices, slot;
 };
 
 ScratchSizes scratch_sizes(const TileRequest& request, const TileWindows& windows, const Framing& framing) {
-  // A launch with operands that are not aligned has slices of fewer columns, but not of fewer than these.
+  // A launch with operands that are not aligned has slices of fewer columns, but at least this number.
   const std::int64_t most_slices = (request.n + kLeastFeatures - 1) / kLeastFeatures;
   const std::int64_t accumulator = request.element_bytes == 8 ? 8 : 4;
   return {most_slices,
@@ -101,7 +100,7 @@ TileHeader divide(Schedule& schedule, const TileRequest& request, const TileWind
   return header;
 }
 
-/// Reads what `divide` wrote.
+/// Restores the result of `divide`.
 TileHeader read_division(ScheduleReader& reader, Schedule& schedule, const TileRequest& request,
                          const TileWindows& windows) {
   const Framing framing = frame(request, windows);
@@ -124,10 +123,10 @@ TileHeader read_division(ScheduleReader& reader, Schedule& schedule, const TileR
   return header;
 }
 
-constexpr std::int64_t kShortEntries = 32;  ///< of one item
-constexpr std::int64_t kShortRows = 32;     ///< of one item
+constexpr std::int64_t kShortEntries = 32;  ///< per item
+constexpr std::int64_t kShortRows = 32;     ///< per item
 
-/// Cuts the classes of residual rows in items.
+/// Divides the classes of residual rows into items.
 void append_classes(std::vector<ShortRows>& items, std::span<const std::int32_t> class_offset) {
   std::int64_t entry = 0;
   for (std::size_t c = 1; c + 1 < class_offset.size(); ++c) {
@@ -142,7 +141,7 @@ void append_classes(std::vector<ShortRows>& items, std::span<const std::int32_t>
   }
 }
 
-/// Lists the rows that neither a window nor a class has.
+/// Returns the rows that are in neither a window nor a class.
 std::vector<std::int32_t> empty_rows(const Blocks& blocks, std::int64_t rows) {
   std::vector<bool> covered(static_cast<std::size_t>(rows));
   for (const std::int32_t row : blocks.rows.ids) covered[static_cast<std::size_t>(row)] = true;
@@ -156,7 +155,7 @@ std::vector<std::int32_t> empty_rows(const Blocks& blocks, std::int64_t rows) {
   return list;
 }
 
-/// Rows in classes, and the rows of none.
+/// Rows in classes, and empty rows.
 struct RowItems {
   std::vector<ShortRows> items;
   std::vector<std::int32_t> empty;
@@ -200,13 +199,13 @@ std::int64_t tile_least_n(std::span<const TileVariant> variants, int chosen, std
   const std::int64_t features = variants[static_cast<std::size_t>(chosen)].features;
   const std::int64_t slices = (n + features - 1) / features;
   const std::int64_t same_slices = (slices - 1) * features + 1;
-  if (chosen == 0) return same_slices;  // what is left where too many features would be idle
+  if (chosen == 0) return same_slices;  // the fallback if too many features would be idle
   return std::max({same_slices, features, (3 * slices * features + 3) / 4});
 }
 
 namespace {
 
-/// The windows that are multiplied.
+/// Returns the windows to multiply.
 TileWindows windows_of(const Blocks& blocks, const OwnWindows& own) {
   return {own.empty() ? blocks.tile_offset : std::span<const std::int32_t>(own.tile), blocks};
 }

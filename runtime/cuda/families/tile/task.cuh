@@ -33,7 +33,7 @@ struct TileTask {
   Scale<float> scale;
   Scale<double> wide_scale;
   void* partials;         ///< slots x window height x padded_n
-  std::int64_t padded_n;  ///< slices * features of a warp
+  std::int64_t padded_n;  ///< slices * features per warp
   const SplitWindow* splits;
   unsigned* arrived;  ///< counters x slices
   /// The next kernel is csr_spmm with `overlaps`. It reads the same operands before this kernel has ended, so

@@ -1,4 +1,4 @@
-// The families of kernels for tiles of 8x8.
+// The families of kernels for 8x8 tiles.
 #pragma once
 
 #include "runtime/cuda/families/tile/instances.cuh"

@@ -1,5 +1,5 @@
-// C = act(alpha Z W + bias) for a Z that is there: tiles of 64 rows, each read once. All of W stays in shared
-// memory where it fits; else its slices come anew for each tile.
+// C = act(alpha Z W + bias) for a given Z: tiles of 64 rows, each read once. W stays in shared memory if it
+// fits; otherwise its slices are loaded for each tile.
 #pragma once
 
 #include "runtime/cuda/collective/vector.cuh"
@@ -8,7 +8,7 @@
 
 namespace sptile::runtime::cuda {
 
-/// Rows and columns of C that a block forms at a time; columns of Z that it has in shared memory.
+/// Rows and columns of C that a block computes at a time; columns of Z in shared memory.
 inline constexpr int kDenseRows = 64, kDenseColumns = 64, kDenseSlice = 128, kDenseThreads = 256;
 
 template <class DenseT, class MathT>
@@ -17,24 +17,25 @@ struct DenseTask {
   using Math = MathT;
   const Dense* z;
   std::int64_t ldz, rows, n;
-  bool whole;  ///< rows of Z can be read 16 bytes at a time
-  bool fours;  ///< or four numbers
+  bool whole;  ///< rows of Z can be loaded in units of 16 bytes
+  bool fours;  ///< or in units of four numbers
   WeightSource weights;
   UpdateResult result;
   std::int64_t tiles;
-  int slices, columns;  ///< of n, and of m in steps of kDenseColumns
-  bool resident;        ///< all weights are
+  int slices, columns;  ///< slices of n, and groups of kDenseColumns of m
+  bool resident;        ///< all weights stay in shared memory
 };
 
-/// Columns of a slice, whole steps of products.
+/// Returns the columns of a slice, a multiple of the MMA step.
 SPTILE_HOST_DEVICE int slice_columns(std::int64_t n) {
   return n >= kDenseSlice ? kDenseSlice : static_cast<int>((n + 7) / 8 * 8);
 }
 
-/// Elements between rows of a tile.
+/// Returns the distance between rows of a tile in elements.
 SPTILE_HOST_DEVICE int tile_stride(int columns) { return columns + 4; }
 
-/// Brings a part of some rows to shared memory, as sums; zeros beyond the ends. All threads of the block.
+/// Copies part of some rows to shared memory in the accumulator type, with zeros beyond the ends. Called by
+/// all threads of the block.
 template <class Dense, class Sum>
 __device__ void stage_rows(Sum* to, int stride, int rows, int columns, const Dense* from, std::int64_t ld,
                            std::int64_t rows_left, std::int64_t columns_left, bool whole) {
@@ -59,7 +60,7 @@ __device__ void stage_rows(Sum* to, int stride, int rows, int columns, const Den
   }
 }
 
-/// A warp forms 16 rows of 32 columns.
+/// Each warp computes 16 rows of 32 columns.
 template <class Task, int kBlocks>
 __global__ void __launch_bounds__(kDenseThreads, kBlocks) dense_update(const __grid_constant__ Task task) {
   using Math = typename Task::Math;

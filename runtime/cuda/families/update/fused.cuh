@@ -1,7 +1,7 @@
-// Aggregation and update in one kernel. A warp takes a window of up to 16 rows: groups of lanes sum rows of Z
-// = A B as the csr kernel does, into shared memory, and tensor cores multiply them by the weights, which stay
-// with the block. Warps share nothing but the weights, so that some fetch while others multiply. Rows that
-// are too long for a warp come in pieces; who finishes the last one adds them, in order.
+// Aggregation and update in one kernel. A warp processes a window of up to 16 rows: groups of lanes sum rows
+// of Z = A B into shared memory, as in the csr kernel, and tensor cores multiply them by the weights, which
+// stay in shared memory. Warps share only the weights, so that some load while others multiply. Rows that are
+// too long for a warp are split; the warp that finishes the last piece adds all of them in order.
 #pragma once
 
 #include <climits>
@@ -20,31 +20,32 @@ struct FusedTask {
   const std::int64_t* row_ptr;
   const std::int32_t* columns;
   const void* values;
-  DType value_type;  ///< none: ones
+  DType value_type;  ///< none: all values are 1
   const std::int32_t* row_order;
   const UpdateWindow* windows;
   const CsrPiece* pieces;
   const CsrSplit* splits;
-  unsigned* taken;    ///< items that warps took besides their first ones
-  unsigned* done;     ///< blocks
-  unsigned* arrived;  ///< pieces of each split
+  unsigned* taken;    ///< counter of dynamically assigned items
+  unsigned* done;     ///< counter of finished blocks
+  unsigned* arrived;  ///< arrived pieces of each split
   Sum* partials;      ///< [piece][slice][lane of the warp][element]
   int piece_count, item_count, slices;
   const Dense* b;
-  Dense* z;  ///< null: not wanted
+  Dense* z;  ///< null: not requested
   std::int64_t ldb, ldz, n;
   WeightSource weights;
   UpdateResult result;
-  int steps, groups, stride;  ///< of products, of columns of C; between rows of a window
+  /// steps of products, groups of columns of C, distance between rows of a window
+  int steps, groups, stride;
 };
 
-/// What a warp has in shared memory beside its window.
+/// A warp's shared memory in addition to its window.
 template <class Sum, int kLanes>
 struct alignas(16) WarpStage {
   static constexpr int kGroups = 32 / kLanes, kChunk = kLanes < 32 ? 16 : 32;
   StagedEntry<Sum> entries[kGroups][kChunk];
-  std::int32_t ends[kWindowRows + 2];  ///< where rows begin, from the first entry of the window
-  std::int32_t rows[kWindowRows];      ///< where they go; -1: nowhere
+  std::int32_t ends[kWindowRows + 2];  ///< ends of rows, relative to the first entry of the window
+  std::int32_t rows[kWindowRows];      ///< output rows; -1: none
 };
 
 template <class TaskT, int kLanes, bool kAligned>
@@ -82,8 +83,8 @@ class FusedWarp {
     __syncwarp();
   }
 
-  /// Zeros where rows of a window have no columns: weights are zero there, too, but what stands there may be
-  /// NaN.
+  /// Clears the columns after the end of rows of a window: their weights are zero, but stale memory may
+  /// contain NaN.
   __device__ void clear_ends() const {
     const int from = static_cast<int>(a_.n), width = a_.stride - from;
     for (int i = static_cast<int>(threadIdx.x) % 32; i < kWindowRows * width; i += 32)
@@ -91,9 +92,9 @@ class FusedWarp {
   }
 
  private:
-  /// What a group sums: whole rows of the window, or its share of a piece.
+  /// Rows that a group sums: complete rows of the window, or its share of a piece.
   struct Share {
-    std::int64_t first = 0;  ///< entry
+    std::int64_t first = 0;  ///< first entry
     int entries = 0;
     int row = 0, last = 0;  ///< rows of the window
   };
@@ -107,8 +108,7 @@ class FusedWarp {
       stage_.ends[lane] = static_cast<std::int32_t>(a_.row_ptr[window.row + lane] - window.entry);
     if (lane < kWindowRows) stage_.rows[lane] = lane < window.rows ? place(window.row + lane) : -1;
     __syncwarp();
-    // Neighbouring rows with about as many entries as those of other groups: rows whose middle is in the
-    // share.
+    // Assigns adjacent rows with about equal numbers of entries to groups: rows whose middle is in the share.
     const int entries = stage_.ends[window.rows];
     int row = 0, last = 0;
     for (int r = 0; r < window.rows; ++r) {
@@ -135,14 +135,14 @@ class FusedWarp {
     return a_.partials + (part_index(piece, 1, 0, a_.slices, slice) * kWarpSize + lane) * kVector;
   }
 
-  /// A finished row of the window, or the sum of a piece.
+  /// Writes a finished row of the window, or the sum of a piece.
   __device__ void write(int item, bool piece, int slice, const Columns& columns, int row,
                         const Sum (&sum)[kVector]) const {
     if (!piece) return keep(columns, row, sum);
     store_partial(partial(item, slice), sum);
   }
 
-  /// Puts a row of Z where it is multiplied, and where it is wanted.
+  /// Stores a row of Z for the multiplication and, if requested, to memory.
   __device__ void keep(const Columns& columns, int row, const Sum (&sum)[kVector]) const {
     Sum* const to = window_ + row * a_.stride + columns.first;
 #pragma unroll
@@ -202,8 +202,8 @@ class FusedWarp {
                                                            batch);
   }
 
-  /// False while pieces of the row are on their way; else adds them up in order and leaves the row as the
-  /// first, and only one, of a window. Which warp does it varies, the order does not.
+  /// Returns false while other pieces of the row are unfinished; otherwise adds them in order and stores the
+  /// row as the only one of a window. The adding warp varies, the order does not.
   __device__ bool finish_split(int item) {
     const std::int32_t index = a_.pieces[item].split;
     const CsrSplit split = a_.splits[index];
@@ -224,7 +224,7 @@ class FusedWarp {
     return true;
   }
 
-  /// Rows of C that the window makes.
+  /// Computes the window's rows of C.
   __device__ void update() const {
     const int g = static_cast<int>(threadIdx.x) % 32 / 4;
     const std::int32_t rows[2] = {stage_.rows[g], stage_.rows[g + 8]};
@@ -245,8 +245,8 @@ class FusedWarp {
   Share share_;
 };
 
-/// Blocks stay until there is no item left. The first ones are dealt out, so that few of them are spread over
-/// all multiprocessors; who is done takes the next.
+/// Persistent blocks run until no item is left. The first items are assigned statically, so that few of them
+/// are spread over all multiprocessors; warps then take further ones dynamically.
 template <class Task, int kLanes, bool kAligned, int kThreads>
 __global__ void __launch_bounds__(kThreads, 2) fused_update(const __grid_constant__ Task task) {
   using Warp = FusedWarp<Task, kLanes, kAligned>;

@@ -1,5 +1,5 @@
-// dW = alpha Z^T G, G = dC act'(C): a block sums the products of some rows for a tile of dW, a second kernel
-// adds what the blocks of a tile have, always in the same order.
+// dW = alpha Z^T G, G = dC act'(C): a block sums the products of some rows for a tile of dW, and a second
+// kernel adds the sums of the blocks of a tile, always in the same order.
 #pragma once
 
 #include "runtime/cuda/families/update/dense.cuh"
@@ -12,12 +12,12 @@ struct GradientTask {
   using Math = MathT;
   using Sum = typename Math::Sum;
   const Dense *z, *dc, *c;  ///< c null: no activation
-  Dense* g;                 ///< null: not wanted
-  void *dw, *dbias;         ///< dbias null: not wanted
+  Dense* g;                 ///< null: not requested
+  void *dw, *dbias;         ///< dbias null: not requested
   DType result;
   std::int64_t ldz, lddc, ldc, ldg, lddw;
   std::int64_t rows, n, m, parts, rows_per_part;
-  int row_tiles, tiles;  ///< of dW: 64 rows each, all
+  int row_tiles, tiles;  ///< of dW: tiles of 64 rows, all tiles
   bool whole_z, whole_g;
   Sum* partials;
   double alpha;
@@ -31,17 +31,17 @@ struct GradientTask {
 };
 
 inline constexpr int kGradientThreads = 256;
-/// Elements between rows of tiles: k is the slow index of both fragments here.
+/// Distance between rows of tiles in elements: k is the slow index of both fragments here.
 inline constexpr int kGradientStride = kGradientTile + 8;
 
-/// Rows of Z and G meanwhile, and sums of columns.
+/// Rows of Z and G, and later column sums.
 template <class Sum>
 struct GradientShared {
   Sum z[kGradientRows][kGradientStride], g[kGradientRows][kGradientStride];
   Sum columns[4][kGradientTile];
 };
 
-/// Turns rows of dC in shared memory into rows of G, and writes those that are wanted.
+/// Converts rows of dC in shared memory to rows of G, and writes them if requested.
 template <class Task>
 __device__ void derive(const Task& task, GradientShared<typename Task::Sum>& shared, std::int64_t row,
                        std::int64_t last, std::int64_t column, bool writes) {
@@ -54,7 +54,7 @@ __device__ void derive(const Task& task, GradientShared<typename Task::Sum>& sha
   }
 }
 
-/// Sums of Z^T G of a tile of rows.
+/// Adds Z^T G of a tile of rows.
 template <class Math>
 __device__ __forceinline__ void multiply_tile(UpdateSums<Math>& acc,
                                               const GradientShared<typename Math::Sum>& shared) {
@@ -134,8 +134,8 @@ __device__ __forceinline__ void write_number(void* to, DType type, std::int64_t 
   }
 }
 
-/// Adds what the parts have: 32 neighbours in a block, whose warps take the parts in turns. The last blocks
-/// add dbias.
+/// Adds the sums of the parts: a block processes 32 adjacent numbers, and its warps the parts in turns. The
+/// last blocks add dbias.
 template <class Task>
 __global__ void __launch_bounds__(kGradientThreads) add_parts(const __grid_constant__ Task task) {
   using Sum = typename Task::Sum;

@@ -1,9 +1,9 @@
-// Sums times weights on tensor cores, whatever the sums are of: fragments and products of each precision,
-// elements of runtime types, and how results are written.
+// Products of sums and weights on tensor cores: fragments and MMAs of each precision, elements of runtime
+// types, and stores of results.
 //
-// A warp forms 16 rows of 32 columns at a time: four MMAs side by side, whose columns are spread so that a
-// lane ends up with 8 neighbours of rows g and g + 8 (g = lane / 4, t = lane % 4): column 2q + r of MMA j is
-// number 8q + 2j + r.
+// A warp computes 16 rows of 32 columns at a time with four MMAs, whose columns are distributed so that a
+// lane has 8 adjacent ones of rows g and g + 8 (g = lane / 4, t = lane % 4): column 2q + r of MMA j is column
+// 8q + 2j + r.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -38,8 +38,8 @@ __device__ __forceinline__ Sum read_as(DType type, const void* from, std::int64_
   }
 }
 
-/// f32 sums and weights: products of tf32, or of f32 accuracy from the two halves of each factor. Numbers of
-/// 16 bits are exact in tf32.
+/// f32 sums and weights: products of tf32, or of f32 accuracy from the two halves of each factor. 16-bit
+/// numbers are exact in tf32.
 template <bool kSplitFactors>
 struct UpdateF32 {
   using Sum = float;
@@ -52,12 +52,12 @@ struct UpdateF32 {
   static __device__ __forceinline__ Weights pack(const float (&w)[2]) {
     return {tf32_operand<kSplit, true>(w)};
   }
-  /// `at` points to row g, k = t.
+  /// Loads factors; `at` points to row g, k = t.
   template <bool kIeee = true>
   static __device__ __forceinline__ Factors factors(const float* at, int row_step, int k_step) {
     return factors_of<kIeee>({at[0], at[8 * row_step], at[4 * k_step], at[8 * row_step + 4 * k_step]});
   }
-  /// (g, t), (g + 8, t), (g, t + 4), (g + 8, t + 4).
+  /// Converts (g, t), (g + 8, t), (g, t + 4), (g + 8, t + 4).
   template <bool kIeee = true>
   static __device__ __forceinline__ Factors factors_of(const float (&from)[4]) {
     return tf32_operand<kSplit, kIeee>(from);
@@ -99,15 +99,15 @@ struct UpdateF64 {
 template <class Math>
 using UpdateSums = typename Math::Sum[4][4];
 
-/// W, either way round.
+/// W, optionally transposed.
 struct WeightSource {
-  const void* data;                  ///< of the type of the operands
-  std::int64_t k_step, column_step;  ///< elements
+  const void* data;                  ///< in the operands' type
+  std::int64_t k_step, column_step;  ///< in elements
   std::int64_t n, m;
 };
 
-/// Which k the number s of a lane is, t = lane % 4: of factors that are read one by one, or four neighbours
-/// at a time, which serve two steps.
+/// Order of k for factor s of a lane, t = lane % 4: factors are read one by one, or four adjacent ones for
+/// two steps.
 struct ByOne {
   static __device__ __forceinline__ int k(int step, int t, int s, int step_size) {
     return step * step_size + t + 4 * s;
@@ -119,8 +119,8 @@ struct ByFour {
   }
 };
 
-/// Puts weights where the MMAs want them, [step][group of columns][MMA][lane], with zeros beyond the ends.
-/// All threads of the block: a warp brings four steps of a group at a time, so that places are worked out
+/// Stores weights in MMA order, [step][group of columns][MMA][lane], with zeros beyond the ends. Called by
+/// all threads of the block: a warp copies four steps of a group at a time, so that positions are computed
 /// once for each and a block waits for memory once or twice.
 template <class Dense, class Math, class Order = ByOne>
 __device__ void stage_weights(typename Math::Weights* to, const WeightSource& w, std::int64_t first_k,
@@ -156,8 +156,8 @@ __device__ void stage_weights(typename Math::Weights* to, const WeightSource& w,
   }
 }
 
-/// Adds 16 rows of sums times weights of one group of columns, of which steps are `step_size` apart. Without
-/// kIeee, sums that are not finite may be wrong.
+/// Adds 16 rows of sums times the weights of one group of columns, whose steps are `step_size` apart. Without
+/// kIeee, non-finite sums may be wrong.
 template <class Math, bool kIeee = true>
 __device__ __forceinline__ void multiply_rows(UpdateSums<Math>& acc, const typename Math::Sum* rows,
                                               int stride, const typename Math::Weights* weights,
@@ -173,8 +173,8 @@ __device__ __forceinline__ void multiply_rows(UpdateSums<Math>& acc, const typen
   }
 }
 
-/// Returns whether a sum of a row that exists is not finite, in any lane. `rows` says where rows g and g + 8
-/// go; -1: nowhere.
+/// Returns whether a sum of an existing row is not finite, in any lane. `rows` are the output rows of g and g
+/// + 8; -1: none.
 template <class Math>
 __device__ __forceinline__ bool has_nonfinite(const UpdateSums<Math>& sums, const std::int32_t (&rows)[2]) {
   typename Math::Sum doubt[2] = {};  // NaN once a sum is not finite
@@ -185,9 +185,8 @@ __device__ __forceinline__ bool has_nonfinite(const UpdateSums<Math>& sums, cons
   return __any_sync(kFullMask, (rows[0] >= 0 && doubt[0] != 0) || (rows[1] >= 0 && doubt[1] != 0));
 }
 
-/// The product of 16 rows of sums and the weights of one group of columns. The guard of IEEE arithmetic made
-/// updates up to 1.12 times as long (H200, 128 columns), so only sums that turn out not to be finite are
-/// formed again with it.
+/// Computes the product of 16 rows of sums and the weights of one group of columns. The IEEE guard made
+/// updates up to 1.12 times as long (H200, 128 columns), so it is used only to recompute non-finite sums.
 template <class Math>
 __device__ __forceinline__ void form_rows(UpdateSums<Math>& acc, const std::int32_t (&to)[2],
                                           const typename Math::Sum* rows, int stride,
@@ -203,7 +202,7 @@ __device__ __forceinline__ void form_rows(UpdateSums<Math>& acc, const std::int3
   }
 }
 
-/// How C is made of sums, and written.
+/// Conversion of sums to C, and its store.
 struct UpdateResult {
   void* c;
   std::int64_t ldc, m;
@@ -212,10 +211,10 @@ struct UpdateResult {
   DType bias_type;
   double alpha;
   bool relu;
-  bool whole;  ///< rows can be written 16 bytes at a time
+  bool whole;  ///< rows can be written in units of 16 bytes
 };
 
-/// Writes 8 neighbours, of which `left` are there.
+/// Writes 8 adjacent numbers, of which `left` exist.
 template <class R, class Sum>
 __device__ __forceinline__ void write_eight(R* to, const Sum (&x)[8], std::int64_t left, bool whole) {
   constexpr int kPiece = 16 / static_cast<int>(sizeof(R));
@@ -234,7 +233,7 @@ __device__ __forceinline__ void write_eight(R* to, const Sum (&x)[8], std::int64
   }
 }
 
-/// Writes what a lane has of a row: h = 0 for row g, 1 for row g + 8.
+/// Writes the lane's part of a row: h = 0 for row g, 1 for row g + 8.
 template <class Math>
 __device__ __forceinline__ void write_row(const UpdateResult& result, const UpdateSums<Math>& acc, int h,
                                           std::int64_t row, std::int64_t first_column) {
@@ -246,7 +245,7 @@ __device__ __forceinline__ void write_row(const UpdateResult& result, const Upda
   for (int e = 0; e < 8; ++e) {
     x[e] = static_cast<Sum>(result.alpha) * acc[e / 2][2 * h + e % 2];
     if (result.bias != nullptr && e < left) x[e] += read_as<Sum>(result.bias_type, result.bias, column + e);
-    if (result.relu && x[e] < Sum(0)) x[e] = Sum(0);  // NaN stays
+    if (result.relu && x[e] < Sum(0)) x[e] = Sum(0);  // NaN is kept
   }
   if constexpr (std::is_same_v<Sum, double>) {
     write_eight(static_cast<double*>(result.c) + at, x, left, result.whole);

@@ -1,6 +1,7 @@
-// C = act(alpha Z W + bias) where all of W fits into shared memory: a warp has 16 rows at a time, whose Z
-// goes from memory to the registers of the MMAs, four neighbours a lane. Blocks stay, and meet once: when the
-// weights are there. The next rows are on their way while these are multiplied.
+// C = act(alpha Z W + bias) if W fits into shared memory: a warp processes 16 rows at a time, whose Z is
+// loaded from memory directly into the registers of the MMAs, four adjacent numbers per lane. Blocks are
+// persistent and synchronize once, after loading the weights. The next rows are in flight while these are
+// multiplied.
 #pragma once
 
 #include "runtime/cuda/collective/vector.cuh"
@@ -9,7 +10,7 @@
 
 namespace sptile::runtime::cuda {
 
-inline constexpr int kTallSlice = 64;  ///< columns of Z that a lane's registers hold its part of
+inline constexpr int kTallSlice = 64;  ///< columns of Z whose parts fit in a lane's registers
 
 template <class Task>
 class TallRows {
@@ -23,7 +24,7 @@ class TallRows {
   __device__ TallRows(const Task& task, const Weights* weights, int lane)
       : a_(task), weights_(weights), lane_(lane), first_column_(lane % 4 * 4) {}
 
-  /// Starts reading a slice of the rows of a tile; zeros beyond the ends.
+  /// Starts loading a slice of the rows of a tile; zeros beyond the ends.
   __device__ __forceinline__ void read(std::int64_t tile, std::int64_t slice) {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
@@ -37,7 +38,7 @@ class TallRows {
     }
   }
 
-  /// Multiplies what was read by some of the weights, after it starts to read what comes next.
+  /// Starts loading the following slice, then multiplies the loaded one by some of the weights.
   __device__ __forceinline__ void run(std::int64_t tile, std::int64_t following) {
     const std::int64_t slices = (a_.n + kTallSlice - 1) / kTallSlice;
     const int groups = static_cast<int>((a_.result.m + kColumnGroup - 1) / kColumnGroup);
@@ -72,7 +73,7 @@ class TallRows {
       if (step >= steps) break;
       const int at = step / 2 * 4 + step % 2 * 2;
       const float pair[4] = {z_[0][at], z_[1][at], z_[0][at + 1], z_[1][at + 1]};
-      // As rows that are two numbers long: (g, k), (g + 8, k), (g, k + 4), (g + 8, k + 4).
+      // Rows of two numbers: (g, k), (g + 8, k), (g, k + 4), (g + 8, k + 4).
       const typename Math::Factors f = Math::factors_of(pair);
 #pragma unroll
       for (int g = 0; g < 2; ++g) {
@@ -101,7 +102,7 @@ class TallRows {
   const Task& a_;
   const Weights* const weights_;
   const int lane_, first_column_;
-  Four next_[2][kChunks];    ///< on their way
+  Four next_[2][kChunks];    ///< in flight
   float z_[2][4 * kChunks];  ///< of rows g and g + 8
 };
 

@@ -1,6 +1,6 @@
-// SpMM of bittcf balanced as in Acc-SpMM, on the machine code of cuda.bittcf.staged; and with the paper's
-// cache policy (Table 1). That caches A and B at all levels, as the kernels here do anyway, and writes C
-// through the L2 cache, where they let it be the first to leave.
+// SpMM of bittcf balanced as in Acc-SpMM, with the machine code of cuda.bittcf.staged, and with the paper's
+// cache policy (Table 1). It caches A and B at all levels, as the kernels here do anyway, and writes C
+// through L2, where other kernels mark it for early eviction.
 #include "runtime/cuda/papers/acc/acc.hpp"
 
 #include "runtime/cuda/families/tile/divided.cuh"
@@ -11,10 +11,10 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-/// Of what the divisions make.
+/// Version of the divisions.
 constexpr std::uint32_t kAccVersion = 1;
 
-/// As in the paper: values and operands of f32, products in tf32.
+/// As in the paper: f32 values and operands, products in tf32.
 using AccTiles = Staged8::F32<float, false>;
 
 template <const std::string_view& kKernel, DivideWindows kDivide>
@@ -25,7 +25,7 @@ std::span<const DeviceKernel> acc_instances() {
 }
 
 #ifdef SPTILE_ABLATIONS
-/// Writes each row alone, as TileStore does.
+/// Writes each row by one warp, as TileStore does.
 struct WriteThroughStore {
   template <bool kVector, int kElements>
   static __device__ __forceinline__ void write(const TileItem& /*item*/, float* to,
@@ -35,7 +35,7 @@ struct WriteThroughStore {
   }
 };
 
-/// A kernel of the family that stores so; `Skeleton` is what its warps run.
+/// A kernel of the family with this store; `Skeleton` is the main loop of its warps.
 template <class Kernel, template <class> class Skeleton>
 struct WriteThrough : Kernel {
   using Warp = Skeleton<WriteThrough>;

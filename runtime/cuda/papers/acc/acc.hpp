@@ -1,5 +1,5 @@
-// bittcf multiplied with the load balancing and the cache policy of Acc-SpMM (PPoPP 2025, sections 3.4 and
-// 3.5), to be compared with: chosen by name.
+// bittcf with the load balancing and the cache policy of Acc-SpMM (PPoPP 2025, sections 3.4 and 3.5), for
+// comparison: run only by name.
 #pragma once
 
 #include <span>

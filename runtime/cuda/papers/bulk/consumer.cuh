@@ -7,7 +7,8 @@
 
 namespace sptile::runtime::cuda {
 
-/// Where a lane finds row `k` of its two of a tile in a stage: bmat's words have columns t and t + 4.
+/// Returns the position of a lane's row `k` of its two of a tile in a stage: bmat's words have columns t and
+/// t + 4.
 SPTILE_HOST_DEVICE constexpr int bulk_fragment_at(int lane, int tile, int k, int segment, int pitch) {
   return (8 * tile + word_column(lane, k)) * pitch + segment * kBulkSegmentBytes + lane_group(lane) * 16;
 }
@@ -21,7 +22,7 @@ class BulkConsumer {
   using Piece = Vec<typename Math::Acc, Math::kElements>;
   using Entries = BulkEntries<Math, V>;
   static constexpr int kElements = Math::kElements;
-  static constexpr int kBatch = 2;  ///< tiles whose operands are read before the first is multiplied
+  static constexpr int kBatch = 2;  ///< tiles whose operands are loaded before the first is multiplied
   static_assert(sizeof(Chunk) == 16 && kBulkDecoded % kBatch == 0);
 
  public:
@@ -65,7 +66,7 @@ class BulkConsumer {
     return chunk;
   }
 
-  /// What a lane multiplies for one tile.
+  /// Operands of a lane for one tile.
   struct Operands {
     typename Entries::Half entries[2];
     Chunk dense[2];
@@ -87,16 +88,15 @@ class BulkConsumer {
     for (int h = 0; h < 2; ++h) Math::multiply(sums_[h], f, operands.entries[h]);
   }
 
-  /// Lets the producers have the stage again. What has been read must be there before a bulk copy writes, and
-  /// only the fence has the two wait for each other: without it, tiles were multiplied by rows of a later
-  /// stage.
+  /// Releases the stage to the producers. Loads must complete before a bulk copy writes, which only the fence
+  /// orders: without it, tiles were multiplied by rows of a later stage.
   __device__ __forceinline__ void release(int stage_number) const {
     fence_async();
     __syncwarp();
     if (lane_ == 0) barrier_arrive(shared_.empty(stage_number));
   }
 
-  /// Multiplies the tiles of a stage, of which `tile` is the first.
+  /// Multiplies the tiles of a stage, starting at `tile`.
   __device__ __forceinline__ void multiply_stage(int stage_number, std::int32_t tile) {
     const std::uint32_t stage = shared_.stage(task_, stage_number);
 #pragma unroll 1
@@ -111,8 +111,8 @@ class BulkConsumer {
     }
   }
 
-  /// Within one window. All operands are read before the first are multiplied, and the stage is free as soon
-  /// as it has been read.
+  /// Multiplies tiles within one window. All operands are loaded before the first are multiplied, and the
+  /// stage is released after the loads.
   __device__ __forceinline__ void multiply_batch(std::uint32_t stage, int stage_number, int begin,
                                                  bool last) {
     Operands operands[kBatch];
@@ -123,7 +123,7 @@ class BulkConsumer {
     for (int i = 0; i < kBatch; ++i) multiply(operands[i]);
   }
 
-  /// Where windows end, or the part does.
+  /// Multiplies tiles at the end of windows or of the part.
   __device__ __forceinline__ void multiply_one_by_one(std::uint32_t stage, std::int32_t tile, int begin) {
     const int end = min(begin + kBatch, parts_.part().tile_end - tile);
 #pragma unroll 1
@@ -134,7 +134,7 @@ class BulkConsumer {
     }
   }
 
-  /// Ends the current window and goes on to the next.
+  /// Ends the current window and advances to the next.
   __device__ __forceinline__ void close_window() {
     store();
     clear();
@@ -179,7 +179,7 @@ class BulkConsumer {
   BulkWindows windows_;
   int segment_, lane_;
   std::uint32_t dense_at_;
-  std::int64_t feature_ = 0;  ///< first of the lane's
+  std::int64_t feature_ = 0;  ///< the lane's first feature
   Sums sums_[2];
 };
 

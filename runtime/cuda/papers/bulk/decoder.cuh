@@ -1,5 +1,5 @@
-// A decoder warp of a bulk block: it reads words and values of its tiles of each stage and writes, once for
-// all consumers, what their lanes multiply.
+// A decoder warp of a bulk block: loads words and values of its tiles of each stage and writes the operands
+// of all lanes, once for all consumers.
 #pragma once
 
 #include "runtime/cuda/papers/bulk/entries.cuh"
@@ -7,9 +7,8 @@
 
 namespace sptile::runtime::cuda {
 
-/// A lane has one word of a stage, read kAhead stages ahead; where the values of each word begin comes from a
-/// sum over the lanes. Values are read one stage ahead. The decoders of a block share the tiles of each
-/// stage.
+/// A lane has one word of a stage, loaded kAhead stages ahead; a scan over the lanes gives the first value of
+/// each word. Values are loaded one stage ahead. The decoders of a block share the tiles of each stage.
 template <class V, class Math>
 class BulkDecoder {
   using Entries = BulkEntries<Math, V>;
@@ -46,7 +45,7 @@ class BulkDecoder {
   static_assert(kAhead % 2 == 0);
 
   struct Ahead {
-    std::uint32_t word;  ///< the lane's of the stage
+    std::uint32_t word;  ///< the lane's word of the stage
     int count;           ///< 0: past the last stage
     bool first;          ///< of a part
     std::int64_t value_begin;
@@ -54,7 +53,7 @@ class BulkDecoder {
   /// Elements (h, k) of a tile: rows 8h to 8h + 7, columns 4k to 4k + 3.
   struct Values {
     V value[kBulkDecoded][2][2];
-    bool present[kBulkDecoded][2][2];  ///< of a pattern
+    bool present[kBulkDecoded][2][2];  ///< for a pattern
   };
 
   __device__ __forceinline__ void read_ahead(Ahead& ahead) {
@@ -126,7 +125,7 @@ class BulkDecoder {
 
   const BulkTask& task_;
   const BulkShared& shared_;
-  int first_, lane_;  ///< tile of a stage that it decodes first
+  int first_, lane_;  ///< first tile of a stage that it decodes
   BulkStages stages_;
   std::int64_t value_ = 0;  ///< first entry of the stage
   bool done_ = false;

@@ -1,5 +1,5 @@
-// The decoded tile between decoder and consumers: what each lane of a consumer multiplies, lane after lane,
-// so that all of a warp's accesses are whole rows of banks.
+// Decoded tiles between decoder and consumers: the operands of each lane, ordered by lane, so that a warp
+// accesses complete rows of banks.
 #pragma once
 
 #include "runtime/cuda/collective/lanes.hpp"
@@ -17,7 +17,7 @@ class BulkEntries {
  private:
   static constexpr bool kPair = requires(Half h) { h.pair; };  ///< two 16-bit numbers
   static constexpr bool kWide = requires(Half h) { h.v[0]; };  ///< two doubles
-  /// Words of the small parts of values that tf32 does not hold.
+  /// Words of the rounding errors of values in tf32.
   static constexpr int kSmallWords = std::is_same_v<Math, MathF32<true>> && std::is_same_v<V, float> ? 4 : 0;
 
  public:
@@ -71,7 +71,7 @@ class BulkEntries {
   }
 
  private:
-  /// Address of the lane's words of plane p.
+  /// Returns the address of the lane's words of plane p.
   static __device__ __forceinline__ std::uint32_t at(std::uint32_t tile, int lane, int p) {
     constexpr int kBytes = kWords == 2 ? 8 : 16;
     return tile + static_cast<std::uint32_t>((p * kWarp + lane) * kBytes);

@@ -9,7 +9,7 @@
 
 namespace sptile::runtime::cuda {
 
-/// How a kernel is compiled.
+/// Parameters of a kernel.
 template <class V, class MathT>
 struct BulkKernel {
   using Value = V;
@@ -20,7 +20,7 @@ struct BulkKernel {
   static constexpr int kRegisters = kBulkRegisters;
 };
 
-/// A persistent block: a consumer warp for each segment, then the producers, then the decoders.
+/// A persistent block: a consumer warp per segment, then the producers, then the decoders.
 template <class K>
 __global__ void __launch_bounds__(K::kMostThreads) __maxnreg__(K::kRegisters)
     bulk_product(const __grid_constant__ BulkTask task) {

@@ -1,4 +1,4 @@
-// A producer warp of a bulk block: it brings its rows of B of stage after stage, as far ahead as there are
+// A producer warp of a bulk block: copies its rows of B of stage after stage, as far ahead as there are
 // stages.
 #pragma once
 
@@ -8,9 +8,9 @@
 
 namespace sptile::runtime::cuda {
 
-/// A lane has one row of a stage: it reads the column id kAhead stages ahead and issues one copy for the
-/// row's part in the slice. Copies of the lanes are issued one after the other, so where rows are short
-/// several producers share a stage. kDense is the size of an element.
+/// A lane has one row of a stage: it loads the column id kAhead stages ahead and issues one copy of the row's
+/// part in the slice. Copies of the lanes are issued one after the other, so several producers share a stage
+/// if rows are short. kDense is the size of an element.
 template <int kDense>
 class BulkProducer {
  public:
@@ -36,7 +36,7 @@ class BulkProducer {
  private:
   static constexpr int kAhead = 4;
 
-  /// A stage whose column ids are on their way.
+  /// A stage whose column ids are in flight.
   struct Ahead {
     std::int32_t column;
     int count;  ///< tiles; 0: past the last stage
@@ -44,7 +44,7 @@ class BulkProducer {
     std::int16_t segment_begin, segment_end;
   };
 
-  /// The ring has fixed places: to move what is on its way would be to wait for it.
+  /// The ring has fixed positions, because moving loads in flight would wait for them.
   template <BulkCopy kCopy>
   __device__ __forceinline__ void produce() {
     Ahead ring[kAhead];
@@ -63,7 +63,7 @@ class BulkProducer {
     }
   }
 
-  /// Rows that the producer brings for so many tiles.
+  /// Returns the rows that the producer copies for `tiles` tiles.
   [[nodiscard]] __device__ __forceinline__ int rows(int tiles) const {
     return max(0, min(most_, 8 * tiles - first_));
   }
@@ -114,7 +114,7 @@ class BulkProducer {
     return stage + static_cast<std::uint32_t>((first_ + row) * task_.stage.pitch);
   }
 
-  /// A lane copies 16 bytes of a row, the warp as many rows at once as that makes.
+  /// A lane copies 16 bytes of a row, the warp several rows at once.
   __device__ __forceinline__ void bring_pieces(std::int32_t columns, int count, std::uint32_t stage,
                                                const std::byte* b, int bytes) const {
     const int lanes = task_.slice_segments * (kBulkSegmentBytes / 16);
@@ -142,7 +142,7 @@ class BulkProducer {
 
   const BulkTask& task_;
   const BulkShared& shared_;
-  int most_, first_, lane_;  ///< rows of a stage that it brings, and the first of them
+  int most_, first_, lane_;  ///< number of rows of a stage that it copies, and the first
   BulkStages stages_;
   bool done_ = false;
 };

@@ -9,7 +9,7 @@
 
 namespace sptile::runtime::cuda {
 
-inline constexpr int kBulkRowLeast = 256;  ///< bytes of a slice below which a row is not worth a bulk copy
+inline constexpr int kBulkRowLeast = 256;  ///< minimum bytes of a slice for a bulk copy per row
 
 /// Copies of rows of B.
 enum class BulkCopy {
@@ -18,8 +18,8 @@ enum class BulkCopy {
   elements  ///< unaligned operands
 };
 
-/// Kernel parameter. Block blockIdx / slices_together has the share of that number, in one of the slices that
-/// are multiplied at the same time, in pass after pass.
+/// Kernel parameter. Block blockIdx / slices_together has the share of that index, in one of the concurrent
+/// slices, in pass after pass.
 struct BulkTask {
   TileTask tiles;
   const BulkShare* shares;
@@ -37,7 +37,7 @@ struct BulkShared : StageBarriers {
   }
 };
 
-/// Goes through the parts of a block's share, slice after slice. All lanes take the same steps.
+/// Iterates over the parts of a block's share, slice after slice. All lanes take the same steps.
 class BulkParts {
  public:
   __device__ __forceinline__ explicit BulkParts(const BulkTask& task) : task_(task) {
@@ -45,7 +45,7 @@ class BulkParts {
     share_ = reinterpret_cast<const BulkPart*>(task.shares + blockIdx.x / together);
     slice_ = static_cast<std::int32_t>(blockIdx.x % together);
   }
-  /// Goes to the next part, which may be empty; false when there is none.
+  /// Advances to the next part, which may be empty; returns false if there is none.
   __device__ __forceinline__ bool advance() {
     if (next_ == kBulkParts) {
       next_ = 0;
@@ -69,7 +69,7 @@ class BulkParts {
   BulkPart part_;
 };
 
-/// Goes through the stages of a block: every part, a stage's tiles at a time.
+/// Iterates over the stages of a block: the tiles of every part, one stage at a time.
 class BulkStages {
  public:
   __device__ __forceinline__ explicit BulkStages(const BulkTask& task) : task_(task), parts_(task) {}
@@ -77,7 +77,7 @@ class BulkStages {
   __device__ __forceinline__ bool advance() {
     tile_ += task_.stage_tiles;
     first_ = false;
-    while (tile_ >= end_) {  // a part may be empty, or have windows without tiles only
+    while (tile_ >= end_) {  // a part may be empty, or have only windows without tiles
       if (!parts_.advance()) return false;
       tile_ = part().tile_begin;
       end_ = part().tile_end;
@@ -89,7 +89,7 @@ class BulkStages {
   [[nodiscard]] __device__ __forceinline__ int count() const { return min(task_.stage_tiles, end_ - tile_); }
   [[nodiscard]] __device__ __forceinline__ std::int32_t slice() const { return parts_.slice(); }
   [[nodiscard]] __device__ __forceinline__ const BulkPart& part() const { return parts_.part(); }
-  /// True at the beginning of a part.
+  /// Returns whether the stage is the first of a part.
   [[nodiscard]] __device__ __forceinline__ bool is_first() const { return first_; }
 
  private:

@@ -1,5 +1,5 @@
-// SpMM of hc_window by HyGNN's own kernel (sections 4.1, 6.2 and 6.3): a block for each window, on the cores
-// that the window is for. Its memory tricks can be left out one by one.
+// SpMM of hc_window with HyGNN's kernel (sections 4.1, 6.2 and 6.3): one block per window, on the cores
+// assigned to the window. Its memory optimizations can be disabled one by one.
 #include "runtime/cuda/papers/hygnn/hygnn.hpp"
 
 #include <algorithm>
@@ -74,7 +74,7 @@ int launch_hygnn(const Launch& launch, void* stream) noexcept {
       task_of(launch, kTricks.any_threads ? hygnn_threads_per_row(launch.n) : kWarp));
 }
 
-/// As in the paper: operands of f32, products in tf32, with values or without.
+/// As in the paper: f32 operands, products in tf32, with values or without.
 template <const std::string_view& kKernel, const HygnnTricks& kTricks>
 std::span<const DeviceKernel> rows() {
   constexpr auto row = [](DType values, int (*launch)(const Launch&, void*) noexcept) {

@@ -1,4 +1,4 @@
-// hc_window multiplied as HyGNN does it, to be compared with: chosen by name.
+// hc_window with HyGNN's kernel, for comparison: run only by name.
 #pragma once
 
 #include <span>

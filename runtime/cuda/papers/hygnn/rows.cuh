@@ -23,7 +23,7 @@ class HygnnRows {
         threads_(thread.warps * kWarp),
         groups_(threads_ / task.threads_per_row) {}
 
-  /// Rows side by side, one for each group of threads.
+  /// Processes rows concurrently, one per group of threads.
   __device__ __forceinline__ void run(std::int32_t window) {
     const std::int32_t begin = window * kHygnnRows, end = min(begin + kHygnnRows, task_.rows);
     for (std::int32_t first = begin; first < end; first += groups_) {
@@ -36,9 +36,9 @@ class HygnnRows {
   }
 
  private:
-  /// All features of the group's row, whose entries are `mine` of those of the rows side by side.
+  /// Processes all features of the group's row, whose entries are `mine` among those of the concurrent rows.
   __device__ __forceinline__ void multiply(std::int32_t row, const Entries& all, const Entries& mine) {
-    const bool anew = all.end - all.begin > kHygnnEdges;  // for each feature
+    const bool anew = all.end - all.begin > kHygnnEdges;  // loads the entries again for each feature
     for (std::int64_t from = 0; from < task_.n; from += task_.threads_per_row) {
       const std::int64_t feature = from + thread_ % task_.threads_per_row;
       float sum = 0;

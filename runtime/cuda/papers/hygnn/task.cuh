@@ -8,10 +8,10 @@
 
 namespace sptile::runtime::cuda {
 
-inline constexpr int kHygnnRows = 16;      ///< of a window
-inline constexpr int kHygnnFeatures = 16;  ///< of a warp
-inline constexpr int kHygnnMostWarps = 8;  ///< of a block
-inline constexpr int kHygnnEdges = 512;    ///< that wait in shared memory
+inline constexpr int kHygnnRows = 16;      ///< per window
+inline constexpr int kHygnnFeatures = 16;  ///< per warp
+inline constexpr int kHygnnMostWarps = 8;  ///< per block
+inline constexpr int kHygnnEdges = 512;    ///< entries staged in shared memory
 
 /// Kernel parameters: device pointers and numbers.
 struct HygnnTask {
@@ -49,7 +49,7 @@ struct HygnnThread {
   int warps, warp, lane;
 };
 
-/// A tile and the rows of B of its columns, as WMMA has them: one behind the other in each feature.
+/// A tile and the rows of B of its columns in WMMA order: consecutive within each feature.
 struct HygnnTile {
   float a[kHygnnRows * 8];
   float x[kHygnnMostWarps][kHygnnFeatures][8];

@@ -21,7 +21,7 @@ class HygnnTensor {
 
   __device__ __forceinline__ void run(std::int32_t window, std::int32_t tile, std::int32_t end) {
     for (std::int64_t first = 0; first < task_.n; first += thread_.warps * kHygnnFeatures) {
-      float sum[2][4] = {};  // of 8 features each
+      float sum[2][4] = {};  // 8 features each
       for (std::int32_t t = tile; t < end; ++t) {
         __syncthreads();
         bring_tile(t);
@@ -50,7 +50,7 @@ class HygnnTensor {
   }
 
   __device__ __forceinline__ void bring_rows(std::int32_t tile, std::int64_t first) {
-    constexpr int kPieces = 4;  // of 32 elements, for each warp
+    constexpr int kPieces = 4;  // of 32 elements, per warp
     for (int i = 0; i < kPieces; ++i) {
       const int piece = i * thread_.warps + thread_.warp, slab = piece / kPieces, part = piece % kPieces;
       const int row = kConflictFree ? thread_.lane / 4 : 2 * part + thread_.lane / 16;

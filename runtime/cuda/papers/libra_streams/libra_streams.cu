@@ -1,6 +1,6 @@
-// SpMM of libra_spmm with Libra's own balance and scheduling (sections 4.3 and 4.4): rows that several
-// segments add to are set to beta * C first; then both parts run, on one stream or on two. What is added by
-// atomic operations comes in any order, so the last bits of the sums differ from run to run.
+// SpMM of libra_spmm with Libra's balance and scheduling (sections 4.3 and 4.4): rows with atomic additions
+// are set to beta * C first; then both parts run, on one stream or on two. The order of atomic additions
+// varies, so the last bits of the sums differ between runs.
 #include "runtime/cuda/papers/libra_streams/libra_streams.hpp"
 
 #include <algorithm>
@@ -19,8 +19,8 @@ namespace {
 template <class V, class Math, int kSegments, bool kWhole>
 using AddingTile = AddingKernel<DirectKernel<Mask8, V, Math, kSegments, kWhole>>;
 
-/// The precisions of the paper; sums and C are f32 in both, as its are. f32 values and operands, products in
-/// tf32.
+/// The precisions of the paper; sums and C are f32 in both, as in the paper. f32 values and operands,
+/// products in tf32.
 struct StreamsTf32 {
   using RowElement = float;
   using RowTuning = CsrTuning<128, 4, 8>;
@@ -62,7 +62,7 @@ int launch_residual(const LibraStreamsHeader& header, const Launch& launch, cuda
   return launch_arguments<typename Types::RowTuning>(arguments, launch, stream);
 }
 
-/// A second stream where the schedule wants one.
+/// Creates a second stream if the schedule needs one.
 Result<std::shared_ptr<void>> prepare(const ScheduleHeader& header) {
   if (!header.as<LibraStreamsHeader>().two_streams) return std::shared_ptr<void>();
   auto side = SideStream::make();
@@ -70,8 +70,7 @@ Result<std::shared_ptr<void>> prepare(const ScheduleHeader& header) {
   return std::shared_ptr<SideStream>(std::move(*side));
 }
 
-/// Libra: what is cut and where it runs, by the rules of the paper; and for comparison, each with one of them
-/// off.
+/// Libra's policy with the rules of the paper and, for comparison, with one of them disabled.
 constexpr LibraPolicy kStreams = {};
 constexpr LibraPolicy kSequential = {.mode = LibraMode::sequential};
 constexpr LibraPolicy kConcurrent = {.mode = LibraMode::two_streams};

@@ -1,4 +1,4 @@
-// libra_spmm multiplied as Libra does it, to be compared with: chosen by name.
+// libra_spmm with Libra's own scheduling, for comparison: run only by name.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// SpMM of rs_tile in its stored windows and pieces, on the machine code of cuda.rs_tile.mma.
+// SpMM of rs_tile in its stored windows and pieces, with the machine code of cuda.rs_tile.mma.
 #include "runtime/cuda/papers/rsh/rsh.hpp"
 
 #include "runtime/cuda/families/tile/divided.cuh"
@@ -9,10 +9,10 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-/// Of what the divisions make.
+/// Version of the divisions.
 constexpr std::uint32_t kRshVersion = 1;
 
-/// As in the paper: values and operands of f32, products in tf32.
+/// As in the paper: f32 values and operands, products in tf32.
 using RshTiles = Direct8::F32<float, false>;
 
 template <const std::string_view& kKernel, DivideWindows kDivide>

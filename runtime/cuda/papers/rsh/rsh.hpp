@@ -1,5 +1,4 @@
-// rs_tile multiplied in the windows and pieces that are stored, as RSH-SpMM does (Algorithm 2), to be
-// compared with: chosen by name.
+// rs_tile in its stored windows and pieces, as in RSH-SpMM (Algorithm 2), for comparison: run only by name.
 #pragma once
 
 #include <span>

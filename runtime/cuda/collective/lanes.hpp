@@ -20,7 +20,6 @@ namespace sptile::runtime::cuda {
 
 /// Threads of a warp.
 inline constexpr int kWarpSize = 32;
-inline constexpr int kWarp = kWarpSize;
 
 /// Returns the lane's group, 0 to 7: the tile row of its nonzeros, and the position of its E features in a
 /// segment.

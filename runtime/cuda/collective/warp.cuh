@@ -48,7 +48,8 @@ __device__ __forceinline__ T reduce_lanes(T x, Combine combine = {}) {
 /// it must differ between the two lanes.
 template <class T>
 __device__ __forceinline__ T exchange_add(T low, T high, bool upper, int distance) {
-  return (upper ? high : low) + __shfl_xor_sync(kFullMask, upper ? low : high, distance);
+  const T keep = upper ? high : low, send = upper ? low : high;
+  return keep + __shfl_xor_sync(kFullMask, send, distance);
 }
 
 /// Reduces kCount numbers of each lane over kCount / kKept lanes and leaves each lane with kKept of the sums,
@@ -61,7 +62,10 @@ __device__ __forceinline__ void reduce_transposed(T (&x)[kCount], int lane) {
     const int distance = kOrder == Butterfly::kNearFirst ? kCount / 2 / half : half / kKept;
     const bool upper = (lane & distance) != 0;
 #pragma unroll
-    for (int i = 0; i < half; ++i) x[i] = exchange_add(x[i], x[i + half], upper, distance);
+    for (int i = 0; i < half; ++i) {
+      const T keep = upper ? x[i + half] : x[i], send = upper ? x[i] : x[i + half];
+      x[i] = keep + __shfl_xor_sync(kFullMask, send, distance);
+    }
   }
 }
 

@@ -19,7 +19,7 @@ struct EntryShape {
   using Result = typename Math::Result;
   using Acc = typename Math::Acc;
   static constexpr int kLanes = kLanesT;  ///< per group
-  static constexpr int kGroups = kWarp / kLanes;
+  static constexpr int kGroups = kWarpSize / kLanes;
   static constexpr int kSteps = kStepsT;  ///< vectors of a row per lane
   static constexpr bool kVector = kVectorT;
   static constexpr int kFeatures = kLanes * kSteps * Math::kElements;  ///< per pass
@@ -41,15 +41,15 @@ class SddmmEntries {
         first_(lane % S::kLanes * Math::kElements) {}
 
   __device__ __forceinline__ void run(std::int64_t number) {
-    base_ = number * (kWarp * part_.rounds);
+    base_ = number * (kWarpSize * part_.rounds);
     if (base_ >= part_.entries) return;
-    end_ = min(base_ + kWarp * part_.rounds, part_.entries);
+    end_ = min(base_ + kWarpSize * part_.rounds, part_.entries);
     position_ = __ldg(part_.first_row + number);
     read_ahead();
     for (; base_ < end_;) {
       find_entries();
       const std::int64_t entry = base_ + lane_ % S::kLanes * S::kGroups + group_;
-      base_ += kWarp;
+      base_ += kWarpSize;
       if (base_ < end_) read_ahead();
       Acc sum[S::kLanes] = {};
       if (__all_sync(~0u, row_ == __shfl_sync(~0u, row_, 0)))
@@ -74,16 +74,16 @@ class SddmmEntries {
     const std::int64_t entry = min(base_ + lane_, end_ - 1);
     // Ends of the next 32 rows, relative to the first nonzero: the number of ends at or before the lane's
     // nonzero.
-    const int row_end = static_cast<int>(min(next_row_end_ - base_, std::int64_t{kWarp + 1}));
+    const int row_end = static_cast<int>(min(next_row_end_ - base_, std::int64_t{kWarpSize + 1}));
     const int place = static_cast<int>(entry - base_);
     int ended = 0;
 #pragma unroll
-    for (int step = kWarp / 2; step > 0; step /= 2)
+    for (int step = kWarpSize / 2; step > 0; step /= 2)
       if (__shfl_sync(~0u, row_end, ended + step - 1) <= place) ended += step;
-    if (__shfl_sync(~0u, row_end, kWarp - 1) <= place) ended = kWarp;
+    if (__shfl_sync(~0u, row_end, kWarpSize - 1) <= place) ended = kWarpSize;
     std::int32_t position = position_ + ended;
-    if (ended == kWarp) position = search(position, entry);
-    position_ = __shfl_sync(~0u, position, kWarp - 1);
+    if (ended == kWarpSize) position = search(position, entry);
+    position_ = __shfl_sync(~0u, position, kWarpSize - 1);
     row_ = part_.row_id != nullptr ? __ldg(part_.row_id + position) : position;
     row_ = dense_.row(row_);
   }

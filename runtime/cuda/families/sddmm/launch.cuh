@@ -19,14 +19,15 @@ inline constexpr int kSddmmWarps = SddmmPolicy{}.warps_per_block;
 
 /// Nonzeros in rows.
 template <class Entries, int kRegisters>
-__global__ void __launch_bounds__(kSddmmWarps* kWarp) __maxnreg__(kRegisters)
+__global__ void __launch_bounds__(kSddmmWarps* kWarpSize) __maxnreg__(kRegisters)
     sddmm_rows(const __grid_constant__ SddmmTask task) {
   follow_previous_kernel();
   const int thread = static_cast<int>(threadIdx.x);
   const auto head = static_cast<int>(blockIdx.z);
-  const std::int64_t warp = std::int64_t{blockIdx.x} * kSddmmWarps + __shfl_sync(~0u, thread / kWarp, 0);
+  const std::int64_t warp = std::int64_t{blockIdx.x} * kSddmmWarps + __shfl_sync(~0u, thread / kWarpSize, 0);
   if (warp < task.entries.runs)
-    SddmmEntries<Entries>(of_head(task.entries, head), of_head(task.dense, head), thread % kWarp).run(warp);
+    SddmmEntries<Entries>(of_head(task.entries, head), of_head(task.dense, head), thread % kWarpSize)
+        .run(warp);
 }
 
 /// Not inlined: called rarely, and the kernel has no spare registers.
@@ -39,11 +40,11 @@ __device__ __noinline__ void run_tiles_again(const SddmmTask& task, int head, st
 
 /// Nonzeros in tiles, then nonzeros in rows.
 template <class Tiles, class Entries, int kRegisters>
-__global__ void __launch_bounds__(kSddmmWarps* kWarp) __maxnreg__(kRegisters)
+__global__ void __launch_bounds__(kSddmmWarps* kWarpSize) __maxnreg__(kRegisters)
     sddmm_hybrid(const __grid_constant__ SddmmTask task) {
   follow_previous_kernel();
-  const int thread = static_cast<int>(threadIdx.x), lane = thread % kWarp;
-  const int warp = __shfl_sync(~0u, thread / kWarp, 0);
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % kWarpSize;
+  const int warp = __shfl_sync(~0u, thread / kWarpSize, 0);
   const auto head = static_cast<int>(blockIdx.z);
   const SddmmDense dense = of_head(task.dense, head);
   const auto block = static_cast<std::int64_t>(blockIdx.x);
@@ -63,8 +64,8 @@ int start_sddmm(const SddmmTask& task, const Launch& launch, void* stream) noexc
   const std::int64_t blocks = task.tile_blocks + (task.entries.runs + kSddmmWarps - 1) / kSddmmWarps;
   if (blocks == 0) return cudaSuccess;
   return start_kernel<kKernel>(
-      {.blocks = sliced_grid(blocks, 1, launch.sizes.heads), .threads = kSddmmWarps * kWarp}, *launch.device,
-      static_cast<cudaStream_t>(stream), task);
+      {.blocks = sliced_grid(blocks, 1, launch.sizes.heads), .threads = kSddmmWarps * kWarpSize},
+      *launch.device, static_cast<cudaStream_t>(stream), task);
 }
 
 /// Returns the results of a part of the format: array `part` of its values, nonzeros from `first` on.

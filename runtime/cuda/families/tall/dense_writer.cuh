@@ -21,7 +21,7 @@ class TallDenseWriter {
       : task_(task),
         shared_(shared),
         item_(item),
-        thread_(static_cast<std::uint32_t>(kWarp * writer + lane)) {}
+        thread_(static_cast<std::uint32_t>(kWarpSize * writer + lane)) {}
 
   __device__ __forceinline__ void run() {
     StageCursor cursor, tiles;
@@ -33,7 +33,7 @@ class TallDenseWriter {
       write(shared_.tiles(task_, tiles.stage), stage, head);
       fence_async();
       __syncwarp();
-      if (thread_ % kWarp == 0) {
+      if (thread_ % kWarpSize == 0) {
         barrier_arrive(shared_.empty(cursor.stage));
         barrier_arrive(shared_.dense().full(tiles.stage));
       }
@@ -49,7 +49,7 @@ class TallDenseWriter {
 
   /// Values and places are copied in 16-byte units that contain the needed ones.
   __device__ __forceinline__ void write(std::uint32_t tiles, std::uint32_t stage, const uint4& head) const {
-    constexpr std::uint32_t kThreads = kTallWriters * kWarp, kBytes = kTallChunkGroups * K::kGroupBytes;
+    constexpr std::uint32_t kThreads = kTallWriters * kWarpSize, kBytes = kTallChunkGroups * K::kGroupBytes;
 #pragma unroll
     for (std::uint32_t piece = 0; piece < kBytes; piece += 16 * kThreads)
       store_piece_16(tiles + piece + 16 * thread_, {0, 0, 0, 0});

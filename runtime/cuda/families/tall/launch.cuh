@@ -22,15 +22,15 @@ template <class K>
 __device__ __forceinline__ void run_tall_block(const TallTask& task) {
   follow_previous_kernel();
   const TallShared shared{{dynamic_shared()}};
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / kWarp, 0);
+  const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
+  const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / kWarpSize, 0);
   const int consumers = task.row_warps * task.feature_warps;
   const TallItem item = task.items[blockIdx.x % static_cast<unsigned>(task.item_count)];
   const int slice = static_cast<int>(blockIdx.x / static_cast<unsigned>(task.item_count));
 
   if (threadIdx.x == 0) {
     // A producer that copies a chunk alone also arrives with the number of bytes of its bulk copies.
-    shared.init(task.stages, K::kDense ? kWarp + 1 : kTallProducers * kWarp,
+    shared.init(task.stages, K::kDense ? kWarpSize + 1 : kTallProducers * kWarpSize,
                 static_cast<unsigned>(consumers + kTallHelpers<K> - kTallProducers));
     if constexpr (K::kDense)
       shared.dense().init(kTallDenseChunks, kTallWriters, static_cast<unsigned>(consumers));
@@ -55,7 +55,7 @@ __device__ __forceinline__ void run_tall_block(const TallTask& task) {
 }
 
 template <class K>
-__global__ void __launch_bounds__(kWarp*(K::kWarps + kTallHelpers<K>), K::kBlocks)
+__global__ void __launch_bounds__(kWarpSize*(K::kWarps + kTallHelpers<K>), K::kBlocks)
     tall_product(const __grid_constant__ TallTask task) {
   if constexpr (!K::kDense || kHasWarpgroups) run_tall_block<K>(task);
 }
@@ -102,7 +102,8 @@ int start_tall(const TallHeader& header, const Launch& launch, cudaStream_t stre
   const auto shared = static_cast<std::size_t>(TallShared::kBarrierBytes + task.stages * task.stage.bytes +
                                                kTallDenseChunks * task.dense_bytes);
   const auto blocks = static_cast<unsigned>(task.item_count * std::int64_t{task.slices});
-  const auto threads = static_cast<unsigned>(kWarp * (task.row_warps * task.feature_warps + kTallHelpers<K>));
+  const auto threads =
+      static_cast<unsigned>(kWarpSize * (task.row_warps * task.feature_warps + kTallHelpers<K>));
   if (blocks == 0) return cudaSuccess;
   return start_kernel<tall_product<K>>({.blocks = dim3(blocks),
                                         .threads = threads,

@@ -67,7 +67,7 @@ class TallProducer {
     if (kTurns > 1) cursor.advance(task_.stages, producer_);
     const std::int32_t first = item_.chunk + (kTurns > 1 ? producer_ : 0);
     heads_ = read_head(first + kTurns * lane_);
-    next_heads_ = read_head(first + kTurns * (kWarp + lane_));
+    next_heads_ = read_head(first + kTurns * (kWarpSize + lane_));
     std::int32_t column[kAhead];
 #pragma unroll
     for (int a = 0; a < kAhead; ++a) column[a] = read_column(a);
@@ -81,10 +81,10 @@ class TallProducer {
 #pragma unroll
       for (int a = 1; a < kAhead; ++a) column[a - 1] = column[a];
       column[kAhead - 1] = far_column;
-      if (++at == kWarp) {
+      if (++at == kWarpSize) {
         at = 0;
         heads_ = next_heads_;
-        next_heads_ = read_head(chunk + kTurns * (1 + kWarp + lane_));
+        next_heads_ = read_head(chunk + kTurns * (1 + kWarpSize + lane_));
       }
     }
   }
@@ -105,11 +105,12 @@ class TallProducer {
             __shfl_sync(~0u, heads.values, lane), __shfl_sync(~0u, heads.group, lane),
             __shfl_sync(~0u, heads.groups, lane), __shfl_sync(~0u, heads.tiles, lane)};
   }
-  /// Returns the lane's column of a chunk at most kWarp + kAhead after the first of heads_; 0 if it has none.
+  /// Returns the lane's column of a chunk at most kWarpSize + kAhead after the first of heads_; 0 if it has
+  /// none.
   __device__ __forceinline__ std::int32_t read_column(int at) const {
-    const bool near = at < kWarp;
-    const std::int32_t group = __shfl_sync(~0u, near ? heads_.group : next_heads_.group, at % kWarp);
-    const std::int32_t groups = __shfl_sync(~0u, near ? heads_.groups : next_heads_.groups, at % kWarp);
+    const bool near = at < kWarpSize;
+    const std::int32_t group = __shfl_sync(~0u, near ? heads_.group : next_heads_.group, at % kWarpSize);
+    const std::int32_t groups = __shfl_sync(~0u, near ? heads_.groups : next_heads_.groups, at % kWarpSize);
     return lane_ < 8 * groups ? __ldg(task_.col_id + 8 * std::int64_t{group} + lane_) : 0;
   }
 
@@ -122,7 +123,7 @@ class TallProducer {
     const std::int64_t there = task_.value_bytes - static_cast<std::int64_t>(first);
     const std::uint32_t to = stage + static_cast<std::uint32_t>(task_.stage.values_at);
     bool stored = false;
-    for (auto i = static_cast<std::uint32_t>(lane_); i < pieces; i += kWarp)
+    for (auto i = static_cast<std::uint32_t>(lane_); i < pieces; i += kWarpSize)
       if (const std::int64_t left = there - 16 * i; left >= 16)
         copy_16(to + 16 * i, from + 16 * i);
       else
@@ -145,7 +146,7 @@ class TallProducer {
         static_cast<const std::byte*>(task_.values) + std::uint64_t{head.value} * kValue;
     const std::uint32_t to = stage + static_cast<std::uint32_t>(task_.stage.values_at) +
                              (head.value - aligned_down(head.value, kValue)) * kValue;
-    for (auto i = static_cast<std::uint32_t>(lane_); i < head.values; i += kWarp)
+    for (auto i = static_cast<std::uint32_t>(lane_); i < head.values; i += kWarpSize)
       copy_number<kValue>(to + i * kValue, from + i * kValue);
   }
 
@@ -156,7 +157,7 @@ class TallProducer {
     const std::uint32_t bitmaps = pieces_of(head.tile, tiles, 8);
     const std::uint32_t offsets = bitmaps + pieces_of(head.tile, tiles, 4);
     constexpr auto kChunkPieces = static_cast<std::uint32_t>(sizeof(TallChunk) / 16);
-    for (auto i = static_cast<std::uint32_t>(lane_); i < offsets + kChunkPieces; i += kWarp) {
+    for (auto i = static_cast<std::uint32_t>(lane_); i < offsets + kChunkPieces; i += kWarpSize) {
       const void* from = task_.bitmap + aligned_down(head.tile, 8);
       int to = task_.stage.bitmaps_at;
       std::uint32_t piece = i;
@@ -272,7 +273,7 @@ class TallProducer {
     for (int row = 8 * group; row < 8 * group + 8; ++row) {
       const std::byte* const from = b_ + offset_of(column, row, static_cast<std::uint64_t>(task_.ldb_bytes));
       const std::uint32_t to = stage + static_cast<std::uint32_t>(row) * pitch();
-      for (int e = lane_; e < elements; e += kWarp)
+      for (int e = lane_; e < elements; e += kWarpSize)
         copy_number<kDense>(to + static_cast<std::uint32_t>(e * kDense), from + e * kDense);
     }
   }

@@ -34,7 +34,7 @@ struct DirectKernel : TileShape<Source, V, Math, kSegments, kVector> {
   using Warp = TileDirect<DirectKernel>;
   using TileShape<Source, V, Math, kSegments, kVector>::kPolicy;
   static constexpr int kRegisters = kRegistersT;                                  ///< per thread
-  static constexpr int kWarpsPerSm = 65536 / (kWarp * kRegisters);                ///< limited by registers
+  static constexpr int kWarpsPerSm = 65536 / (kWarpSize * kRegisters);            ///< limited by registers
   static constexpr int kMinTiles = kSegments > 1 ? kPolicy.direct_min_tiles : 0;  ///< per warp
   static constexpr int kSharedBytes = 0;                                          ///< per warp
   static constexpr int kDepth = kPolicy.direct_tiles;

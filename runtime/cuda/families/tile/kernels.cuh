@@ -38,8 +38,9 @@ struct TileThread {
 };
 
 __device__ __forceinline__ TileThread tile_thread() {
-  return {static_cast<int>(blockDim.x) / kWarp, __shfl_sync(~0u, static_cast<int>(threadIdx.x) / kWarp, 0),
-          static_cast<int>(threadIdx.x) % kWarp};
+  return {static_cast<int>(blockDim.x) / kWarpSize,
+          __shfl_sync(~0u, static_cast<int>(threadIdx.x) / kWarpSize, 0),
+          static_cast<int>(threadIdx.x) % kWarpSize};
 }
 
 /// Runs a warp of a block of tile items.

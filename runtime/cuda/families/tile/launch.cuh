@@ -58,11 +58,11 @@ int start_tiles(TileTask task, ShortTask part, const TileHeader& header, const L
   const std::int64_t tile_blocks = shape_task<K>(task, warps, header.slices_together);
   const auto row_lanes = (task.n + K::kElements - 1) / K::kElements;
   part.lanes_per_row = 1;
-  while (part.lanes_per_row < std::min<std::int64_t>(row_lanes, kWarp)) part.lanes_per_row *= 2;
+  while (part.lanes_per_row < std::min<std::int64_t>(row_lanes, kWarpSize)) part.lanes_per_row *= 2;
   const std::int64_t blocks = tile_blocks + (part.item_count + warps - 1) / warps;
   if (blocks == 0) return cudaSuccess;
   return start_kernel<tile_product<K>>({.blocks = dim3(static_cast<unsigned>(blocks)),
-                                        .threads = static_cast<unsigned>(warps * kWarp),
+                                        .threads = static_cast<unsigned>(warps * kWarpSize),
                                         .shared_bytes = static_cast<std::size_t>(warps) * task.shared_bytes,
                                         .carveout = carveout<K>(*launch.device, warps, task.shared_bytes)},
                                        *launch.device, stream, task, part);

@@ -25,7 +25,7 @@ struct MixedRows {
 
   static constexpr int kVector = 16 / static_cast<int>(sizeof(Dense));
   static constexpr int kLanes = std::clamp(K::kFeatures / kVector, 8, 32);
-  static constexpr int kGroups = kWarp / kLanes;  ///< per warp
+  static constexpr int kGroups = kWarpSize / kLanes;  ///< per warp
   struct Tuning {
     /// Widened bf16 elements take additional registers.
     static constexpr int kUnroll =
@@ -80,7 +80,7 @@ int start_mixed(TileTask task, const HybridHeader& header, const Launch& launch,
   const MixedGrid grid{static_cast<std::uint32_t>(tile_blocks + row_blocks),
                        static_cast<std::uint32_t>(row_blocks), static_cast<std::uint32_t>(of_slice)};
   return start_kernel<mixed_product<K>>({.blocks = dim3(grid.blocks),
-                                         .threads = static_cast<unsigned>(warps * kWarp),
+                                         .threads = static_cast<unsigned>(warps * kWarpSize),
                                          .shared_bytes = static_cast<std::size_t>(warps) * task.shared_bytes,
                                          .carveout = carveout<K>(*launch.device, warps, task.shared_bytes)},
                                         *launch.device, stream, task, rows, grid);

@@ -34,7 +34,7 @@ class ShortRowsWarp {
   __device__ __forceinline__ ShortRowsWarp(const TileTask& task, const ShortTask& part, const ShortRows& item,
                                            int lane)
       : task_(task), part_(part), item_(item), lane_(lane) {
-    const int groups = kWarp / part.lanes_per_row, group = lane / part.lanes_per_row;
+    const int groups = kWarpSize / part.lanes_per_row, group = lane / part.lanes_per_row;
     first_ = item.rows * group / groups;
     last_ = item.rows * (group + 1) / groups;
     most_ = (item.rows + groups - 1) / groups;
@@ -74,14 +74,14 @@ class ShortRowsWarp {
     Acc sum[kElements] = {};
     int row = first_, in_row = 0;
     for (int j = 0; j < count; j += kAhead) {
-      if (one_row && j % kWarp == 0 && length > kWarp) hold(j);
+      if (one_row && j % kWarpSize == 0 && length > kWarpSize) hold(j);
       typename Math::Chunk chunk[kAhead];
       Acc value[kAhead];
 #pragma unroll
       for (int i = 0; i < kAhead; ++i) {
         const int entry = first_ * length + j + i;
-        const std::int32_t column = __shfl_sync(~0u, column_, entry % kWarp);
-        value[i] = __shfl_sync(~0u, value_, entry % kWarp);
+        const std::int32_t column = __shfl_sync(~0u, column_, entry % kWarpSize);
+        value[i] = __shfl_sync(~0u, value_, entry % kWarpSize);
         chunk[i] = {};
         if (entry < last_ * length)
           load_chunk<kVector>(chunk[i], static_cast<const Dense*>(task_.b) + column * task_.ldb + feature_,
@@ -108,7 +108,7 @@ class ShortRowsWarp {
 
   /// Stores a row if the group owns it, and clears the sums.
   __device__ __forceinline__ void store_row(int row, Acc (&sum)[kElements]) const {
-    const std::int32_t to = __shfl_sync(~0u, row_, row % kWarp);
+    const std::int32_t to = __shfl_sync(~0u, row_, row % kWarpSize);
     if (row < last_)
       store_piece<kVector>(static_cast<Result*>(task_.c) + to * task_.ldc + feature_, sum,
                            scale_of<Acc>(task_), left_);

@@ -27,7 +27,7 @@ struct StagedKernel : TileShape<Source, V, Math, kSegments, true> {
   static constexpr int kWarpsPerSm = kWarpsT;  ///< per multiprocessor
   static constexpr int kMinTiles =             ///< per warp
       kSegments > 2 ? kPolicy.wide_min_tiles : kPolicy.narrow_min_tiles;
-  static constexpr int kRegisters = 65536 / (kWarp * kWarpsPerSm) / 8 * 8;
+  static constexpr int kRegisters = 65536 / (kWarpSize * kWarpsPerSm) / 8 * 8;
   static constexpr int kValueBytes = std::is_same_v<V, Ones> ? 0 : static_cast<int>(sizeof(V));
   using Stages = TileStages<kStages, kSegments, sizeof(typename Math::Chunk), Source::kHalves, kValueBytes>;
   static constexpr int kSharedBytes = Stages::kBytes;  ///< per warp

@@ -178,7 +178,7 @@ class TileSums {
       return base + static_cast<std::uint32_t>(row * K::kSumRowBytes +
                                                lane_feature(lane_, s, K::kElements) * int{sizeof(Acc)});
     };
-    const unsigned warp = threadIdx.x / kWarp, warps = blockDim.x / kWarp;
+    const unsigned warp = threadIdx.x / kWarpSize, warps = blockDim.x / kWarpSize;
     copy_wait<0>();  // sums overwrite the stages
     __syncwarp();
     if (warp != 0)

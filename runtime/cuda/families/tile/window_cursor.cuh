@@ -14,7 +14,7 @@ template <int kHalves>
 class WindowCursor {
  public:
   static constexpr int kHeight = 8 * kHalves;
-  static constexpr int kGroup = kWarp / kHeight;  ///< windows with one row per lane
+  static constexpr int kGroup = kWarpSize / kHeight;  ///< windows with one row per lane
 
   __device__ __forceinline__ WindowCursor(const TileTask& task, std::int32_t begin, std::int32_t end,
                                           int lane)
@@ -36,7 +36,7 @@ class WindowCursor {
   }
   __device__ __forceinline__ void advance() {
     ++at_;
-    end_ = __shfl_sync(~0u, ends_, at_ & (kWarp - 1));
+    end_ = __shfl_sync(~0u, ends_, at_ & (kWarpSize - 1));
     if ((at_ & (kGroup - 1)) != 0) return;
     rows_ = next_rows_;
     next_rows_ = read_rows(at_ + kGroup);

@@ -76,7 +76,7 @@ class BulkDecoder {
     std::uint32_t sum = mine;
     if constexpr (!std::is_same_v<V, Ones>) {
 #pragma unroll
-      for (int d = 1; d < kWarp; d *= 2) {
+      for (int d = 1; d < kWarpSize; d *= 2) {
         const std::uint32_t other = __shfl_sync(~0u, sum, (lane_ - d) & 31);
         if (lane_ >= d) sum += other;
       }
@@ -99,7 +99,7 @@ class BulkDecoder {
               value_if(static_cast<const V*>(task_.tiles.arrays.values) + value_, index, present);
         }
       }
-    if constexpr (!std::is_same_v<V, Ones>) value_ += __shfl_sync(~0u, sum, kWarp - 1);
+    if constexpr (!std::is_same_v<V, Ones>) value_ += __shfl_sync(~0u, sum, kWarpSize - 1);
   }
 
   __device__ __forceinline__ void write(const Values& values, StageCursor& cursor) const {

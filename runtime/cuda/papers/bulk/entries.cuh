@@ -22,7 +22,7 @@ class BulkEntries {
 
  public:
   static constexpr int kWords = kPair ? 2 : kWide ? 8 : 4 + kSmallWords;
-  static constexpr int kTileBytes = kWarp * 4 * kWords;
+  static constexpr int kTileBytes = kWarpSize * 4 * kWords;
 
   static __device__ __forceinline__ void store(std::uint32_t tile, int lane, const Half (&half)[2]) {
     std::uint32_t w[kWords];
@@ -74,7 +74,7 @@ class BulkEntries {
   /// Returns the address of the lane's words of plane p.
   static __device__ __forceinline__ std::uint32_t at(std::uint32_t tile, int lane, int p) {
     constexpr int kBytes = kWords == 2 ? 8 : 16;
-    return tile + static_cast<std::uint32_t>((p * kWarp + lane) * kBytes);
+    return tile + static_cast<std::uint32_t>((p * kWarpSize + lane) * kBytes);
   }
 };
 

@@ -15,8 +15,8 @@ struct BulkKernel {
   using Value = V;
   using Math = MathT;
   using Dense = typename Math::Dense;
-  static constexpr int kEntryBytes = BulkEntries<Math, V>::kTileBytes / kWarp;
-  static constexpr int kMostThreads = kWarp * bulk_warps_most();
+  static constexpr int kEntryBytes = BulkEntries<Math, V>::kTileBytes / kWarpSize;
+  static constexpr int kMostThreads = kWarpSize * bulk_warps_most();
   static constexpr int kRegisters = kBulkRegisters;
 };
 
@@ -27,11 +27,11 @@ __global__ void __launch_bounds__(K::kMostThreads) __maxnreg__(K::kRegisters)
   follow_previous_kernel();
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
   const BulkShared shared{{dynamic_shared()}};
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / kWarp, 0);
+  const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
+  const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / kWarpSize, 0);
   const int consumers = task.slice_segments;
   if (threadIdx.x == 0) {
-    const int arrivals = task.copy == BulkCopy::rows ? 1 : kWarp;  // of each producer
+    const int arrivals = task.copy == BulkCopy::rows ? 1 : kWarpSize;  // of each producer
     shared.init(task.stages, static_cast<unsigned>(arrivals * task.producers + task.decoders),
                 static_cast<unsigned>(consumers));
     fence_async();
@@ -73,7 +73,7 @@ int start_bulk(const BulkHeader& header, const Launch& launch, cudaStream_t stre
   task.whole_pieces = whole_pieces(c, launch.n, kSize);
   const auto shared = static_cast<std::size_t>(kBulkBarrierBytes + task.stages * task.stage.bytes);
   const auto blocks = static_cast<unsigned>(header.blocks * task.tiles.slices_together);
-  const auto threads = static_cast<unsigned>(kWarp * shape.warps(task.slice_segments));
+  const auto threads = static_cast<unsigned>(kWarpSize * shape.warps(task.slice_segments));
   if (blocks == 0) return cudaSuccess;
   return start_kernel<bulk_product<K>>({.blocks = dim3(blocks),
                                         .threads = threads,

@@ -118,7 +118,7 @@ class BulkProducer {
   __device__ __forceinline__ void bring_pieces(std::int32_t columns, int count, std::uint32_t stage,
                                                const std::byte* b, int bytes) const {
     const int lanes = task_.slice_segments * (kBulkSegmentBytes / 16);
-    const int together = kWarp / lanes, mine = lane_ / lanes, byte = lane_ % lanes * 16;
+    const int together = kWarpSize / lanes, mine = lane_ / lanes, byte = lane_ % lanes * 16;
     for (int row = mine; row - mine < count; row += together) {
       const auto column = static_cast<std::uint32_t>(__shfl_sync(~0u, columns, row));
       if (row < count && mine < together && byte < bytes)
@@ -134,7 +134,7 @@ class BulkProducer {
       const auto column = static_cast<std::uint32_t>(__shfl_sync(~0u, columns, row));
       const std::byte* const from = b + column * task_.tiles.ldb_bytes;
 #pragma unroll 1
-      for (int e = lane_; e < bytes / kDense; e += kWarp) {
+      for (int e = lane_; e < bytes / kDense; e += kWarpSize) {
         copy_number<kDense>(row_at(stage, row) + static_cast<std::uint32_t>(e * kDense), from + e * kDense);
       }
     }

@@ -33,8 +33,8 @@ class BulkWindows {
   __device__ __forceinline__ void advance() {
     ++window_;
     ++at_;
-    if (at_ % kWarp == 0) ends_ = read_ends();
-    end_ = __shfl_sync(~0u, ends_, at_ % kWarp);
+    if (at_ % kWarpSize == 0) ends_ = read_ends();
+    end_ = __shfl_sync(~0u, ends_, at_ % kWarpSize);
     if (at_ % 2 != 0) return;
     rows_ = next_rows_;
     next_rows_ = read_rows(window_ + 2);

@@ -14,13 +14,14 @@ namespace sptile::runtime::cuda {
 namespace {
 
 template <class V, bool kConflictFree, bool kSharedEdges>
-__global__ void __launch_bounds__(kHygnnMostWarps* kWarp)
+__global__ void __launch_bounds__(kHygnnMostWarps* kWarpSize)
     hygnn_product(const __grid_constant__ HygnnTask task) {
   __shared__ HygnnShared shared;
   follow_previous_kernel();
   const auto window = static_cast<std::int32_t>(blockIdx.x);
-  const HygnnThread thread = {static_cast<int>(blockDim.x) / kWarp, static_cast<int>(threadIdx.x) / kWarp,
-                              static_cast<int>(threadIdx.x) % kWarp};
+  const HygnnThread thread = {static_cast<int>(blockDim.x) / kWarpSize,
+                              static_cast<int>(threadIdx.x) / kWarpSize,
+                              static_cast<int>(threadIdx.x) % kWarpSize};
   const std::int32_t tile = __ldg(task.window_tile + window), end = __ldg(task.window_tile + window + 1);
   if (tile < end)
     HygnnTensor<V, kConflictFree>(task, shared.tile, thread).run(window, tile, end);
@@ -69,9 +70,9 @@ int launch_hygnn(const Launch& launch, void* stream) noexcept {
   const std::int64_t slabs = (launch.n + kHygnnFeatures - 1) / kHygnnFeatures;
   const auto warps = static_cast<unsigned>(std::min<std::int64_t>(slabs, kHygnnMostWarps));
   return start_kernel<hygnn_product<V, kTricks.conflict_free, kTricks.shared_edges>>(
-      {.blocks = dim3(static_cast<unsigned>(windows)), .threads = warps * kWarp}, *launch.device,
+      {.blocks = dim3(static_cast<unsigned>(windows)), .threads = warps * kWarpSize}, *launch.device,
       static_cast<cudaStream_t>(stream),
-      task_of(launch, kTricks.any_threads ? hygnn_threads_per_row(launch.n) : kWarp));
+      task_of(launch, kTricks.any_threads ? hygnn_threads_per_row(launch.n) : kWarpSize));
 }
 
 /// As in the paper: f32 operands, products in tf32, with values or without.

@@ -19,8 +19,8 @@ class HygnnRows {
   __device__ __forceinline__ HygnnRows(const HygnnTask& task, HygnnEdges& shared, const HygnnThread& thread)
       : task_(task),
         shared_(shared),
-        thread_(thread.warp * kWarp + thread.lane),
-        threads_(thread.warps * kWarp),
+        thread_(thread.warp * kWarpSize + thread.lane),
+        threads_(thread.warps * kWarpSize),
         groups_(threads_ / task.threads_per_row) {}
 
   /// Processes rows concurrently, one per group of threads.

@@ -35,8 +35,8 @@ class HygnnTensor {
 
  private:
   __device__ __forceinline__ void bring_tile(std::int32_t tile) {
-    for (int place = thread_.warp * kWarp + thread_.lane; place < kHygnnRows * 8;
-         place += thread_.warps * kWarp) {
+    for (int place = thread_.warp * kWarpSize + thread_.lane; place < kHygnnRows * 8;
+         place += thread_.warps * kWarpSize) {
       const std::uint32_t* const mask = task_.masks + std::int64_t{tile} * 4;
       std::uint32_t before = 0;
       for (int word = 0; word < place / 32; ++word) before += count_bits(__ldg(mask + word));

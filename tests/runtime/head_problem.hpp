@@ -58,6 +58,10 @@ class HeadProblem {
       if (std::uniform_real_distribution<double>()(random) < share) set(i, k, x);
   }
 
+  void scale(std::size_t i, double factor) {
+    for (std::int64_t k = 0; k < arrays_[i].size(); ++k) set(i, k, number(i, k) * factor);
+  }
+
   [[nodiscard]] runtime::ReferenceProduct product(std::span<const std::int64_t> packed = {}) const {
     return {view(), n_, types_, variant_, packed};
   }

@@ -68,6 +68,7 @@ struct Attribute : sptile_attribute {
   constexpr Attribute(const char* attribute, T number)
       : sptile_attribute{attribute, static_cast<double>(number)} {}
 };
+/// Arrays of both types have the same layout.
 static_assert(sizeof(Attribute) == sizeof(sptile_attribute));
 
 /// Options of a matrix; see sptile_matrix_options.

@@ -21,9 +21,11 @@ bool Session::serves(const Setting& setting) {
   return test::serves(*instance_, matrix(setting).csr.cols, options_of(*instance_, setting));
 }
 
-/// With as many columns, or as few, as the kernel serves.
-std::optional<Setting> Session::served(const Setting& setting) {
-  if (setting.device >= machine_.devices()) return std::nullopt;
+/// Returns the setting on an existing device, with a number of columns that the kernel supports; nullopt if
+/// there is none.
+std::optional<Setting> Session::served(const Setting& requested) {
+  Setting setting = requested;
+  if (setting.device >= machine_.devices()) setting.device = 0;  // emulated devices differ in multiprocessors
   if (serves(setting)) return setting;
   for (const std::int64_t n : {1, 128}) {
     Setting other = setting;

@@ -43,7 +43,7 @@ class Session {
 
  private:
   [[nodiscard]] bool serves(const Setting& setting);
-  [[nodiscard]] std::optional<Setting> served(const Setting& setting);
+  [[nodiscard]] std::optional<Setting> served(const Setting& requested);
 
   Machine& machine_;
   Matrices& matrices_;

@@ -159,7 +159,8 @@ TEST_CASE("C interface: the description lists everything that can be planned") {
 }
 
 TEST_CASE("C interface: each attribute accepts its default, and refuses values beyond its range") {
-  for (const Json& attribute : described()["attributes"]) {
+  const Json json = described();
+  for (const Json& attribute : json["attributes"]) {
     const auto name = attribute["name"].get<std::string>(), kind = attribute["kind"].get<std::string>();
     CAPTURE(name);
     const bool per_run = attribute["given"] == "run";

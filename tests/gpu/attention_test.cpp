@@ -1,4 +1,5 @@
-// Attention on tiles for large matrices, and runs in graphs and on several streams; the property runner tests the rest.
+// Attention on tiles for large matrices, and runs in graphs and on several streams; the property runner tests
+// the rest.
 #include <tuple>
 
 #include "formats/convert/packed_positions.hpp"

@@ -1,4 +1,5 @@
-// Updates in graphs and on a caller's workspace, their prediction and refusals; the property runner tests the rest.
+// Updates in graphs and on a caller's workspace, their prediction and refusals; the property runner tests the
+// rest.
 #include <array>
 #include <memory>
 

@@ -1,4 +1,5 @@
-// Stored schedules are restored unchanged, and damaged ones are refused. The property "stored" runs restored schedules.
+// Stored schedules are restored unchanged, and damaged ones are refused. The property "stored" runs restored
+// schedules.
 #include "runtime/cuda/stored_schedule.hpp"
 
 #include <doctest/doctest.h>

@@ -49,7 +49,7 @@ def test_structs_have_the_layout_of_the_header(tmp_path: Path) -> None:
 def test_nothing_of_the_header_is_missing() -> None:
     text = declarations()
     functions = set(re.findall(r"^(?:int|void|const char\*|sptile_status) (sptile_\w+)\(", text, flags=re.M))
-    assert functions == set(_tools._SIGNATURES)
+    assert functions == set(_tools.SIGNATURES)
     assert set(re.findall(r"typedef struct (sptile_\w+) \{", text)) == set(STRUCTS)
     for struct, kind in STRUCTS.items():
         body = re.search(rf"typedef struct {struct} \{{(.*?)\}} {struct};", text, flags=re.S)

@@ -6,6 +6,7 @@
 
 #include "formats/layout/registry.hpp"
 #include "runtime/plan/from_device.hpp"
+#include "runtime/plan/measured_choice.hpp"
 #include "runtime/plan/product_plan.hpp"
 
 namespace sptile::runtime {
@@ -79,6 +80,21 @@ struct Planner {
     if (Status s = matrix.catch_up(**held); !s) return tl::unexpected(s.error());
     return plan;
   }
+
+  /// Returns the fastest plan of formats of which some are converted.
+  [[nodiscard]] Result<std::shared_ptr<ProductPlan>> fastest(const std::vector<const FormatLayout*>& layouts,
+                                                             PlanOptions options) const {
+    options.choice = Choice::predicted;  // of the kernel of each format
+    if (static_cast<double>(matrix.nnz()) * static_cast<double>(options.n) < kMinMeasured)
+      return plan(*layouts.front(), options);
+    formats::FormatView sizes;
+    sizes.rows = matrix.rows();
+    sizes.cols = matrix.cols();
+    sizes.nnz = matrix.nnz();
+    if (choice.side == Side::transpose) std::swap(sizes.rows, sizes.cols);
+    return fastest_plan(op, sizes, options, layouts.size(),
+                        [&](std::size_t i) { return plan(*layouts[i], options); });
+  }
 };
 
 /// Errc::usage for lists with A^T: numbers per entry belong to A, in the order of one of its formats.
@@ -107,6 +123,10 @@ Result<std::shared_ptr<ProductPlan>> plan_matrix(Matrix& matrix, const Operation
   const Planner planner{matrix, op, choice};
   const bool chosen_kernel = requested.choice == Choice::predicted || !planner.is_stored(*layouts->front());
   if (layouts->size() == 1 && chosen_kernel) return planner.plan(*layouts->front(), requested);
+  const auto converts = [&](const FormatLayout* layout) { return !planner.is_stored(*layout); };
+  if (requested.device == Device::cuda && requested.choice == Choice::measured &&
+      std::any_of(layouts->begin(), layouts->end(), converts))
+    return planner.fastest(*layouts, requested);
   const auto matrices = stored_formats(matrix, *layouts, choice.side);
   if (!matrices) return tl::unexpected(matrices.error());
   auto chosen = choose_plan(op, *matrices, requested, [&](std::size_t i, const PlanOptions& one) {

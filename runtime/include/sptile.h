@@ -322,7 +322,8 @@ typedef struct sptile_plan_options {
   int64_t n;          /* maximum number of columns of the dense operands; must be set, >= 1 */
   const char* format; /* name of a format, or a comma-separated list of candidates; NULL or "auto": all stored
                          formats. On a CUDA device, a format that is not stored is converted from the CSR
-                         arrays, with the same result as 'sptile convert' */
+                         arrays, with the same result as 'sptile convert'; a list of such formats requires
+                         SPTILE_CHOICE_MEASURED */
   const char* kernel; /* name of a kernel to force, for example "cpu.csr.avx2"; NULL: the best one */
   void* stream;       /* cudaStream_t that converts arrays in device memory; NULL: the default stream */
   const sptile_attribute* attributes; /* [attribute_count] attributes of plans; NULL if there are none */

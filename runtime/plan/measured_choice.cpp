@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 #include <new>
 
 #include "runtime/plan/product_plan.hpp"
@@ -155,6 +156,30 @@ Status measure_candidates(const MeasuringRequest& request, ChosenPlan& chosen) {
   }
   for (Candidate& candidate : chosen.candidates) candidate.chosen = &candidate == best;
   return {};
+}
+
+Result<std::shared_ptr<ProductPlan>> fastest_plan(
+    const Operation& op, const formats::FormatView& a, const PlanOptions& options, std::size_t count,
+    const std::function<Result<std::shared_ptr<ProductPlan>>(std::size_t)>& plan_one) {
+  if (const auto device = check_options(options); !device) return tl::unexpected(device.error());
+  const auto scratch = make_scratch(op, a, options);
+  if (!scratch) return tl::unexpected(scratch.error());
+  Result<std::shared_ptr<ProductPlan>> best = nullptr;
+  double best_seconds = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < count; ++i) {
+    auto plan = plan_one(i);
+    if (!plan) {
+      if (!is_refusal(plan.error().code)) return plan;
+      if (i == 0) best = std::move(plan);
+      continue;
+    }
+    const auto seconds = median_seconds(**plan, scratch->operands);
+    if (!seconds) return tl::unexpected(seconds.error());
+    if (*seconds >= best_seconds) continue;
+    best_seconds = *seconds;
+    best = std::move(plan);
+  }
+  return best;
 }
 
 }  // namespace sptile::runtime

@@ -216,6 +216,42 @@ TEST_CASE("cuda handles: plans outlive their matrix, and a matrix its plans") {
   }
 }
 
+TEST_CASE("cuda handles: a measured choice converts candidates, and keeps the format of the plan only") {
+  Random random(27);
+  const formats::Csr a = random_matrix(2000, 1500, 0.06, DType::f32, random);
+  const Dense dense(a, kColumns, DType::f32, random);
+  const CsrOnDevice device(a);
+  const auto matrix_on_device = [&] {
+    runtime::cuda::OwnedCsr borrowed;
+    borrowed.csr = device.csr;
+    borrowed.borrows = true;
+    return Matrix::from_device(std::move(borrowed), {});
+  };
+  const auto choose = [](Matrix& matrix, std::string_view formats, std::int64_t n) {
+    return runtime::plan_matrix(
+        matrix, runtime::kSpmm, {.formats = formats},
+        {.n = n, .device = runtime::Device::cuda, .choice = runtime::Choice::measured});
+  };
+  const auto matrix = matrix_on_device();
+  const auto plan = choose(*matrix, "bittcf,csr,rs_tile,hc_window", kColumns);
+  REQUIRE_MESSAGE(plan.has_value(), plan.error().text());
+  const std::string_view chosen = (*plan)->kernel->format;
+  CHECK((chosen == "bittcf" || chosen == "csr" || chosen == "rs_tile" || chosen == "hc_window"));
+  const Operands operands(dense);
+  operands.run(**plan);
+  require(cudaDeviceSynchronize());
+  CHECK(frobenius_error(a, dense, operands.result().data(), 1, 0) <=
+        frobenius_bound(runtime::precision_of(**plan), DType::f32));
+  const auto alone = matrix_on_device();
+  const Plan only = plan_of(*alone, chosen);
+  CHECK(matrix->memory().device == alone->memory().device);
+
+  const auto few = choose(*matrix, "rs_tile,csr", 1);
+  REQUIRE(few.has_value());
+  CHECK((*few)->kernel->format == "rs_tile");  // too little work to measure
+  CHECK_FALSE(choose(*matrix, "csr,no_format", kColumns).has_value());
+}
+
 TEST_CASE("cuda handles: what runs may finish when its plan and matrix are gone") {
   Random random(25);
   const formats::Csr a = with_long_rows(random);

@@ -13,7 +13,6 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from ctypes import byref
 from typing import Any
 
@@ -23,8 +22,8 @@ from torch import Tensor
 
 from .. import _library as c
 from .._arrays import dtype_code
-from .._calls import Address, Owner, PlanHandle, Width, release, run, run_prepared
-from ..errors import ArgumentTypeError, Error, InternalError, UsageError
+from .._calls import Owner, PlanHandle, Width, release, run, run_prepared
+from ..errors import ArgumentTypeError, InternalError, UsageError
 from .pattern import EntryOrder, Pattern, apart, inverse, untraced
 
 DTYPES = {torch.float32: c.DTYPE_F32, torch.float64: c.DTYPE_F64, torch.float16: c.DTYPE_F16, torch.bfloat16: c.DTYPE_BF16}
@@ -39,11 +38,8 @@ def torch_dtype(dtype: Any) -> torch.dtype:
     return _OF_CODES[dtype_code(dtype)]
 
 
-# Formats that a product on a CUDA device measures in addition to csr if none is named. A list of candidates of the
-# library has stored formats alone; these are converted.
-CANDIDATES = ("bittcf", "bmat", "tall")
-# Multiplications below which launches take most of the time: conversions would not pay.
-MIN_MEASURED = 1 << 22
+# Formats among which the library chooses by measurement on a CUDA device if none is named.
+CANDIDATES = "csr,bittcf,bmat,tall"
 
 
 def precision_of(x: Tensor) -> int:
@@ -198,26 +194,11 @@ class Handle:
             plan = self.plans.get(key)
             if plan is None:
                 free = operation == "spmm" and not run_values  # other operations read lists in CSR order
-                format = self.format if free and self.format != "auto" else "csr"
-                plan = self._make(format, operation, n, dtype, precision, run_values, attributes)
-                measured = free and self.format == "auto" and self.pattern.device.type == "cuda"
-                if measured and self.pattern.nnz * n >= MIN_MEASURED:
-                    plan = self._fastest(plan, n, dtype, precision)
-                self.plans[key] = plan
+                format = self.format if free else "csr"
+                if format == "auto":
+                    format = CANDIDATES if self.pattern.device.type == "cuda" else "csr"
+                plan = self.plans[key] = self._make(format, operation, n, dtype, precision, run_values, attributes)
             return plan
-
-    @untraced
-    def _fastest(self, csr: TorchPlan, n: int, dtype: torch.dtype, precision: int) -> TorchPlan:
-        """Returns the plan among csr and CANDIDATES whose runs with random operands take the least time. Formats without
-        a kernel for the type and the precision, or without memory, are left out."""
-        device, plans = self.pattern.device, [csr]
-        x = torch.randn(self.pattern.cols, n, device=device).to(dtype)
-        out = torch.empty(self.pattern.rows, n, device=device, dtype=dtype)
-        for format in CANDIDATES:
-            with suppress(Error):
-                plans.append(self._make(format, "spmm", n, dtype, precision, False, {}))
-        operands: list[Address | None] = [(tensor.data_ptr(), n, 0) for tensor in (x, out)]
-        return min(plans, key=lambda plan: _milliseconds(plan, operands, device))
 
     @untraced
     def _make(
@@ -235,7 +216,8 @@ class Handle:
             threads=0 if cuda else torch.get_num_threads(),
             stream=stream_of(device),
         )
-        c.set_attributes(options, {**attributes, "precision": precision, "order": c.ORDER_CSR})
+        several = {"choice": c.CHOICE_MEASURED} if "," in format else {}
+        c.set_attributes(options, {**attributes, **several, "precision": precision, "order": c.ORDER_CSR})
         value_dtype = dtype if run_values or self.values is not None else None
         return (CudaPlan if cuda else TorchPlan)(self._matrix(value_dtype), operation, options, device)
 
@@ -391,17 +373,3 @@ def refuse_capture(missing: str, device: torch.device) -> None:
 def stream_of(device: torch.device) -> int | None:
     return torch._C._cuda_getCurrentRawStream(device.index) if device.type == "cuda" else None
 
-
-def _milliseconds(plan: TorchPlan, operands: list[Address | None], device: torch.device, repeat: int = 3) -> float:
-    """Returns the minimum time of some runs, after one untimed run."""
-    stream = torch.cuda.current_stream(device)
-    plan.run(operands)
-    times = []
-    for _ in range(repeat):
-        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        begin.record(stream)
-        plan.run(operands)
-        end.record(stream)
-        end.synchronize()
-        times.append(begin.elapsed_time(end))
-    return min(times)

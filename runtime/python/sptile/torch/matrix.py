@@ -57,9 +57,10 @@ class SparseMatrix:
     symmetric : bool, optional
         Expected symmetry. The constructor raises `UsageError` if the matrix differs.
     format : str, optional
-        Storage format: "csr", "bittcf", "bmat", "tall", ... "auto" uses "csr" on the CPU. On a CUDA device it times
-        the formats at the first product of each width and uses the fastest. Only "csr" is bitwise reproducible
-        between runs.
+        Storage format: "csr", "bittcf", "bmat", "tall", ... On a CUDA device, a comma-separated list such as
+        "csr,rs_tile,tall" times its formats at the first product of each width and uses the fastest. "auto" is
+        "csr" on the CPU and "csr,bittcf,bmat,tall" on a CUDA device. Only "csr" is bitwise reproducible between
+        runs.
 
     Attributes
     ----------

@@ -8,11 +8,14 @@
 
 namespace sptile::runtime::cuda {
 
+template <class Policy>
+using PolicyMember = int Policy::*;  // nvcc writes parentheses around this type, of which g++ warns in members
+
 /// Name of a member of a policy.
 template <class Policy>
 struct PolicyField {
   std::string_view name;
-  int Policy::*member;
+  PolicyMember<Policy> member;
 };
 
 /// Members of a policy, in the order of their declaration.

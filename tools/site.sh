@@ -24,7 +24,7 @@ cp "$sptile_root/tools/site/extra.css" "$pages"
 # Generated pages of the reference; tools/site/pages.py links to them.
 headers=$sptile_root/tools/site/headers.py
 python3 "$headers" "C reference" "$sptile_root"/{runtime/include/sptile.h,tools/capi/sptile_tools.h} >"$pages/reference/c.md"
-python3 "$headers" "C++ reference" "$sptile_root/runtime/sptile.hpp" >"$pages/reference/cpp.md"
+python3 "$headers" "C++ reference" "$sptile_root/runtime/include/sptile.hpp" >"$pages/reference/cpp.md"
 say "site"
 SPTILE_PAGES=$pages NO_MKDOCS_2_WARNING=1 "$environment/bin/mkdocs" \
   build --strict --clean -f "$sptile_root/tools/site/mkdocs.yml" -d "$folder" >&2

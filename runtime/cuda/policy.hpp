@@ -8,8 +8,9 @@
 
 namespace sptile::runtime::cuda {
 
+/// Pointer to a member of a policy. An alias, because nvcc writes `int (Policy::*x)` otherwise and g++ warns.
 template <class Policy>
-using PolicyMember = int Policy::*;  // nvcc writes parentheses around this type, of which g++ warns in members
+using PolicyMember = int Policy::*;
 
 /// Name of a member of a policy.
 template <class Policy>

@@ -84,7 +84,7 @@ struct Planner {
   /// Returns the fastest plan of formats of which some are converted.
   [[nodiscard]] Result<std::shared_ptr<ProductPlan>> fastest(const std::vector<const FormatLayout*>& layouts,
                                                              PlanOptions options) const {
-    options.choice = Choice::predicted;  // of the kernel of each format
+    options.choice = Choice::predicted;  // chooses the kernel of a format
     if (static_cast<double>(matrix.nnz()) * static_cast<double>(options.n) < kMinMeasured)
       return plan(*layouts.front(), options);
     formats::FormatView sizes;

@@ -163,6 +163,7 @@ Result<std::shared_ptr<ProductPlan>> fastest_plan(
     const std::function<Result<std::shared_ptr<ProductPlan>>(std::size_t)>& plan_one) {
   if (const auto device = check_options(options); !device) return tl::unexpected(device.error());
   const auto scratch = make_scratch(op, a, options);
+  if (!scratch && is_refusal(scratch.error().code)) return plan_one(0);
   if (!scratch) return tl::unexpected(scratch.error());
   Result<std::shared_ptr<ProductPlan>> best = nullptr;
   double best_seconds = std::numeric_limits<double>::infinity();

@@ -47,7 +47,7 @@ bool has_tiles_only(const Schedule& s) { return both(s).rows.csr.items() == 0; }
 bool has_rows_only(const Schedule& s) { return both(s).tiles.item_count == 0; }
 bool splits_both(const Schedule& s) { return both(s).tiles.split_count > 0 && both(s).rows.csr.splits > 0; }
 bool has_both_and_teams(const Schedule& s) { return has_both(s) && both(s).tiles.teams > 0; }
-/// Whether work in rows lets tiles have warps of 128 columns of f32.
+/// Returns whether work in rows lets tiles have warps of 128 columns of f32.
 bool has_both_and_wide_warps(const Schedule& s) { return has_both(s) && both(s).tiles.variant == 2; }
 bool scales_rows(const Schedule& s) { return s.header.as<LibraStreamsHeader>().scaled_rows > 0; }
 
@@ -62,7 +62,7 @@ bool has_at_once(const Schedule& s) {
 
 bool has_one_slice_together(const Schedule& s) { return s.header.as<BulkHeader>().slices_together == 1; }
 bool has_widest_slices(const Schedule& s) { return s.header.as<BulkHeader>().slice_segments == 16; }
-/// Whether several blocks share a window.
+/// Returns whether several blocks share a window.
 bool cuts_windows(const Schedule& s) {
   const auto& header = s.header.as<BulkHeader>();
   for (int block = 0; block < header.blocks; ++block) {
@@ -76,7 +76,7 @@ bool cuts_windows(const Schedule& s) {
   return false;
 }
 
-/// Whether partial results of windows go through memory, between several teams.
+/// Returns whether partial results of windows go through memory, between several teams.
 template <bool kThroughMemory>
 bool merges_teams(const Schedule& s) {
   const auto& header = s.header.as<TileAttentionHeader>();

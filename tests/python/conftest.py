@@ -65,7 +65,7 @@ def _threads(pid: int) -> list[list[str]]:
 
 
 def wait_for_work(pid: int, seconds: float) -> None:
-    """Waits until a process has used so much CPU time."""
+    """Waits until a process has used the given CPU time."""
     ticks = seconds * os.sysconf("SC_CLK_TCK")
     while sum(int(thread[11]) + int(thread[12]) for thread in _threads(pid)) < ticks:
         time.sleep(0.01)

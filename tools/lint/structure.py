@@ -45,7 +45,7 @@ def small_headers(sources):
 
 
 def is_unit(header, sources):
-    """Whether a header declares a unit: its source is longer than two small headers, or a test includes it."""
+    """Returns whether a header declares a unit: its source is longer than two small headers, or a test includes it."""
     source = sources.get(header.rpartition(".")[0] + ".cpp", "")
     return source.count("\n") > 2 * SMALL_LINES or any(header in includes(text) for name, text in sources.items()
                                                        if name.startswith("tests/"))

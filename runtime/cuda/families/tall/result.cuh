@@ -162,8 +162,8 @@ class TallResult {
     });
   }
 
-  /// Counts the pieces of the warp's part of the window. Returns true for the last one to arrive. Which one
-  /// that is varies, the order of the additions does not.
+  /// Counts the pieces of the warp's part of the window. Returns true for the last piece to arrive. The
+  /// last piece varies between runs, the order of the additions does not.
   __device__ __forceinline__ bool is_last(const TallPiece& piece) const {
     const std::int64_t warps = task_.row_warps * task_.feature_warps;
     return warp_arrives_last(

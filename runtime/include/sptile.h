@@ -323,7 +323,9 @@ typedef struct sptile_plan_options {
   const char* format; /* name of a format, or a comma-separated list of candidates; NULL or "auto": all stored
                          formats. On a CUDA device, a format that is not stored is converted from the CSR
                          arrays, with the same result as 'sptile convert'; a list of such formats requires
-                         SPTILE_CHOICE_MEASURED */
+                         SPTILE_CHOICE_MEASURED. "any": like "auto", but SPTILE_CHOICE_MEASURED on a CUDA
+                         device also tries the formats to which conversion usually pays, unless the bundle
+                         stores a plan for these options */
   const char* kernel; /* name of a kernel to force, for example "cpu.csr.avx2"; NULL: the best one */
   void* stream;       /* cudaStream_t that converts arrays in device memory; NULL: the default stream */
   const sptile_attribute* attributes; /* [attribute_count] attributes of plans; NULL if there are none */

@@ -94,6 +94,7 @@ class _InOrder:
 
     device = "cpu"
     is_file = False
+    kept = ()
     order: Order | None = None
     unordered = ""
     doubles: Any = None
@@ -591,7 +592,7 @@ class Bundle:
             room = (c.Prediction * max(capacity, 1))()
             size = ctypes.sizeof(c.Prediction)
             c.check(
-                c.lib.sptile_predict(handle, operation.encode(), byref(wanted), room, size, capacity, byref(count))
+                c.lib.sptile_predict(handle, operation, byref(wanted), room, size, capacity, byref(count))
             )
             if count.value <= capacity:
                 return [_prediction(one) for one in room[: count.value]]

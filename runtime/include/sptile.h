@@ -285,6 +285,12 @@ void sptile_part_destroy(sptile_part* part);
 sptile_status sptile_part_matrix(const sptile_part* part, const char* name,
                                  const sptile_matrix_options* options, sptile_matrix** matrix);
 
+/* Joins all parts in a directory of 'sptile partition' into the entire matrix, in its original row order, and
+ * copies them. `part` is one of them, the others are opened. SPTILE_STATUS_BAD_INPUT, which names the file or
+ * the row, unless all belong to one partition and each row has one owner; SPTILE_STATUS_DEVICE without
+ * memory. */
+sptile_status sptile_part_whole(const sptile_part* part, const char* folder, sptile_matrix** matrix);
+
 /* Lists for the exchange. C = local B + halo R, where R contains the rows of B that other parts own, in the
  * order of the senders: the `send_rows` of part q for p are the rows from receive_offset[q] of R on p. */
 typedef struct sptile_part_info {

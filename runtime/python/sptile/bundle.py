@@ -689,6 +689,22 @@ def part_bundle(path: bytes, copy: bool, matrix: bytes | None, part: Any) -> Bun
     return Bundle._create(_File(path, copy, matrix, part), os.fsdecode(path))
 
 
+class _Joined(_InOrder):
+    """All parts in a folder, of which one is open."""
+
+    def __init__(self, folder: bytes, part: Any) -> None:
+        self.folder, self.part, self.name = folder, part, os.fsdecode(folder)
+
+    def make(self, _options: c.MatrixOptions, handle: MatrixHandle) -> None:
+        c.check(c.lib.sptile_part_whole(self.part, self.folder, byref(handle)))
+
+
+def whole_bundle(folder: Any, part: Any) -> Bundle:
+    """Returns the entire matrix, joined from the parts in a folder, of which `part`, an `sptile_part`, is open."""
+    source = _Joined(path_bytes(folder), part)
+    return Bundle._create(source, source.name)
+
+
 def _format_name(handle: MatrixHandle, index: int) -> str:
     name = c_char_p()
     c.check(c.lib.sptile_matrix_format(handle, index, byref(name)))

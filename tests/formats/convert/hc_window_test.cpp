@@ -24,7 +24,7 @@ constexpr HcSelector kSelectors[] = {
 TEST_CASE("hc_window: the weights of a selector are its number, and back") {
   for (const HcSelector& selector : kSelectors) CHECK(hc_selector(hc_parameter(selector)) == selector);
   CHECK(hc_selector(0) == HcSelector{-512, -512, -512});
-  CHECK(hc_selector(kHcMostParameter) == HcSelector{511, 511, 511, true});
+  CHECK(hc_selector(kHcMaxParameter) == HcSelector{511, 511, 511, true});
   CHECK(hc_parameter({-512, -512, -512, true}) == 1 << 30);
   CHECK(hc_parameter({-511, -512, -512}) == 1);
 }

@@ -200,7 +200,7 @@ std::vector<TallItem> divide(std::span<const std::int64_t> before, std::span<con
 
 }  // namespace
 
-TallStage tall_stage(const TallRoom& room) {
+TallStage tall_stage(const TallWorkspace& room) {
   const auto bytes = [](int wanted) { return wanted > 0 ? round_up(wanted, 16) + 16 : 0; };
   TallStage stage{};
   stage.pitch = tall_pitch(room.slice_segments);

@@ -75,8 +75,8 @@ FoundColumns by_bits(const formats::Csr& a, const Windows& of_row, std::int64_t 
   const runtime::cuda::NumberByBits<Windows> bits{a.row_ptr.data(), a.col_idx.data(),  a.rows,
                                                   of_row,           ranges.data(),     found.place.data(),
                                                   found.ids.data(), found.first.data()};
-  runtime::cuda::WindowSizes room;
-  measure_windows(run, bits, windows, 1 << 20, &room);
+  runtime::cuda::WindowSizes workspace;
+  measure_windows(run, bits, windows, 1 << 20, &workspace);
   runtime::cuda::number_by_bits(run, bits, windows);
   return found;
 }

@@ -257,7 +257,7 @@ class AttentionPass {
     return entry_ < left ? scale_ * score + kLog2E * shared_.bias[j + entry_] : masked<float>();
   }
   __device__ __forceinline__ static float inverse_length(float square) {
-    return 1 / fmaxf(sqrtf(square), static_cast<float>(kLeastLength));
+    return 1 / fmaxf(sqrtf(square), static_cast<float>(kMinLength));
   }
 
   /// Adds eight numbers of each lane over the group and returns the sum of the lane's nonzero.

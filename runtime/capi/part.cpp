@@ -27,8 +27,8 @@ Status open_part_handle(const char* path, const sptile_matrix_options* options, 
   return {};
 }
 
-Status give_matrix(const sptile_part* part, const char* name, const sptile_matrix_options* options,
-                   sptile_matrix** out) {
+Status create_matrix(const sptile_part* part, const char* name, const sptile_matrix_options* options,
+                     sptile_matrix** out) {
   constexpr const char* kCall = "sptile_part_matrix";
   if (out == nullptr) return null_argument(kCall, "matrix");
   *out = nullptr;
@@ -96,7 +96,7 @@ sptile_status sptile_part_describe(const sptile_part* part, sptile_part_info* in
 
 sptile_status sptile_part_matrix(const sptile_part* part, const char* name,
                                  const sptile_matrix_options* options, sptile_matrix** matrix) {
-  return guarded([&] { return give_matrix(part, name, options, matrix); });
+  return guarded([&] { return create_matrix(part, name, options, matrix); });
 }
 
 sptile_status sptile_part_whole(const sptile_part* part, const char* folder, sptile_matrix** matrix) {

@@ -208,8 +208,9 @@ class Product {
 
   /// Checks that the size in bytes of an operand with `rows` rows does not overflow.
   void check_size(std::int64_t rows) const {
-    constexpr auto most = std::numeric_limits<std::ptrdiff_t>::max() / static_cast<std::ptrdiff_t>(sizeof(T));
-    if (rows > 0 && n_ > most / rows)
+    constexpr auto limit =
+        std::numeric_limits<std::ptrdiff_t>::max() / static_cast<std::ptrdiff_t>(sizeof(T));
+    if (rows > 0 && n_ > limit / rows)
       throw Exception(SPTILE_STATUS_USAGE, "n = " + std::to_string(n_) + ", with " + std::to_string(rows) +
                                                " rows; they exceed the address space");
   }

@@ -113,8 +113,8 @@ class PlanHandle(Owner):
         workspace: Any = None,
         **attributes: float,
     ) -> None:
-        """Runs the plan with the operands of its operation. 0 columns are those of the plan; `workspace` is a reference
-        to a struct; `attributes` are those of runs."""
+        """Runs the plan with the operands of its operation. 0 columns selects those of the plan; `workspace` is a
+        reference to a struct; `attributes` are attributes of runs."""
         try:
             call = self._calls.pop()
         except IndexError:

@@ -206,7 +206,7 @@ def attention(
         bias = bias.unsqueeze(1).expand(-1, q.shape[1])
     listed = None if bias is None else heads_first(a, "bias", bias, q.shape[1])
     settings = (float(scale), score_code, float(negative_slope))
-    # In steps, too: what has no derivative of the whole, and scores of no columns.
+    # Cases that the fused operator does not support: dropout, scores without columns, transforms of torch.func.
     if dropout_p > 0 or q.shape[2] == 0 or operators.transformed():
         attention_operator.check(a._entries, (q, k, v, listed, *settings))
         out = _attention_in_steps(a, q, k, v, listed, *settings, dropout_p)
@@ -304,8 +304,8 @@ def spmm_update(
 
 
 def fused_update_pays(A: SparseMatrix, n: int, m: int, dtype: torch.dtype) -> bool:
-    """True where csr is the format of a product with A of n columns, and the library predicts that one kernel
-    beats it and a product with the weights."""
+    """Returns whether csr is the format for A with n columns and the library predicts that one fused kernel is
+    faster than it followed by a product with the weights."""
     if A.device.type != "cuda" or A._learned is not None:
         return False
     like = torch.empty((0, 0), dtype=dtype, device=A.device)

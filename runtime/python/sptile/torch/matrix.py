@@ -133,7 +133,7 @@ class SparseMatrix:
             )
 
     def _set(self, entries: Ref, values: Tensor | None, product: Handle | None = None) -> None:
-        """product: the handle with values that do not learn, where there is one already."""
+        """product: an existing handle whose values do not require gradients, or None."""
         found = entries.entries
         order, pattern = found.order, found.handle.pattern
         counts = values is None and order.repeats
@@ -211,7 +211,7 @@ class SparseMatrix:
 
     @classmethod
     def _of_graph(cls, edge_index: Tensor, rows: int, cols: int) -> SparseMatrix:
-        """In compiled code: of an edge_index, by what layers remember of it."""
+        """Returns the matrix of an edge_index in compiled code, from the cache of the layers."""
         tokens = torch.ops.sptile.graph_of(edge_index, rows, cols)
         return cls._compiled(*tokens, (rows, cols), edge_index.shape[1], None, edge_index.device)
 
@@ -525,7 +525,7 @@ class SparseMatrix:
         return cls._of(Handle(pattern, None, format), order, values)
 
     def _given_values(self) -> Tensor | None:
-        """The values, None where they only count how often entries were given."""
+        """Returns the values; None if they only count how often entries were given."""
         return None if self._counts else self.values
 
     @property
@@ -1061,8 +1061,8 @@ class SparseMatrix:
         return normalized
 
     def _compiled_norm(self, add_self_loops: bool, fill_value: Number, dtype: torch.dtype) -> SparseMatrix:
-        """gcn_norm in compiled code, where the number of entries that are not repeated is not known: its entries are
-        those that were given, then all loops."""
+        """Returns gcn_norm in compiled code, where the number of distinct entries is unknown: its entries are the
+        given ones, then all loops."""
         wide = statistic(dtype)
         looped, row, col = self, *self.places()
         values = row.new_ones(row.shape, dtype=wide) if self.values is None else self.values.to(wide)
@@ -1090,8 +1090,7 @@ class SparseMatrix:
         return looped, loop, torch.where(last < 0, given, last)
 
     def _with_last_loops(self, values: Tensor) -> Tensor:
-        """Numbers of the entries as they were given; of entries on the diagonal that were given several times
-        all but the last become 0."""
+        """Returns the numbers of the given entries; of repeated diagonal entries, all but the last become 0."""
         position = self._order.position
         if position is None or self._order.source is not None:
             return values
@@ -1102,8 +1101,8 @@ class SparseMatrix:
 
     @kept
     def _with_loops(self) -> tuple[Handle, EntryOrder, int]:
-        """A + I without values, the order of the entries in CSR and then of those that were missing, and how
-        many these are."""
+        """Returns A + I without values, the order in CSR of the entries and the added diagonal entries, and the
+        number of the latter."""
         bare = self._bare
         if "loops" not in bare.derived:
             rows = min(self.shape)
@@ -1123,7 +1122,7 @@ class SparseMatrix:
         return bare if handle is None else handle, order, count
 
     def _derive(self, name: str, make: Callable[[], Derived]) -> Derived:
-        """What follows from this matrix, made once, not as inference tensors: training may follow."""
+        """Returns make(), cached by name; made outside inference mode, because training may follow."""
         if name not in self._derived:
             if torch.compiler.is_compiling():
                 return make()
@@ -1325,8 +1324,8 @@ def heads_first(a: SparseMatrix, name: str, values: Tensor, heads: int | None) -
 
 
 def _sides_are_named() -> bool:
-    """Runs while torch compiles. For `A @ x` torch 2.11 swaps the operands and still names the function of `x @ A`,
-    as it has no name for a swapped one in its table. Adds that name, once, and starts the compilation again."""
+    """Runs while torch compiles. For `A @ x`, torch 2.11 swaps the operands but keeps the function name of `x @ A`,
+    because its table has no name for the swapped function. Adds that name once, and restarts the compilation."""
     try:
         from torch._dynamo.exc import RestartAnalysis
         from torch._dynamo.variables.builtin import BUILTIN_TO_TENSOR_RFN_MAP
@@ -1356,8 +1355,8 @@ PRODUCTS = (
 
 
 def scaled(values: Tensor, row: Tensor, col: Tensor, nodes: int) -> Tensor:
-    """D^-1/2 A D^-1/2, D the sums of the rows: values, rows and columns of the entries. Those of mirrored entries are
-    equal to the bit."""
+    """Returns D^-1/2 A D^-1/2, where D has the row sums of A: values, rows and columns of the entries. Mirrored
+    entries are bitwise equal."""
     sums = values.to(WIDE.get(values.dtype, values.dtype))
     factor = sums.new_zeros(nodes).index_add(0, row, sums).pow(-0.5)
     factor = torch.where(torch.isinf(factor), 0, factor).to(values.dtype)

@@ -89,6 +89,22 @@ def test_every_format_of_a_bundle_multiplies_through_torch(bundle_path, small, f
         assert close(other @ x, 2 * full @ x.double())
 
 
+@on_devices
+def test_repeated_backward_passes_give_the_same_gradient(device: str) -> None:
+    a, full = matrix(9, 6, 0.4, device=device, dtype=torch.float64)
+    x = random(6, 4, device=device, learn=True)
+    g = random(9, 4, device=device)
+    for gradient in (g, 2 * g, g.t().contiguous().t(), g[:1].expand(9, 4), 3 * g):
+        (found,) = torch.autograd.grad(a @ x, x, gradient)
+        assert close(found, full.t() @ gradient.cpu())
+    (batch,) = torch.autograd.grad(a @ x, x, torch.stack([g, 5 * g]), is_grads_batched=True)
+    assert close(batch, torch.stack([full.t() @ g.cpu(), 5 * full.t() @ g.cpu()]))
+    learned = g.clone().requires_grad_()
+    (first,) = torch.autograd.grad(a @ x, x, learned, create_graph=True)
+    (second,) = torch.autograd.grad(first, learned, torch.ones_like(first))
+    assert close(second, full @ torch.ones(6, 4).double())
+
+
 def test_kernel_of_a_bundle_is_named_through_torch(bundle_path, small) -> None:  # type: ignore[no-untyped-def]
     a = st.SparseMatrix.from_bundle(bundle_path, kernel="cpu.bittcf.generic")
     x = random(45, 8, dtype=torch.float32)

@@ -59,11 +59,11 @@ def _allows_tf32() -> bool:
 
 
 def capturing() -> bool:
-    """True while the current stream is captured in a CUDA graph."""
+    """Returns whether a CUDA graph captures the current stream."""
     return torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing()
 
 
-release.postponed = capturing  # a captured graph would not survive that memory is freed
+release.postponed = capturing  # freeing memory would invalidate the captured graph
 atexit.register(release.stop)
 
 
@@ -75,7 +75,7 @@ _current_stream: Any = getattr(torch._C, "_cuda_getCurrentRawStream", None)
 
 
 class TorchPlan(PlanHandle):
-    """A plan of a device of torch."""
+    """A plan with workspaces in the memory of torch."""
 
     def __init__(self, matrix: MatrixHandle, operation: bytes | None, options: c.PlanOptions, device: torch.device) -> None:
         super().__init__(matrix, operation, options)
@@ -151,19 +151,18 @@ class Stored(NamedTuple):
 
 
 class Handle:
-    """A pattern with values in the order of CSR, or none: then each entry is 1, unless a run brings
-    values."""
+    """A pattern with values in CSR order. Without values, each nonzero is 1 unless a run provides values."""
 
     def __init__(self, pattern: Pattern, values: Tensor | None = None, format: str = "auto") -> None:
         text(format, "format")
         self.pattern, self.values, self.format = pattern, values, format
-        self.stored: Stored | None = None  # of a file with these values
+        self.stored: Stored | None = None  # set for the values of a bundle file
         self.plans: dict[tuple[Any, ...], TorchPlan] = {}
         self.derived: dict[str, Any] = {}  # caches of functions of the pattern
         self._matrices: dict[torch.dtype | None, MatrixHandle] = {}
         self._lock = threading.RLock()
         self._transposed: Handle | None = None
-        self._origin: Callable[[], Handle | None] = lambda: None  # that this one is the transpose of
+        self._origin: Callable[[], Handle | None] = lambda: None  # the handle whose transpose this is
         self._source: Tensor | None = None
         self._symmetric = False
 
@@ -241,7 +240,7 @@ class Handle:
 
     @untraced
     def _matrix(self, dtype: torch.dtype | None) -> MatrixHandle:
-        """The library's matrix with the values in a type, or with zeros if runs bring values; a pattern."""
+        """Returns the library's matrix with values of a type, or zeros if runs provide them. None: a pattern."""
         matrix = self._matrices.get(dtype)
         if matrix is None:
             pattern, values = self.pattern, self.values
@@ -252,7 +251,7 @@ class Handle:
         return matrix
 
 
-# Numbers start at random: those of a graph that another process saved are unknown here, not of another matrix.
+# Numbers start at random, so that a graph that another process saved does not find another matrix.
 _TOKEN = torch.int64
 _numbers = itertools.count(int.from_bytes(os.urandom(7), "little"))
 _entries: weakref.WeakValueDictionary[int, Entries] = weakref.WeakValueDictionary()
@@ -268,32 +267,32 @@ class Entries:
         self.rows, self.cols, self.given = self.sizes = handle.pattern.rows, handle.pattern.cols, order.given
         self.device = handle.pattern.device
         self.number = next(_numbers)
-        self.fitting: set[Any] = set()  # calls of operators whose tensors fit
+        self.fitting: set[Any] = set()  # checked calls of operators
         _entries[self.number] = self
 
     def token(self) -> Tensor:
-        """int64 [], in host memory: the number. The tensor keeps these entries alive."""
+        """Returns the number, int64 [] in host memory, in a tensor that keeps these entries alive."""
         number = np.array(self.number).view(_Number)
         number.entries = self
         return torch.from_numpy(number)
 
     def row(self) -> Tensor:
-        """int64 [given]: the row of each entry."""
+        """Returns the row of each entry, int64 [given]."""
         return self.order.from_csr(self.handle.pattern.row())
 
     def col(self) -> Tensor:
-        """int64 [given]: the column of each entry."""
+        """Returns the column of each entry, int64 [given]."""
         return self.order.from_csr(self.handle.pattern.col.long())
 
 
 class _Number(np.ndarray[Any, Any]):
-    """Memory of a token."""
+    """Memory of a token, which keeps the entries alive."""
 
     entries: Entries
 
 
 def entries_of(token: Tensor) -> Entries:
-    """The entries that a token names; UsageError where there are none."""
+    """Returns the entries of a token. UsageError if there are none."""
     try:
         number = token.item() if token.dtype is _TOKEN and token.dim() == 0 else None
     except (AttributeError, RuntimeError):
@@ -315,7 +314,7 @@ def _unknown(token: Any, number: Any) -> UsageError:
 
 
 def entries_of_sizes(token: Tensor, rows: int, cols: int, given: int) -> Entries:
-    """The entries that a token names; UsageError where they are of other sizes than the caller says."""
+    """Returns the entries of a token. UsageError unless they have the given sizes."""
     entries = entries_of(token)
     if (rows, cols, given) != entries.sizes:
         raise UsageError(
@@ -325,14 +324,14 @@ def entries_of_sizes(token: Tensor, rows: int, cols: int, given: int) -> Entries
 
 
 class Ref:
-    """A matrix as operators take it: token, sizes, and the number of entries that were given. A compiler reads
-    these; other code goes by `entries`, which is None in a matrix that compiled code makes."""
+    """A matrix as an argument of operators: token, sizes, and number of given entries, which compilers read. Other code
+    uses `entries`."""
 
     def __init__(self, token: Tensor, rows: int, cols: int, given: int, entries: Entries | None = None) -> None:
         self.token, self.rows, self.cols, self.given, self._entries = token, rows, cols, given, entries
 
     FIELDS = ("token", "rows", "cols", "given")  # the leading arguments of each operator
-    device = None  # as `Entries` have it: a token does not say
+    device = None  # unknown, unlike that of `Entries`
 
     @classmethod
     def of(cls, handle: Handle, order: EntryOrder) -> Ref:
@@ -344,17 +343,26 @@ class Ref:
         return self._entries or entries_of_sizes(self.token, self.rows, self.cols, self.given)
 
     def __iter__(self) -> Iterator[Any]:
-        """The leading arguments of each operator."""
+        """Yields the leading arguments of each operator."""
         return iter((self.token, self.rows, self.cols, self.given))
+
+
+def packed_key(x: Tensor) -> tuple[torch.Size, torch.dtype, str | None]:
+    """Returns the properties of x that determine its `PackedProduct`."""
+    return x.shape, x.dtype, precision_of(x)
 
 
 class PackedProduct:
     """Products A x without values, for contiguous x [cols, n] of a shape and a type that `spmm` has accepted."""
 
-    __slots__ = ("_alike", "_index", "_plan", "_width", "a")
+    __slots__ = ("_alike", "_index", "_plan", "_width", "a", "back", "key")
 
-    def __init__(self, a: Ref, plan: TorchPlan, x: Tensor, out: Tensor) -> None:
-        self.a, self._plan, self._index = a, plan, x.get_device() if x.is_cuda else None
+    def __init__(self, a: Ref, handle: Handle, x: Tensor, out: Tensor) -> None:
+        """x and out are operand and result of a run with `handle`, a or its transpose."""
+        self.a, self.key = a, packed_key(x)
+        self.back: PackedProduct | None = None  # the product of the transpose, set by the first backward pass
+        self._plan = handle.plan("spmm", x.shape[1], x.dtype, self.key[2])
+        self._index = x.get_device() if x.is_cuda else None
         self._width = Width(x.shape[1], tuple(out.shape), 0, 0)
         self._alike = x.shape == out.shape
 
@@ -382,7 +390,7 @@ class PackedProduct:
 
 
 def refuse_capture(missing: str, device: torch.device) -> None:
-    """Refuses what cannot be done while a CUDA graph is captured."""
+    """Raises UsageError during CUDA graph capture. `missing` is the step that capture does not permit."""
     if device.type == "cuda" and capturing():
         raise UsageError(
             f"{missing} during CUDA graph capture; run the same step once before the capture, forward and backward"

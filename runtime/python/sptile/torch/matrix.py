@@ -16,7 +16,7 @@ from torch.autograd import forward_ad
 from .._memory import tocsr
 from ..errors import ArgumentTypeError, BadInputError, DeviceError, UnsupportedError, UsageError
 from . import operators
-from .handle import DTYPES, Handle, PackedProduct, Ref, Stored, precision_of, torch_dtype
+from .handle import DTYPES, Handle, PackedProduct, Ref, Stored, packed_key, torch_dtype
 from .operands import statistic
 from .pattern import (
     WIDE,
@@ -38,6 +38,30 @@ Derived = TypeVar("Derived")
 _PLAIN_TENSORS = (Tensor, torch.nn.Parameter)
 _MAX_PACKED = 64
 Number = float  # the class has a function of that name
+
+
+def _cast(name: str, dtype: torch.dtype) -> Callable[[SparseMatrix], SparseMatrix]:
+    """Returns a method that converts the values to a type."""
+
+    def cast(self: SparseMatrix) -> SparseMatrix:
+        return self.to(dtype)
+
+    cast.__name__, cast.__qualname__ = name, f"SparseMatrix.{name}"
+    cast.__doc__ = f"""Returns the matrix with {str(dtype).removeprefix("torch.")} values.
+
+        Returns
+        -------
+        SparseMatrix
+            The matrix itself if nothing changes.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> A = st.SparseMatrix.from_torch(torch.eye(2))
+        >>> A.{name}().dtype
+        {dtype}
+        """
+    return cast
 
 
 class SparseMatrix:
@@ -791,73 +815,10 @@ class SparseMatrix:
         """
         return self.to("cpu")
 
-    def double(self) -> SparseMatrix:
-        """Returns the matrix with float64 values.
-
-        Returns
-        -------
-        SparseMatrix
-            The matrix itself if nothing changes.
-
-        Examples
-        --------
-        >>> import torch, sptile.torch as st
-        >>> A = st.SparseMatrix.from_torch(torch.eye(2))
-        >>> A.double().dtype
-        torch.float64
-        """
-        return self.to(torch.float64)
-
-    def float(self) -> SparseMatrix:
-        """Returns the matrix with float32 values.
-
-        Returns
-        -------
-        SparseMatrix
-            The matrix itself if nothing changes.
-
-        Examples
-        --------
-        >>> import torch, sptile.torch as st
-        >>> A = st.SparseMatrix.from_torch(torch.eye(2))
-        >>> A.float().dtype
-        torch.float32
-        """
-        return self.to(torch.float32)
-
-    def half(self) -> SparseMatrix:
-        """Returns the matrix with float16 values.
-
-        Returns
-        -------
-        SparseMatrix
-            The matrix itself if nothing changes.
-
-        Examples
-        --------
-        >>> import torch, sptile.torch as st
-        >>> A = st.SparseMatrix.from_torch(torch.eye(2))
-        >>> A.half().dtype
-        torch.float16
-        """
-        return self.to(torch.float16)
-
-    def bfloat16(self) -> SparseMatrix:
-        """Returns the matrix with bfloat16 values.
-
-        Returns
-        -------
-        SparseMatrix
-            The matrix itself if nothing changes.
-
-        Examples
-        --------
-        >>> import torch, sptile.torch as st
-        >>> A = st.SparseMatrix.from_torch(torch.eye(2))
-        >>> A.bfloat16().dtype
-        torch.bfloat16
-        """
-        return self.to(torch.bfloat16)
+    double = _cast("double", torch.float64)
+    float = _cast("float", torch.float32)
+    half = _cast("half", torch.float16)
+    bfloat16 = _cast("bfloat16", torch.bfloat16)
 
     def detach(self) -> SparseMatrix:
         """Returns the matrix with values that are detached from the graph of autograd.
@@ -1197,7 +1158,7 @@ class SparseMatrix:
         plain = not t and values is None and type(x) in _PLAIN_TENSORS and not operators.watched()
         plain = plain and forward_ad._current_level < 0 and not torch.is_autocast_enabled(self.device.type)
         if plain:
-            packed = self._packed.get((x.shape, x.dtype, precision_of(x)))
+            packed = self._packed.get(packed_key(x))
             if packed is not None and (address := packed.address(x)):
                 return operators.packed_spmm(packed, x, address)
         x, values = tensor_of("x", x), optional_tensor("values", values)
@@ -1217,9 +1178,8 @@ class SparseMatrix:
         if x.dim() == 2:
             out = operators.spmm(ref, t, x, values)
             if plain and values is None and x.numel() > 0 and out.numel() > 0 and len(self._packed) < _MAX_PACKED:
-                key, handle = (x.shape, x.dtype, precision_of(x)), ref.entries.handle
-                plan = handle.plan("spmm", x.shape[1], x.dtype, key[2])
-                self._packed[key] = PackedProduct(ref, plan, x, out)
+                packed = PackedProduct(ref, ref.entries.handle, x, out)
+                self._packed[packed.key] = packed
             return out
         if x.dim() not in (1, 3):
             raise UsageError(f"x must have shape [{self.shape[0 if t else 1]}, n], got {list(x.shape)}")

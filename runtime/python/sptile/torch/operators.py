@@ -30,7 +30,7 @@ from torch._C._functorch import is_legacy_batchedtensor
 from torch.autograd import forward_ad
 
 from ..errors import UnsupportedError
-from .handle import Entries, Handle, PackedProduct, Ref, TorchPlan, entries_of_sizes, precision_of
+from .handle import Entries, Handle, PackedProduct, Ref, TorchPlan, entries_of_sizes, packed_key, precision_of
 from .operands import (
     Check,
     Sizes,
@@ -275,12 +275,21 @@ spmm = Operator("spmm(a, bool t, Tensor b, Tensor? values) -> Tensor", _spmm, _f
 class _PackedSpmm(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, product: PackedProduct, x: Tensor, address: int) -> Tensor:
-        ctx.a = product.a
+        ctx.product = product
         return product.run(x, address)
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> Any:
-        return None, spmm.again(ctx.a, True, g, None), None
+        product: PackedProduct = ctx.product
+        back = product.back
+        plain = not (torch.is_grad_enabled() or watched() or is_legacy_batchedtensor(g))
+        known = plain and back is not None and back.key == packed_key(g)
+        if known and (address := back.address(g)):  # type: ignore[union-attr]
+            return None, back.run(g, address), None  # type: ignore[union-attr]
+        dx = spmm.again(product.a, True, g, None)
+        if plain and not known:
+            product.back = PackedProduct(product.a, product.a.entries.handle.transposed(), g, dx)
+        return None, dx, None
 
 
 # Function.apply without its search for transforms of torch.func, in which x has no address.

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from chart import bar_chart
-from rows import geomean, number, paragraph, ratios, spread, table, values
+from rows import distinct, geomean, number, paragraph, ratios, spread, table, values
 
 COLUMNS = (1, 8, 32, 128, 512)
 H100 = (
@@ -175,6 +175,21 @@ def h100_kernels(results):
     return table(["operation", "cases", "fastest kernel, number of cases"], lines)
 
 
+def h100_resources(results):
+    """Returns registers, stack and machine code of each family before and after the shared device code."""
+    lines = []
+    for family in distinct(results.rows("kernel-resources"), "family"):
+        rows = results.rows("kernel-resources", family=family)
+        count = sum(values(rows, "instances"))
+        cells = [f"`{family}`", f"{count:.0f}"]
+        for column, share, digits in (("registers", count, 1), ("stack_bytes", 1, 0), ("code_bytes", 1e6, 2)):
+            for when in ("before", "after"):
+                cells.append(f"{sum(values(rows, f'{column}_{when}')) / share:,.{digits}f}")
+        lines.append(cells)
+    head = ["family", "kernels", "registers", "after", "stack, bytes", "after", "code, MB", "after"]
+    return table(head, lines)
+
+
 def h200_graph(results):
     """Returns speedups with both sides captured in CUDA graphs."""
     lines = []
@@ -332,6 +347,7 @@ BLOCKS = {
     "h100-outliers": h100_outliers,
     "h200-outliers": h200_outliers,
     "h100-kernels": h100_kernels,
+    "h100-resources": h100_resources,
     "h200-headline": h200_headline,
     "h200-speedups": h200_speedups,
     "h200-graph": h200_graph,

@@ -75,7 +75,7 @@ Result<FormatData> bmat_from_csr(const CsrView& a, Progress* progress) {
   Buffer<std::int64_t> value_offset(starts.size() + 1);
   for (std::int64_t w = 0; w < value_offset.size(); ++w)
     value_offset[w] = a.row_ptr[static_cast<std::size_t>(std::min(16 * w, a.rows))];
-  Array values = take_values(a, *tiles, parts_of);
+  Array values = copy_values(a, *tiles, parts_of);
   FormatData data{&kBmatLayout, a.rows, a.cols, a.nnz(), {}, {{"window_rows", std::int64_t{16}}}};
   data.arrays.emplace_back(std::move(tiles->row_window_offset));
   data.arrays.emplace_back(std::move(value_offset));

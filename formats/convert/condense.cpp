@@ -73,8 +73,8 @@ class ChunkCondenser {
  private:
   /// Appends the tiles of window i of the batch. Returns their number.
   std::int64_t take_window(int i) {
-    const auto room = static_cast<std::size_t>(merger_.size(i)) + 8;
-    if (low_.size() < room) low_.resize(2 * room), high_.resize(2 * room);
+    const auto capacity = static_cast<std::size_t>(merger_.size(i)) + 8;
+    if (low_.size() < capacity) low_.resize(2 * capacity), high_.resize(2 * capacity);
     const std::int64_t distinct = merger_.columns(i, columns_, low_.data(), high_.data());
     const std::int64_t tiles = (distinct + 7) / 8;
     for (std::int64_t c = distinct; c < 8 * tiles; ++c) {

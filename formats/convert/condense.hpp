@@ -76,9 +76,9 @@ Buffer<std::uint32_t> tile_offsets(const Condensed& tiles);
 /// Mean nonzeros of a TilePart above which copying runs of a row is faster than copying single values.
 inline constexpr std::int64_t kDensePart = 4;
 
-/// Copies the values of one chunk to out[0...]; see take_values.
+/// Copies the values of one chunk to out[0...]; see copy_values.
 template <class Word, class PartsOf>
-void take_chunk_values(const CsrView& a, const Condensed& tiles, const Chunk& chunk, const PartsOf& parts_of,
+void copy_chunk_values(const CsrView& a, const Condensed& tiles, const Chunk& chunk, const PartsOf& parts_of,
                        Word* out) {
   const auto* values = static_cast<const Word*>(a.values.data);
   const auto row_start = [&](std::int64_t row) {
@@ -95,21 +95,21 @@ void take_chunk_values(const CsrView& a, const Condensed& tiles, const Chunk& ch
     const bool by_runs = dense && row_start(first + tiles.height) + 8 <= a.nnz();
     for (std::int64_t t = tiles.tiles_of(w); t > 0; --t, masks += tiles.masks_per_tile())
       for (const TilePart& part : parts_of(masks))
-        out = by_runs && end - out >= 64 ? take_values_with_room(part.mask, rows + part.first_row, out)
-                                         : take_values(part.mask, rows + part.first_row, out);
+        out = by_runs && end - out >= 64 ? copy_values_in_runs(part.mask, rows + part.first_row, out)
+                                         : copy_values(part.mask, rows + part.first_row, out);
   }
 }
 
 /// Copies all values in the order of the format; absent for a pattern matrix. parts_of(masks) lists the parts
 /// of the tile with these masks. Parallel.
 template <class PartsOf>
-Array take_values(const CsrView& a, const Condensed& tiles, const PartsOf& parts_of) {
+Array copy_values(const CsrView& a, const Condensed& tiles, const PartsOf& parts_of) {
   if (a.is_pattern()) return {};
   Array values(a.values.dtype, tiles.entries);
   visit_word(a.values.dtype, [&](auto word) {
     auto* out = static_cast<decltype(word)*>(values.data());
     tiles.for_each_chunk(
-        [&](const Chunk& chunk) { take_chunk_values(a, tiles, chunk, parts_of, out + chunk.first_entry); });
+        [&](const Chunk& chunk) { copy_chunk_values(a, tiles, chunk, parts_of, out + chunk.first_entry); });
   });
   return values;
 }

@@ -216,7 +216,7 @@ Result<FormatData> hc_window_from_csr_at(const CsrView& a, int parameter, Progre
                   {},
                   hc_parameters(parameter, sum.tensor_windows, starts.size() - sum.tensor_windows)};
   Buffer<std::uint32_t> tc_offset = tile_offsets(kept);
-  Array values = take_values(a, kept, parts_of);
+  Array values = copy_values(a, kept, parts_of);
   data.arrays.emplace_back(std::move(kept.row_window_offset));
   data.arrays.emplace_back(std::move(tc_offset));
   data.arrays.emplace_back(std::move(kept.masks));

@@ -58,14 +58,14 @@ void fill_window(const LibraView& a, std::int64_t window, std::vector<std::int64
     residual[r] = first;
     residual_end[r] = end;
   });
-  const auto put = [&](std::int64_t r, std::int32_t column, const Word* from, std::int64_t position) {
+  const auto store = [&](std::int64_t r, std::int32_t column, const Word* from, std::int64_t position) {
     const std::int64_t k = next[r]++;
     to.col_idx[k] = column;
     if (out != nullptr) out[k] = from[position];
   };
-  const auto put_residual = [&](std::int64_t r, std::int64_t end_column) {
+  const auto store_residual = [&](std::int64_t r, std::int64_t end_column) {
     for (; residual[r] < residual_end[r] && a.residual_col_id[at(residual[r])] < end_column; ++residual[r])
-      put(r, a.residual_col_id[at(residual[r])], residual_values, residual[r]);
+      store(r, a.residual_col_id[at(residual[r])], residual_values, residual[r]);
   };
 
   const std::int64_t first = a.row_window_offset[at(window)], end = a.row_window_offset[at(window + 1)];
@@ -77,11 +77,11 @@ void fill_window(const LibraView& a, std::int64_t window, std::vector<std::int64
       const std::uint64_t bit = std::uint64_t{1} << (8 * r + slot % 8);
       if ((mask & bit) == 0) continue;
       const std::int32_t column = a.col_id[at(8 * first + slot)];
-      put_residual(r, column);
-      put(r, column, values, std::int64_t{a.tc_offset[tile]} + std::popcount(mask & (bit - 1)));
+      store_residual(r, column);
+      store(r, column, values, std::int64_t{a.tc_offset[tile]} + std::popcount(mask & (bit - 1)));
     }
   }
-  for (std::int64_t r = 0; r < 8; ++r) put_residual(r, to.cols);
+  for (std::int64_t r = 0; r < 8; ++r) store_residual(r, to.cols);
 }
 
 }  // namespace

@@ -111,7 +111,7 @@ LibraChunk number(const Condensed& all, std::vector<LibraChunk>& chunks) {
 }
 
 /// Allocates the arrays.
-void make_room(const LibraChunk& sum, std::int64_t residual, DType values, LibraArrays& arrays) {
+void allocate(const LibraChunk& sum, std::int64_t residual, DType values, LibraArrays& arrays) {
   arrays.tc_offset = Buffer<std::uint32_t>(sum.tiles + 1);
   arrays.bitmap = Buffer<std::uint64_t>(sum.tiles);
   arrays.col_id = Buffer<std::int32_t>(8 * sum.tiles);
@@ -247,7 +247,7 @@ Result<FormatData> libra_from_csr(const CsrView& a, const LibraRule& rule, Libra
   if (Status s = check_tiles_fit(sum.tiles, *rule.layout); !s)  // whole blocks can need more tiles than
                                                                 // all.tiles
     return tl::unexpected(s.error());
-  make_room(sum, all.entries - sum.entries, a.values.dtype, arrays);
+  allocate(sum, all.entries - sum.entries, a.values.dtype, arrays);
   visit_word(a.values.dtype, [&](auto word) {
     using Worker = Filler<decltype(word)>;
     parallel::PerThread<Worker> fillers([&] { return Worker(a, all, rule, setting, arrays); });

@@ -39,13 +39,13 @@ LibraSplit split_columns(std::span<const std::uint8_t> counts, LibraSetting sett
   // Selects all columns with more than `level` nonzeros, and the first `at_level` columns with exactly
   // `level`.
   int level = std::min(setting.threshold, 9) - 1;
-  std::int64_t at_level = 0,
-               room = (setting.block_columns - split.dense % setting.block_columns) % setting.block_columns;
-  for (; room > 0 && level > 0; --level) {
-    at_level = std::min(room, columns[static_cast<std::size_t>(level)]);
+  std::int64_t at_level = 0, padding = (setting.block_columns - split.dense % setting.block_columns) %
+                                       setting.block_columns;
+  for (; padding > 0 && level > 0; --level) {
+    at_level = std::min(padding, columns[static_cast<std::size_t>(level)]);
     split.filled += at_level;
-    room -= at_level;
-    if (room == 0) break;
+    padding -= at_level;
+    if (padding == 0) break;
   }
 
   std::int32_t slot = 0;

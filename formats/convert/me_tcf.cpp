@@ -54,7 +54,7 @@ Result<FormatData> me_tcf_from_csr(const CsrView& a, Progress* progress) {
   if (!tiles) return tl::unexpected(tiles.error());
 
   Buffer<std::uint32_t> tc_offset = tile_offsets(*tiles);
-  Array values = take_values(a, *tiles, parts_of);
+  Array values = copy_values(a, *tiles, parts_of);
   FormatData data{&kMeTcfLayout, a.rows, a.cols, a.nnz(), {}, {{"window_rows", std::int64_t{16}}}};
   data.arrays.emplace_back(std::move(tiles->row_window_offset));
   data.arrays.emplace_back(std::move(tc_offset));

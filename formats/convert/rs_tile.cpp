@@ -44,7 +44,7 @@ void sort_rows(const CsrView& a, const RowPartition& partition, Residual& residu
     residual.rows[next[static_cast<std::size_t>(a.row_nnz(r))]++] = r;
 }
 
-Residual take_residual(const CsrView& a, const RowPartition& partition) {
+Residual copy_residual(const CsrView& a, const RowPartition& partition) {
   Residual residual;
   sort_rows(a, partition, residual);
   std::int64_t entries = 0;
@@ -74,8 +74,8 @@ Result<FormatData> rs_tile_from_csr(const CsrView& a, Progress* progress) {
 
   partition.set_tc_blocks(tiles->tiles);
   SplitWindows windows = split_windows(partition.windows, tiles->row_window_offset, tiles->masks);
-  Array values = take_values(a, *tiles, parts_of);
-  Residual residual = take_residual(a, partition);
+  Array values = copy_values(a, *tiles, parts_of);
+  Residual residual = copy_residual(a, partition);
   FormatData data{&kRsTileLayout, a.rows, a.cols, a.nnz(), {}, partition.parameters()};
   for (auto& parameter : windows.parameters()) data.parameters.push_back(std::move(parameter));
   data.arrays.emplace_back(std::move(windows.row_window_id));

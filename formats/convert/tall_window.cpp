@@ -28,10 +28,10 @@ class TypedMerger : public TallMerger {
   }
 
   void take(int i, TallRows& rows) {
-    const auto room = i < 0 ? 0 : static_cast<std::size_t>(merger_.size(i)) + 1;
-    rows.columns.resize(room);
-    rows.low.resize(room);
-    rows.high.resize(room);
+    const auto capacity = i < 0 ? 0 : static_cast<std::size_t>(merger_.size(i)) + 1;
+    rows.columns.resize(capacity);
+    rows.low.resize(capacity);
+    rows.high.resize(capacity);
     if (i >= 0)
       rows.columns.resize(static_cast<std::size_t>(
           merger_.columns(i, rows.columns.data(), rows.low.data(), rows.high.data())));
@@ -112,9 +112,9 @@ void TallBuilder::place_columns(std::span<const TallKey> columns, TallTiles& til
   const std::size_t first = tiles.col_id.size();
   tiles.col_id.resize(first + 8 * static_cast<std::size_t>(groups_));
   slot_.resize(columns.size());
-  TallDeal deal(groups_);
+  BitReversedOrder order(groups_);
   for (std::int64_t place = 0; place < groups_; ++place) {
-    const auto start = 8 * static_cast<std::size_t>(deal.next());
+    const auto start = 8 * static_cast<std::size_t>(order.next());
     for (std::size_t c = 0; c < 8; ++c) {
       const std::size_t position = sorted[std::min(start + c, sorted.size() - 1)] & 0xFFFFFFFF;
       const std::size_t slot = 8 * static_cast<std::size_t>(place) + c;

@@ -37,15 +37,15 @@ inline constexpr std::array<std::uint8_t, 256> kBitsOfByte = [] {
 /// Copies the values of one part: each bit takes the next value of its row. rows[r] points to the next value
 /// of row r and is advanced. Returns the end of the output.
 template <class Word>
-Word* take_values(std::uint64_t mask, const Word** rows, Word* out) {
+Word* copy_values(std::uint64_t mask, const Word** rows, Word* out) {
   for (; mask != 0; mask &= mask - 1) *out++ = *rows[std::countr_zero(mask) / 8]++;
   return out;
 }
 
-/// Works like take_values, but faster: copies runs with a fixed length of 8 words. Requires that 8 words of
+/// Works like copy_values, but faster: copies runs with a fixed length of 8 words. Requires that 8 words of
 /// each row are readable and 64 words of `out` are writable.
 template <class Word>
-Word* take_values_with_room(std::uint64_t mask, const Word** rows, Word* out) {
+Word* copy_values_in_runs(std::uint64_t mask, const Word** rows, Word* out) {
   for (int r = 0; r < 8; ++r) {
     std::memcpy(out, rows[r], 8 * sizeof(Word));
     const int count = kBitsOfByte[mask >> (8 * r) & 0xFF];

@@ -57,10 +57,10 @@ void WindowMerger<Key>::load(const CsrView& a, std::span<const std::int32_t> sta
   const auto at = [&](std::int64_t row) {
     return static_cast<std::size_t>(a.row_ptr[static_cast<std::size_t>(row)]);
   };
-  std::size_t room = 2 * runs_.size();
-  for (const std::int32_t start : starts) room += at(last_row(start)) - at(start);
+  std::size_t capacity = 2 * runs_.size();
+  for (const std::int32_t start : starts) capacity += at(last_row(start)) - at(start);
   for (std::vector<Key>& keys : keys_)
-    if (keys.size() < room) keys.resize(room + room / 2);
+    if (keys.size() < capacity) keys.resize(capacity + capacity / 2);
 
   Key* out = keys_[0].data();
   Run* run = runs_.data();

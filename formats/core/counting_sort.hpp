@@ -15,7 +15,7 @@ namespace sptile::formats {
 inline int sort_parts(std::int64_t items, std::int64_t keys) {
   constexpr std::int64_t kMin = 1 << 14;  // minimum number of items per task
   const std::int64_t affordable = items / std::max(4 * keys, kMin);
-  return static_cast<int>(std::clamp<std::int64_t>(affordable, 1, parallel::most_threads()));
+  return static_cast<int>(std::clamp<std::int64_t>(affordable, 1, parallel::max_threads()));
 }
 
 /// Turns counts into starting positions: counts[part][key] becomes the position of the part's first item with

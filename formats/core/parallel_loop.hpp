@@ -14,7 +14,7 @@
 namespace sptile::parallel {
 
 /// Returns the maximum number of threads of a loop.
-inline int most_threads() { return forks() > 0 ? 1 : tbb::this_task_arena::max_concurrency(); }
+inline int max_threads() { return forks() > 0 ? 1 : tbb::this_task_arena::max_concurrency(); }
 
 /// Calls body(range) for subranges of at least the grain size.
 template <class Value, class Body>

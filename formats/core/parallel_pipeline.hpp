@@ -29,7 +29,7 @@ void pipeline(const Take& take, const Work& work, const Give& give) {
     work(item);
     return item;
   };
-  tbb::parallel_pipeline(static_cast<std::size_t>(2 * most_threads()),
+  tbb::parallel_pipeline(static_cast<std::size_t>(2 * max_threads()),
                          tbb::make_filter<void, Item*>(filter_mode::serial_in_order, take_or_stop) &
                              tbb::make_filter<Item*, Item*>(filter_mode::parallel, pass) &
                              tbb::make_filter<Item*, void>(filter_mode::serial_in_order, give));

@@ -64,7 +64,7 @@ struct Blocks {
   [[nodiscard]] std::int64_t windows() const { return tile_offset.empty() ? 0 : std::ssize(tile_offset) - 1; }
   [[nodiscard]] std::int64_t tiles() const { return std::ssize(columns) / 8; }
   /// Returns the number of rows of B that SpMM loads: one per tile column and one per nonzero stored by row.
-  [[nodiscard]] std::int64_t fetches() const { return std::ssize(columns) + std::ssize(rows.columns); }
+  [[nodiscard]] std::int64_t loads() const { return std::ssize(columns) + std::ssize(rows.columns); }
 
   /// Returns the first row of a window.
   [[nodiscard]] std::int64_t row_of(std::int64_t window) const {

@@ -20,7 +20,7 @@ struct HcSelector {
   friend constexpr bool operator==(const HcSelector&, const HcSelector&) = default;
 };
 
-inline constexpr int kHcSelectorBits = 10, kHcLeastWeight = -512, kHcMostWeight = 511;
+inline constexpr int kHcSelectorBits = 10, kHcMinWeight = -512, kHcMaxWeight = 511;
 
 /// Larger column counts are clamped to this one: there, the weight of columns alone decides, and the products
 /// stay below 2^63.
@@ -46,21 +46,21 @@ struct HcGains {
   constexpr void add(std::int64_t on_cuda) { (on_cuda > 0 ? cuda : tensor) += std::max(on_cuda, -on_cuda); }
 };
 
-/// Mixing must save at least 1 / kHcLeastPart of the time that all nonzeros take on CUDA cores.
-inline constexpr std::int64_t kHcLeastPart = 8;
+/// Mixing must save at least 1 / kHcMinPart of the time that all nonzeros take on CUDA cores.
+inline constexpr std::int64_t kHcMinPart = 8;
 
 /// Encodes a selector as the format's parameter: three weights of 10 bits, then the bit `settles`.
 constexpr int hc_parameter(const HcSelector& selector) {
-  return (selector.constant - kHcLeastWeight) | (selector.sparsity - kHcLeastWeight) << kHcSelectorBits |
-         (selector.columns - kHcLeastWeight) << 2 * kHcSelectorBits |
+  return (selector.constant - kHcMinWeight) | (selector.sparsity - kHcMinWeight) << kHcSelectorBits |
+         (selector.columns - kHcMinWeight) << 2 * kHcSelectorBits |
          int{selector.settles} << 3 * kHcSelectorBits;
 }
 constexpr HcSelector hc_selector(int parameter) {
   constexpr int kMask = (1 << kHcSelectorBits) - 1;
-  return {(parameter & kMask) + kHcLeastWeight, (parameter >> kHcSelectorBits & kMask) + kHcLeastWeight,
-          (parameter >> 2 * kHcSelectorBits & kMask) + kHcLeastWeight, parameter >> 3 * kHcSelectorBits != 0};
+  return {(parameter & kMask) + kHcMinWeight, (parameter >> kHcSelectorBits & kMask) + kHcMinWeight,
+          (parameter >> 2 * kHcSelectorBits & kMask) + kHcMinWeight, parameter >> 3 * kHcSelectorBits != 0};
 }
-inline constexpr int kHcMostParameter = hc_parameter({kHcMostWeight, kHcMostWeight, kHcMostWeight, true});
+inline constexpr int kHcMaxParameter = hc_parameter({kHcMaxWeight, kHcMaxWeight, kHcMaxWeight, true});
 
 /// The selector in the code of the paper's authors: -9.72727157 + 6.578043 s + 0.19854024 c, to within a
 /// hundredth of a column. (Their code also assigns every window of more than 32 columns to CUDA cores.)
@@ -73,7 +73,7 @@ inline constexpr HcSelector kHcFitted = {-454, 511, 0, true};
 /// better uniform one if `selector.settles` and mixing saves little over it.
 constexpr HcSelector settled(const HcSelector& selector, const HcGains& gains, std::int64_t entries) {
   const std::int64_t saved = std::min(gains.cuda, gains.tensor);
-  if (!selector.settles || kHcLeastPart * saved > std::max(selector.sparsity, -selector.sparsity) * entries)
+  if (!selector.settles || kHcMinPart * saved > std::max(selector.sparsity, -selector.sparsity) * entries)
     return selector;
   return gains.cuda > gains.tensor ? kHcAllCuda : kHcAllTensor;
 }

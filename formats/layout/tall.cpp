@@ -72,10 +72,10 @@ class WindowCheck {
     rows_ = a_.window_row[w + 1] - a_.window_row[w];
     uses_.resize(static_cast<std::size_t>(groups_));
     place_of_.resize(static_cast<std::size_t>(groups_));
-    TallDeal deal(groups_);
+    BitReversedOrder order(groups_);
     for (std::int64_t g = 0; g < groups_; ++g) {
       if (Status s = check_tiles(first_ + g, uses_[static_cast<std::size_t>(g)]); !s) return s;
-      place_of_[static_cast<std::size_t>(deal.next())] = g;
+      place_of_[static_cast<std::size_t>(order.next())] = g;
     }
     if (Status s = check_order(); !s) return s;
     return check_distinct();

@@ -58,9 +58,9 @@ TallView as_tall(const FormatView& view);
 /// Places the sorted groups of a window at 0, 1/2, 1/4, 3/4, ... of the list (bit-reversed order). Sorted
 /// groups start with the low sub-windows and end with the high ones; after this permutation, any few adjacent
 /// groups contain work for all sub-windows.
-class TallDeal {
+class BitReversedOrder {
  public:
-  explicit TallDeal(std::int64_t groups)
+  explicit BitReversedOrder(std::int64_t groups)
       : groups_(static_cast<std::uint64_t>(groups)),
         bits_(groups > 1 ? static_cast<int>(std::bit_width(groups_ - 1)) : 0) {}
 

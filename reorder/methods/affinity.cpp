@@ -46,7 +46,7 @@ class Chain {
       : matrix_(matrix),
         community_(community),
         within_(within),
-        most_(static_cast<std::size_t>(partners)),
+        max_(static_cast<std::size_t>(partners)),
         rows_(static_cast<std::int64_t>(community.size())),
         partners_(rows_ * partners),
         taken_(community.size(), false),
@@ -91,7 +91,7 @@ class Chain {
 
  private:
   std::span<std::int32_t> partners_of(std::int64_t row) {
-    return {partners_.data() + row * static_cast<std::int64_t>(most_), most_};
+    return {partners_.data() + row * static_cast<std::int64_t>(max_), max_};
   }
 
   [[nodiscard]] bool may_follow(std::int64_t row, std::int64_t other) const {
@@ -116,7 +116,7 @@ class Chain {
   const PlacedMatrix& matrix_;
   const std::vector<std::int32_t>& community_;
   bool within_;
-  std::size_t most_;
+  std::size_t max_;
   std::int64_t rows_;
   formats::Buffer<std::int32_t> partners_;
   std::vector<bool> taken_;

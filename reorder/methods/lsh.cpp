@@ -30,23 +30,23 @@ formats::Csr unite(const CsrView& a, const ForestWalk& clusters) {
   const auto row = [&](std::int64_t i) { return columns_of(a, clusters.order[static_cast<std::size_t>(i)]); };
   const auto start = [&](std::int64_t c) { return clusters.tree_starts[static_cast<std::size_t>(c)]; };
   // Each cluster first reserves space for all its nonzeros, then removes duplicates.
-  std::vector<std::int64_t> room(static_cast<std::size_t>(count) + 1);
+  std::vector<std::int64_t> offsets(static_cast<std::size_t>(count) + 1);
   for (std::int64_t c = 0; c < count; ++c) {
-    std::int64_t& end = room[static_cast<std::size_t>(c) + 1] = room[static_cast<std::size_t>(c)];
+    std::int64_t& end = offsets[static_cast<std::size_t>(c) + 1] = offsets[static_cast<std::size_t>(c)];
     for (std::int64_t i = start(c); i < start(c + 1); ++i) end += static_cast<std::int64_t>(row(i).size());
   }
   formats::Csr united{
       count, a.cols, formats::Buffer<std::int64_t>(count + 1), formats::Buffer<std::int32_t>(a.nnz()), {}};
   united.row_ptr[0] = 0;
   parallel::loop(std::int64_t{0}, count, [&](std::int64_t c) {
-    std::int32_t* const first = united.col_idx.data() + room[static_cast<std::size_t>(c)];
+    std::int32_t* const first = united.col_idx.data() + offsets[static_cast<std::size_t>(c)];
     std::int32_t* end = first;
     for (std::int64_t i = start(c); i < start(c + 1); ++i) end = std::ranges::copy(row(i), end).out;
     std::sort(first, end);
     united.row_ptr[c + 1] = std::unique(first, end) - first;
   });
   for (std::int64_t c = 0; c < count; ++c) {
-    const std::int32_t* const from = united.col_idx.data() + room[static_cast<std::size_t>(c)];
+    const std::int32_t* const from = united.col_idx.data() + offsets[static_cast<std::size_t>(c)];
     std::copy_n(from, united.row_ptr[c + 1], united.col_idx.data() + united.row_ptr[c]);
     united.row_ptr[c + 1] += united.row_ptr[c];
   }

@@ -50,8 +50,8 @@ void Candidates::clear() {
 }
 
 std::int64_t Candidates::share(std::span<const std::int32_t> rows, std::span<const std::int32_t> size) {
-  if (const std::size_t room = static_cast<std::size_t>(used_) + rows.size() + 1; room > row_.size())
-    for (auto* const by_slot : {&row_, &size_, &missing_}) by_slot->resize(2 * room);
+  if (const std::size_t capacity = static_cast<std::size_t>(used_) + rows.size() + 1; capacity > row_.size())
+    for (auto* const by_slot : {&row_, &size_, &missing_}) by_slot->resize(2 * capacity);
   std::int32_t next = used_;
   for (const std::int32_t row : rows) {
     const std::int32_t had = slot_[static_cast<std::size_t>(row)];
@@ -62,7 +62,7 @@ std::int64_t Candidates::share(std::span<const std::int32_t> rows, std::span<con
     --missing_[static_cast<std::size_t>(slot)];
   }
   missing_[kGone] = kTooMany;
-  std::int64_t met = 0;
+  std::int64_t free_rows = 0;
   for (; used_ < next; ++used_) {
     const auto s = static_cast<std::size_t>(used_);
     const std::int32_t row = row_[s], entries = size[static_cast<std::size_t>(row)];
@@ -71,9 +71,9 @@ std::int64_t Candidates::share(std::span<const std::int32_t> rows, std::span<con
     row_[s] = free ? row : kNoRow;
     size_[s] = entries;
     missing_[s] += free ? entries : kTooMany;
-    met += free;
+    free_rows += free;
   }
-  return met;
+  return free_rows;
 }
 
 void Candidates::remove(std::int32_t row) {

@@ -22,9 +22,9 @@ constexpr std::int64_t kPurge = 4;  // purge after 1 / kPurge of the rows was pl
 
 // Budget of lookups for a window, per row of it: kSpare, plus GreedyOptions::lookups for each of the first
 // kFirstEntries nonzeros of its first row and an eighth of that for each further one. A row seen for the
-// first time costs kMet additional lookups, because it must be ranked. A window that continues with the
-// candidates of the previous one has kGoingOn of this budget.
-constexpr std::int64_t kSpare = 256, kFirstEntries = 256, kMet = 2;
+// first time costs kRankLookups additional lookups, because it must be ranked. A window that continues with
+// the candidates of the previous one has kGoingOn of this budget.
+constexpr std::int64_t kSpare = 256, kFirstEntries = 256, kRankLookups = 2;
 constexpr double kGoingOn = 0.35;
 
 /// Rows that are in no accepted window, and the lists of columns, which are reduced to these rows from time
@@ -230,7 +230,7 @@ class Packer {
       const auto rows = static_cast<std::int32_t>(
           std::min<std::int64_t>(std::min(fresh.rows, options_.longest_list), lookups_left_));
       if (rows <= 0) break;
-      lookups_left_ -= rows + kMet * candidates_.share(near_part(fresh.column, rows), free_.size);
+      lookups_left_ -= rows + kRankLookups * candidates_.share(near_part(fresh.column, rows), free_.size);
       work_.lookups += rows;
       ++counted_;
     }

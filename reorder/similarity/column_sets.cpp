@@ -22,7 +22,7 @@ void for_each_item(std::int64_t items, const F& f) {
 
 /// Allocates sets with their own storage, of at most `bound(item)` columns each.
 template <class Bound>
-ColumnSets make_room(std::int64_t items, std::int64_t cols, const Bound& bound) {
+ColumnSets allocate(std::int64_t items, std::int64_t cols, const Bound& bound) {
   ColumnSets sets{items,   cols, formats::Buffer<std::int64_t>(items), formats::Buffer<std::int32_t>(items),
                   nullptr, {}};
   std::int64_t total = 0;
@@ -63,7 +63,7 @@ ColumnSets sets_of_windows(const formats::CsrView& a, std::span<const std::int32
   const auto rows_of = [&](std::int64_t item) {
     return order.subspan(static_cast<std::size_t>(item * height), static_cast<std::size_t>(height));
   };
-  ColumnSets sets = make_room(items, a.cols, [&](std::int64_t item) {
+  ColumnSets sets = allocate(items, a.cols, [&](std::int64_t item) {
     std::int64_t sum = 0;
     for (const std::int32_t row : rows_of(item)) sum += a.row_nnz(row);
     return sum;
@@ -90,7 +90,7 @@ ColumnSets unite_pairs(const ColumnSets& sets, std::span<const std::int32_t> pai
   const auto half = [&](std::int64_t item, std::int64_t which) {
     return pairs[static_cast<std::size_t>(2 * item + which)];
   };
-  ColumnSets united = make_room(
+  ColumnSets united = allocate(
       static_cast<std::int64_t>(pairs.size() / 2), sets.cols,
       [&](std::int64_t item) { return std::int64_t{sets.size[half(item, 0)]} + sets.size[half(item, 1)]; });
   for_each_item(united.items, [&](std::int64_t item) {
@@ -109,7 +109,7 @@ ColumnLists lists_of_columns(const ColumnSets& sets) {
     before[static_cast<std::size_t>(i) + 1] = before[static_cast<std::size_t>(i)] + sets.size[i];
   const std::int64_t entries = before.back();
   const std::int64_t affordable = entries / std::max<std::int64_t>(sets.cols, 1 << 14);
-  const auto parts = static_cast<int>(std::clamp<std::int64_t>(affordable, 1, parallel::most_threads()));
+  const auto parts = static_cast<int>(std::clamp<std::int64_t>(affordable, 1, parallel::max_threads()));
   const auto start = [&](int part) {
     return std::lower_bound(before.begin(), before.end(), entries / parts * part) - before.begin();
   };

@@ -45,14 +45,14 @@ float jaccard(std::span<const std::int32_t> x, std::span<const std::int32_t> y) 
 /// Adds u to the partners of r, best first, lower rows first on ties.
 void add_partner(NearestRows& found, std::int64_t r, Neighbour u) {
   Neighbour* const list = found.all.data() + r * found.neighbours;
-  std::int32_t& met = found.met[r];
+  std::int32_t& count = found.counts[r];
   const auto before = [](const Neighbour& x, const Neighbour& y) {
     return x.similarity > y.similarity || (x.similarity == y.similarity && x.row < y.row);
   };
-  if (std::any_of(list, list + met, [&](const Neighbour& n) { return n.row == u.row; })) return;
-  if (met == found.neighbours && !before(u, list[met - 1])) return;
-  if (met < found.neighbours) ++met;
-  std::int32_t at = met - 1;
+  if (std::any_of(list, list + count, [&](const Neighbour& n) { return n.row == u.row; })) return;
+  if (count == found.neighbours && !before(u, list[count - 1])) return;
+  if (count < found.neighbours) ++count;
+  std::int32_t at = count - 1;
   for (; at > 0 && before(u, list[at - 1]); --at) list[at] = list[at - 1];
   list[at] = u;
 }
@@ -72,7 +72,7 @@ void fill_buckets(const CsrView& a, std::span<const std::uint64_t> salts, std::v
 Result<NearestRows> minhash_partners(const CsrView& a, const MinhashOptions& options) {
   NearestRows found{options.partners, formats::Buffer<Neighbour>(a.rows * options.partners),
                     formats::Buffer<std::int32_t>(a.rows)};
-  std::ranges::fill(found.met, 0);
+  std::ranges::fill(found.counts, 0);
   std::vector<BucketEntry> entries(static_cast<std::size_t>(a.rows));
   std::vector<std::uint64_t> salts(static_cast<std::size_t>(options.band_hashes));
   RandomStream stream = options.stream;

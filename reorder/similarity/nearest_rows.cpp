@@ -36,18 +36,18 @@ Key key_of(float similarity, std::int32_t row) {
 float similarity_of(Key key) { return std::bit_cast<float>(static_cast<std::uint32_t>(key >> 32)); }
 std::int32_t row_of(Key key) { return static_cast<std::int32_t>(~static_cast<std::uint32_t>(key)); }
 
-/// Workspace of a thread; every array except `met` and `best` is all zero between rows.
+/// Workspace of a thread; every array except `touched` and `best` is all zero between rows.
 struct Scratch {
   Scratch(std::int64_t rows, std::int64_t cols, std::size_t shortlist)
       : common(static_cast<std::size_t>(rows)),
-        met(static_cast<std::size_t>(rows) + 1),
+        touched(static_cast<std::size_t>(rows) + 1),
         marked(static_cast<std::size_t>(cols)),
         best(shortlist) {}
 
-  std::vector<float> common;      // by row: weight of the shared columns so far
-  std::vector<std::int32_t> met;  // rows with common > 0, and one extra slot for unconditional writes
-  std::vector<float> marked;      // by column: its weight if it is in the current row
-  std::vector<Key> best;          // largest first
+  std::vector<float> common;          // by row: weight of the shared columns so far
+  std::vector<std::int32_t> touched;  // rows with common > 0, and one extra slot for unconditional writes
+  std::vector<float> marked;          // by column: its weight if it is in the current row
+  std::vector<Key> best;              // largest first
 };
 
 /// Inserts a key larger than the last one, which is dropped.
@@ -74,10 +74,10 @@ class Search {
   /// Returns the nearest rows of r, best first.
   std::span<const Key> find(std::int64_t r, Scratch& scratch) const {
     bool exact = true;
-    const std::int64_t met = meet(r, scratch, exact);
+    const std::int64_t touched = touch(r, scratch, exact);
     const std::size_t kept = static_cast<std::size_t>(options_.neighbours);
     std::span<Key> best(scratch.best.data(), exact ? kept : scratch.best.size());
-    choose(r, met, scratch, best);
+    choose(r, touched, scratch, best);
     best = best.first(static_cast<std::size_t>(std::ranges::find(best, Key{0}) - best.begin()));
     if (!exact) compare_in_full(r, scratch, best);
     return best.first(std::min(kept, best.size()));
@@ -93,10 +93,10 @@ class Search {
 
   /// Sums the weights that other rows share with r; returns the number of these rows. Clears `exact` if a
   /// limit applied.
-  std::int64_t meet(std::int64_t r, Scratch& scratch, bool& exact) const {
+  std::int64_t touch(std::int64_t r, Scratch& scratch, bool& exact) const {
     Reach reach = choose_columns(r);
     exact = reach.level == kAllLevels;
-    std::int64_t met = 0;
+    std::int64_t touched = 0;
     for (const std::int32_t c : columns_of(a_, r)) {
       const Column& column = columns_[c];
       const int level = level_of(column);
@@ -106,12 +106,13 @@ class Search {
       exact = exact && visited(column) == column.entries;
       for (const std::int32_t u : list) {
         float& common = scratch.common[static_cast<std::size_t>(u)];
-        scratch.met[static_cast<std::size_t>(met)] = u;  // overwritten unless u is new: avoids a branch
-        met += common == 0;
+        scratch.touched[static_cast<std::size_t>(touched)] =
+            u;  // overwritten unless u is new: avoids a branch
+        touched += common == 0;
         common += column.weight;
       }
     }
-    return met;
+    return touched;
   }
 
   /// All columns below `level` are visited, those at `level` while the budget lasts.
@@ -152,14 +153,14 @@ class Search {
   }
 
   /// Fills `best` from the visited rows, padded with zeros, and clears the sums of meet().
-  void choose(std::int64_t r, std::int64_t met, Scratch& scratch, std::span<Key> best) const {
+  void choose(std::int64_t r, std::int64_t touched, Scratch& scratch, std::span<Key> best) const {
     std::ranges::fill(best, Key{0});
     scratch.common[static_cast<std::size_t>(r)] = 0;
     // The union of columns weighs at least as much as those of r: this bound alone drops most candidates.
     const float own = weights_.row[static_cast<std::size_t>(r)] * kBoundSlack;
     float min = 0;
-    for (std::int64_t i = 0; i < met; ++i) {
-      const std::int32_t u = scratch.met[static_cast<std::size_t>(i)];
+    for (std::int64_t i = 0; i < touched; ++i) {
+      const std::int32_t u = scratch.touched[static_cast<std::size_t>(i)];
       const float common = std::exchange(scratch.common[static_cast<std::size_t>(u)], 0.0f);
       if (common <= min) continue;
       const Key key = key_of(weights_.similarity(r, u, common), u);
@@ -223,7 +224,7 @@ Result<NearestRows> nearest_rows(const CsrView& a, const JaccardWeights& weights
       std::ranges::transform(found, nearest.all.data() + r * options.neighbours, [](Key key) {
         return Neighbour{row_of(key), similarity_of(key)};
       });
-      nearest.met[r] = static_cast<std::int32_t>(found.size());
+      nearest.counts[r] = static_cast<std::int32_t>(found.size());
     }
     advance(options.progress, range.end() - range.begin());
   });

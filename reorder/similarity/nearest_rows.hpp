@@ -26,12 +26,12 @@ struct Neighbour {
 
 /// Nearest rows of each row, most similar first, lower rows first on ties; never the row itself.
 struct NearestRows {
-  std::int64_t neighbours = 0;        ///< capacity per row
-  formats::Buffer<Neighbour> all;     ///< rows x neighbours
-  formats::Buffer<std::int32_t> met;  ///< number of neighbors of each row
+  std::int64_t neighbours = 0;           ///< capacity per row
+  formats::Buffer<Neighbour> all;        ///< rows x neighbours
+  formats::Buffer<std::int32_t> counts;  ///< number of neighbors of each row
 
   [[nodiscard]] std::span<const Neighbour> of(std::int64_t r) const {
-    return {all.data() + r * neighbours, static_cast<std::size_t>(met[r])};
+    return {all.data() + r * neighbours, static_cast<std::size_t>(counts[r])};
   }
 };
 

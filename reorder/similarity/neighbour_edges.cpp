@@ -7,7 +7,7 @@
 namespace sptile::reorder {
 
 std::vector<WeightedEdge> edges_of(const NearestRows& nearest) {
-  const auto rows = static_cast<std::size_t>(nearest.met.size());
+  const auto rows = static_cast<std::size_t>(nearest.counts.size());
   // A pair found from both rows is added by the lower row.
   const auto tells = [&](std::size_t r, const Neighbour& n) {
     const auto id = static_cast<std::int32_t>(r);

@@ -16,7 +16,7 @@ namespace {
 /// Otherwise equal rows would all choose the same few partners, whereas the nearest item by x ^ y is mostly
 /// mutual.
 bool more_alike(const Pair& a, const Pair& b) {
-  if (a.likeness != b.likeness) return a.likeness > b.likeness;
+  if (a.similarity != b.similarity) return a.similarity > b.similarity;
   return (a.x ^ a.y) != (b.x ^ b.y) ? (a.x ^ a.y) < (b.x ^ b.y) : a.x < b.x;
 }
 
@@ -37,18 +37,18 @@ class PartnerSearch {
     for (const std::int32_t column : sets_.of(item))
       for (const std::int32_t other : near_part(column, item)) {
         float& shared = shared_[static_cast<std::size_t>(other)];
-        if (shared == 0.0f) met_.push_back(other);
+        if (shared == 0.0f) touched_.push_back(other);
         shared += weights_.of_column[column];
       }
     int count = 0;
-    for (const std::int32_t other : met_) {
+    for (const std::int32_t other : touched_) {
       const auto o = static_cast<std::size_t>(other);
       const float both = std::exchange(shared_[o], 0.0f);
       if (other == item || (!used_.empty() && used_[o] != 0)) continue;
       const float either = weights_.of_item[item] + weights_.of_item[other] - both;
       keep({both / either, std::min(item, other), std::max(item, other)}, out, count);
     }
-    met_.clear();
+    touched_.clear();
     return count;
   }
 
@@ -76,8 +76,8 @@ class PartnerSearch {
   const Weights& weights_;
   std::span<const std::uint8_t> used_;
   const PartnerOptions& options_;
-  std::vector<float> shared_;      // by item; 0 between searches
-  std::vector<std::int32_t> met_;  // items with nonzero shared_
+  std::vector<float> shared_;          // by item; 0 between searches
+  std::vector<std::int32_t> touched_;  // items with nonzero shared_
 };
 
 }  // namespace

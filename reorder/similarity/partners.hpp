@@ -13,7 +13,7 @@ namespace sptile::reorder {
 
 /// Two items, x < y, and their similarity.
 struct Pair {
-  float likeness;
+  float similarity;
   std::int32_t x, y;
 };
 

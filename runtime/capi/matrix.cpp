@@ -108,7 +108,7 @@ sptile_given given_of(const Matrix& matrix) {
   return given;
 }
 
-Status give_given(const sptile_matrix* handle, sptile_given* given) {
+Status return_given(const sptile_matrix* handle, sptile_given* given) {
   if (handle == nullptr) return null_argument("sptile_matrix_given", "matrix");
   if (given == nullptr) return null_argument("sptile_matrix_given", "given");
   return write_struct(given, given_of(*handle->matrix), SPTILE_SIZE_WITH(sptile_given, ordinal), "given");
@@ -168,7 +168,7 @@ sptile_arrays host_arrays(const formats::CsrView& csr) {
   return a;
 }
 
-Status give_arrays(const sptile_matrix* handle, sptile_arrays* arrays) {
+Status return_arrays(const sptile_matrix* handle, sptile_arrays* arrays) {
   if (handle == nullptr) return null_argument("sptile_matrix_arrays", "matrix");
   if (arrays == nullptr) return null_argument("sptile_matrix_arrays", "arrays");
   const Matrix& matrix = *handle->matrix;
@@ -236,7 +236,7 @@ sptile_status sptile_matrix_format(const sptile_matrix* matrix, int index, const
 }
 
 sptile_status sptile_matrix_arrays(const sptile_matrix* matrix, sptile_arrays* arrays) {
-  return guarded([&] { return give_arrays(matrix, arrays); });
+  return guarded([&] { return return_arrays(matrix, arrays); });
 }
 
 sptile_status sptile_matrix_refresh(sptile_matrix* matrix, const sptile_values* values, void* stream) {
@@ -244,5 +244,5 @@ sptile_status sptile_matrix_refresh(sptile_matrix* matrix, const sptile_values* 
 }
 
 sptile_status sptile_matrix_given(const sptile_matrix* matrix, sptile_given* given) {
-  return guarded([&] { return give_given(matrix, given); });
+  return guarded([&] { return return_given(matrix, given); });
 }

@@ -19,7 +19,7 @@ double share_past(const FormatCounts& counts, double cache_bytes, double row_byt
 }
 
 /// Returns the bytes of a row of all input operands with one row per column of A.
-double fetched_bytes(const Operation& op, const RunSizes& sizes, const DenseTypes& types) {
+double loaded_bytes(const Operation& op, const RunSizes& sizes, const DenseTypes& types) {
   double bytes = 0;
   for (const OperandSpec& spec : op.operands)
     if (spec.extent == Extent::cols && !spec.result)
@@ -33,7 +33,7 @@ double fetched_bytes(const Operation& op, const RunSizes& sizes, const DenseType
 CostFeatures cost_features(const Operation& op, const formats::FormatView& a, const RunSizes& sizes,
                            const DenseTypes& types, const Caches& caches, Misses misses) {
   const FormatCounts counts = count_format(a);
-  const double row_bytes = fetched_bytes(op, sizes, types);
+  const double row_bytes = loaded_bytes(op, sizes, types);
   const double slices = std::max((row_bytes + kSliceBytes - 1) / kSliceBytes, 1.0);
   const auto rounds = static_cast<double>(static_cast<std::int64_t>(std::min(slices, 1e15)));
   const Work work = op.work({.rows = a.rows,
@@ -46,12 +46,12 @@ CostFeatures cost_features(const Operation& op, const formats::FormatView& a, co
                              .heads = static_cast<double>(sizes.heads),
                              .result_bytes = static_cast<double>(size_of(types.result)),
                              .slices = rounds});
-  const double gathered = static_cast<double>(counts.fetches) * row_bytes;
+  const double gathered = static_cast<double>(counts.loads) * row_bytes;
   // A near cache holds one slice of a row at a time.
   const double near_row = std::min(row_bytes, static_cast<double>(kSliceBytes));
   const double far = gathered * share_past(counts, caches.near_bytes, near_row, kNearSample, misses);
   // Data that fits into the far cache together with everything else is still there from the previous run.
-  const double rows_of_b = static_cast<double>(std::min(a.cols, counts.fetches));
+  const double rows_of_b = static_cast<double>(std::min(a.cols, counts.loads));
   const double footprint = static_cast<double>(counts.bytes) + work.streamed + rows_of_b * row_bytes;
   const double cold = footprint > caches.far_bytes ? 1 - caches.far_bytes / footprint : 0;
   // Each decoding of the format reads a part of the row of B.

@@ -21,18 +21,18 @@ struct UnitCounts {
   std::int64_t longest = 0, pieces = 0;
 };
 
-/// Counts units with `fetches` loads per step of their offsets, and `all` loads in total.
+/// Counts units with `loads` loads per step of their offsets, and `all` loads in total.
 template <class T>
-UnitCounts count_units(std::span<const T> offsets, std::int64_t fetches, std::int64_t all) {
+UnitCounts count_units(std::span<const T> offsets, std::int64_t loads, std::int64_t all) {
   UnitCounts counts;
-  const std::int64_t steps = std::clamp(all / kItems, kMinPiece / fetches, kMaxPiece / fetches);
+  const std::int64_t steps = std::clamp(all / kItems, kMinPiece / loads, kMaxPiece / loads);
   std::int64_t longest = 0;
   for (std::size_t i = 1; i < offsets.size(); ++i) {
     const std::int64_t length = std::clamp(distance(offsets[i - 1], offsets[i]), std::int64_t{0}, all);
     longest = std::max(longest, length);
     if (length / steps > kLongPieces) counts.pieces += length / steps;
   }
-  counts.longest = fetches * longest;
+  counts.longest = loads * longest;
   return counts;
 }
 
@@ -47,9 +47,9 @@ constexpr std::uint64_t kSlotsPerRow = 32, kMinSlots = 4096;
 /// Two generations of rows of B. When the younger one is full, the older one is discarded.
 class TwoGenerations {
  public:
-  explicit TwoGenerations(std::int64_t room) {
-    while (room >> skip_ > kMaxRows) ++skip_;
-    half_ = std::max<std::int64_t>((room >> skip_) / 2, 1);
+  explicit TwoGenerations(std::int64_t cached_rows) {
+    while (cached_rows >> skip_ > kMaxRows) ++skip_;
+    half_ = std::max<std::int64_t>((cached_rows >> skip_) / 2, 1);
     slots_.resize(std::bit_ceil(std::max(kSlotsPerRow * static_cast<std::uint64_t>(half_), kMinSlots)));
   }
 
@@ -88,7 +88,7 @@ class TwoGenerations {
 };
 
 struct Misses {
-  std::int64_t fetches = 0, misses = 0;
+  std::int64_t loads = 0, misses = 0;
 };
 
 void walk(std::span<const std::int32_t> run, std::size_t warm, TwoGenerations& cache, Misses& total) {
@@ -96,7 +96,7 @@ void walk(std::span<const std::int32_t> run, std::size_t warm, TwoGenerations& c
     if (!cache.samples(run[i])) continue;
     const bool hit = cache.fetch(run[i]);
     if (i < warm) continue;
-    ++total.fetches;
+    ++total.loads;
     total.misses += hit ? 0 : 1;
   }
 }
@@ -108,7 +108,7 @@ FormatCounts count_format(const FormatView& a) {
   const UnitCounts windows = count_units(blocks.tile_offset, 8, blocks.tiles());
   const UnitCounts rows = count_units(blocks.rows.offset, 1, std::ssize(blocks.rows.columns));
   FormatCounts counts;
-  counts.fetches = blocks.fetches();
+  counts.loads = blocks.loads();
   counts.tiles = a.layout->tc_blocks(a);
   counts.entries = a.nnz;
   counts.units = blocks.windows() + blocks.rows.size();
@@ -119,9 +119,9 @@ FormatCounts count_format(const FormatView& a) {
   return counts;
 }
 
-double miss_share(const FetchLists& lists, std::int64_t room, std::int64_t sample) {
-  TwoGenerations cache(room);
-  double misses = 0, fetches = 0;
+double miss_share(const LoadLists& lists, std::int64_t cached_rows, std::int64_t sample) {
+  TwoGenerations cache(cached_rows);
+  double misses = 0, loads = 0;
   for (const auto& list : lists) {
     Misses found;
     const auto run = static_cast<std::size_t>(sample);
@@ -133,12 +133,12 @@ double miss_share(const FetchLists& lists, std::int64_t room, std::int64_t sampl
       cache.forget();
       walk(list.subspan(std::min(2 * third, list.size() - run), run), run / 2, cache, found);
     }
-    if (found.fetches == 0) continue;
+    if (found.loads == 0) continue;
     const auto size = static_cast<double>(list.size());
-    misses += size * static_cast<double>(found.misses) / static_cast<double>(found.fetches);
-    fetches += size;
+    misses += size * static_cast<double>(found.misses) / static_cast<double>(found.loads);
+    loads += size;
   }
-  return fetches > 0 ? misses / fetches : 0;
+  return loads > 0 ? misses / loads : 0;
 }
 
 }  // namespace sptile::runtime

@@ -51,7 +51,7 @@ Status resolve(const Question& question, const PlanMatrix& a, Candidate& candida
 bool is_offered(const Kernel& kernel, const PlanMatrix& a, const Operation& op, const PlanOptions& options) {
   if (kernel.op != &op || kernel.format != a.format.layout->name || kernel.device != options.device)
     return false;
-  if (options.device == Device::cuda) return is_wanted(kernel, options.kernel);
+  if (options.device == Device::cuda) return is_requested(kernel, options.kernel);
   return &kernel == find_kernel(op, a.format.layout->name, Device::cpu, options.kernel);
 }
 

@@ -15,7 +15,7 @@ namespace sptile::runtime {
 inline int parts_for(std::int64_t entries, std::int64_t lines) {
   constexpr std::int64_t kMin = 1 << 14;  // minimum number of entries per thread
   const std::int64_t affordable = entries / std::max(4 * lines, kMin);
-  return static_cast<int>(std::clamp<std::int64_t>(affordable, 1, most_threads()));
+  return static_cast<int>(std::clamp<std::int64_t>(affordable, 1, max_threads()));
 }
 
 /// Splits the rows into `parts` ranges with about the same number of entries. Returns the first row of each

@@ -14,7 +14,7 @@
 namespace sptile::runtime {
 
 /// Lower bound of the lengths of rows, so that rows of zeros have a cosine.
-inline constexpr double kLeastLength = 1e-12;
+inline constexpr double kMinLength = 1e-12;
 
 /// d score / d own = by_other * other + by_own * own; of Score::additive by_other alone.
 template <class T>
@@ -32,13 +32,13 @@ SPTILE_SCORE_FUNCTION ScoreParts<T> score_of(Score kind, T both, T own, T other,
     const T by = both > T{0} ? T{1} : slope;
     return {by * both, by, T{0}};
   }
-  constexpr T kLeast = static_cast<T>(kLeastLength);
+  constexpr T kMin = static_cast<T>(kMinLength);
   const auto length = [](T square) {
     const T root = static_cast<T>(std::sqrt(square));
-    return root < kLeast ? kLeast : root;
+    return root < kMin ? kMin : root;
   };
   const T mine = length(own), scale = T{1} / (mine * length(other)), cosine = both * scale;
-  return {cosine, scale, mine > kLeast ? -cosine / (mine * mine) : T{0}};
+  return {cosine, scale, mine > kMin ? -cosine / (mine * mine) : T{0}};
 }
 
 #undef SPTILE_SCORE_FUNCTION

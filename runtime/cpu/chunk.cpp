@@ -38,7 +38,7 @@ void append_by_columns(std::vector<Chunk>& chunks, std::int64_t first, std::int6
         {first, last, steps * p / parts * kColumnStep, std::min(n, steps * (p + 1) / parts * kColumnStep)});
 }
 
-std::int64_t most_chunks(int threads) {
+std::int64_t max_chunks(int threads) {
   // total / target is below 2 * threads * kChunksPerThread, because the division that computes the target
   // rounds down. A range of units reaches the target, precedes a unit that does, or is the last one.
   // Splitting columns adds at most total / target chunks.

@@ -38,7 +38,7 @@ std::int64_t column_steps(std::int64_t n);
 
 /// Returns an upper bound of the number of chunks that append_chunks creates for up to three ranges of units
 /// with the target of chunk_target.
-std::int64_t most_chunks(int threads);
+std::int64_t max_chunks(int threads);
 
 /// Returns the target cost per chunk: several chunks per thread for load balance, but none so small that
 /// scheduling dominates.

@@ -130,7 +130,7 @@ constexpr CpuKernel kCsrRows[] = {
 
 /// A format and its kernel; several formats may share a kernel.
 template <class F>
-struct Serves {
+struct Entry {
   const char* format;
 };
 
@@ -139,7 +139,7 @@ struct Table {
   CpuKernel rows[kFormats * kRowsPerFormat + std::size(kCsrRows)] = {};
 
   template <class... F>
-  constexpr explicit Table(Serves<F>... formats) {
+  constexpr explicit Table(Entry<F>... formats) {
     CpuKernel* next = rows;
     ((append<F>(formats.format, next), next += kRowsPerFormat), ...);
     for (const CpuKernel& row : kCsrRows) *next++ = row;
@@ -153,16 +153,15 @@ struct Table {
   }
 };
 template <class... F>
-Table(Serves<F>...) -> Table<static_cast<int>(sizeof...(F))>;
+Table(Entry<F>...) -> Table<static_cast<int>(sizeof...(F))>;
 
 #ifdef SPTILE_TILES
-constexpr Table kTable{Serves<CsrKernel>{"csr"},           Serves<MeTcfKernel>{"me_tcf"},
-                       Serves<BitTcfKernel>{"bittcf"},     Serves<BmatKernel>{"bmat"},
-                       Serves<RsTileKernel>{"rs_tile"},    Serves<TallKernel>{"tall"},
-                       Serves<LibraKernel>{"libra_spmm"},  Serves<LibraKernel>{"libra_sddmm"},
-                       Serves<HcWindowKernel>{"hc_window"}};
+constexpr Table kTable{
+    Entry<CsrKernel>{"csr"},          Entry<MeTcfKernel>{"me_tcf"},      Entry<BitTcfKernel>{"bittcf"},
+    Entry<BmatKernel>{"bmat"},        Entry<RsTileKernel>{"rs_tile"},    Entry<TallKernel>{"tall"},
+    Entry<LibraKernel>{"libra_spmm"}, Entry<LibraKernel>{"libra_sddmm"}, Entry<HcWindowKernel>{"hc_window"}};
 #else
-constexpr Table kTable{Serves<CsrKernel>{"csr"}};
+constexpr Table kTable{Entry<CsrKernel>{"csr"}};
 #endif
 
 }  // namespace

@@ -17,9 +17,9 @@ inline constexpr int kGroupTiles = 128;
 /// Buffers for the entries of one row of a group.
 template <class V, class A>
 struct RowScratch {
-  static constexpr int kRoom = 8 * kGroupTiles + 8;  ///< each append writes 8 elements
-  alignas(kVectorBytes) std::int32_t col[kRoom];
-  alignas(kVectorBytes) A value[kRoom];
+  static constexpr int kCapacity = 8 * kGroupTiles + 8;  ///< each append writes 8 elements
+  alignas(kVectorBytes) std::int32_t col[kCapacity];
+  alignas(kVectorBytes) A value[kCapacity];
 
   RowScratch() { fill_constant<V>(value); }
 };

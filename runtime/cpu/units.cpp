@@ -130,7 +130,7 @@ std::vector<std::int64_t> kind_ends(const FormatView& format, const Blocks& bloc
 class RunReader {
  public:
   RunReader(const FormatView& format, std::int64_t n, int threads)
-      : blocks_(formats::blocks_of(format)), n_(n), most_(most_chunks(threads)) {
+      : blocks_(formats::blocks_of(format)), n_(n), max_(max_chunks(threads)) {
     if (blocks_.placement == WindowPlacement::scattered)
       work_.empty_rows = rows_without_unit(blocks_, format.rows);
     ends_ = kind_ends(format, blocks_, std::ssize(work_.empty_rows));
@@ -143,7 +143,7 @@ class RunReader {
     if (run.last > *std::upper_bound(ends_.begin(), ends_.end(), first_)) return "has units of two kinds";
     if (splits_window(run.last)) return "ends between the pieces of a split window";
     if (run.parts < 1 || run.parts > column_steps(n_)) return "has an invalid number of column ranges";
-    if (run.parts > most_ - std::ssize(work_.chunks)) return "exceeds the maximum number of chunks";
+    if (run.parts > max_ - std::ssize(work_.chunks)) return "exceeds the maximum number of chunks";
     append_by_columns(work_.chunks, first_, run.last, n_, run.parts);
     first_ = run.last;
     return nullptr;
@@ -158,7 +158,7 @@ class RunReader {
   }
 
   Blocks blocks_;
-  std::int64_t n_, most_, first_ = 0;
+  std::int64_t n_, max_, first_ = 0;
   std::vector<std::int64_t> ends_;
   WorkPlan work_;
 };

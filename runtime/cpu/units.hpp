@@ -41,7 +41,7 @@ std::vector<UnitRun> runs_of(const WorkPlan& work);
 
 /// Divides a checked matrix by unverified runs. Errc::bad_input, naming the first invalid run, unless they
 /// cover all units in order, keep the pieces of a split window together, and create at most
-/// most_chunks(threads) chunks. O(units + chunks).
+/// max_chunks(threads) chunks. O(units + chunks).
 Result<WorkPlan> divide_as(const formats::FormatView& format, std::int64_t n, int threads,
                            std::span<const UnitRun> runs);
 

@@ -98,9 +98,9 @@ class ValueArray<Positions> {
 
 /// Initializes the destination of values that ValueArray<V> does not copy.
 template <class V, class A, int N>
-void fill_constant(A (&room)[N]) {
+void fill_constant(A (&storage)[N]) {
   if constexpr (std::is_same_v<V, Ones>)
-    for (A& x : room) x = A{1};
+    for (A& x : storage) x = A{1};
 }
 
 }  // namespace sptile::runtime::SPTILE_ISA

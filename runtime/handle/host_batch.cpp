@@ -51,7 +51,7 @@ Result<HostCsr> join_on_host(std::span<const formats::CsrView> parts, Arrangemen
   const auto owned = std::make_shared<const JoinedArrays>(whole);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (!trusted)
-      if (Status s = formats::check_csr(parts[i], most_threads()); !s) return in_batch(i, s.error());
+      if (Status s = formats::check_csr(parts[i], max_threads()); !s) return in_batch(i, s.error());
     owned->put(parts[i], layout->begin[i]);
   }
   HostCsr joined;

@@ -95,7 +95,7 @@ Result<formats::CsrView> Matrix::host_csr() const {
   if (device_) return fail(Errc::usage, "the arrays of the matrix are in device memory");
   const formats::CsrView csr = bundle_ != nullptr ? bundle_->csr() : host_->view;
   if (!options_.trusted)
-    if (Status s = formats::check_csr(csr, most_threads()); !s) return tl::unexpected(s.error());
+    if (Status s = formats::check_csr(csr, max_threads()); !s) return tl::unexpected(s.error());
   return csr;
 }
 
@@ -176,7 +176,7 @@ Status Matrix::give_order(HeldFormat& held, void* stream) {
 Result<PlanMatrix> Matrix::on_host(const FormatRequest& request) const {
   if (!host_ || request.side == Side::matrix || request.layout->name != formats::kCsrLayout.name)
     return stored(*request.layout, request.side);
-  if (Status s = formats::check_csr(host_->view, most_threads()); !s) return tl::unexpected(s.error());
+  if (Status s = formats::check_csr(host_->view, max_threads()); !s) return tl::unexpected(s.error());
   const auto transposed = std::make_shared<TransposedCsr>(transpose(host_->view));
   return PlanMatrix{.format = formats::as_format(transposed->view()),
                     .row_order = {},
@@ -234,7 +234,7 @@ Status Matrix::catch_up(HeldFormat& held) {
   return {};
 }
 
-std::vector<std::shared_ptr<HeldFormat>> Matrix::living() const {
+std::vector<std::shared_ptr<HeldFormat>> Matrix::live_formats() const {
   std::vector<std::shared_ptr<HeldFormat>> all;
   for (const auto& [key, weak] : held_)
     if (auto held = weak.lock()) all.push_back(std::move(held));
@@ -247,7 +247,7 @@ Status Matrix::check_values(const ArrayView& values) const {
   if (values.size != nnz_ || (values.data == nullptr && nnz_ > 0))
     return fail(Errc::usage, "refresh: got " + std::to_string(values.size) + " values, the matrix has " +
                                  std::to_string(nnz_) + " entries");
-  for (const auto& held : living())
+  for (const auto& held : live_formats())
     if (held->dtype != values.dtype)
       return fail(Errc::usage, "refresh: got values of " + std::string(name_of(values.dtype)) + ", format " +
                                    std::string(held->matrix.format.layout->name) + " has " +
@@ -306,7 +306,7 @@ Status Matrix::refresh(ArrayView given, void* stream) {
   if (!sorted) return tl::unexpected(sorted.error());
   const ArrayView values = *sorted;
   if (Status s = check_values(values); !s) return s;
-  const auto formats = living();
+  const auto formats = live_formats();
   for (const auto& held : formats)
     if (Status s = refresh_values(*held, values, stream); !s) return s;
   return keep_fresh(values, formats);
@@ -336,7 +336,7 @@ Status Matrix::refresh_packed(HeldFormat& order, ArrayView values, void* stream)
   if (Status s = check_values(values); !s) return s;
   std::vector<std::shared_ptr<HeldFormat>> alike, others;
   bool is_ours = false;
-  for (auto& held : living()) {
+  for (auto& held : live_formats()) {
     is_ours |= held.get() == &order;
     (packed_alike(order, *held) ? alike : others).push_back(std::move(held));
   }
@@ -353,7 +353,7 @@ Status Matrix::refresh_packed(HeldFormat& order, ArrayView values, void* stream)
 MatrixMemory Matrix::memory() const {
   const std::lock_guard lock(mutex_);
   MatrixMemory all{fresh_.size(), 0};
-  for (const auto& held : living()) {
+  for (const auto& held : live_formats()) {
     all.host += held->host_bytes();
     all.device += held->device_bytes();
   }

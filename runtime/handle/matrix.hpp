@@ -113,7 +113,7 @@ class Matrix {
   Result<ArrayView> in_order(ArrayView values, void* stream);
   Status check_room(std::size_t bytes) const;
   [[nodiscard]] HoldOptions hold_options(const FormatRequest& request) const;
-  [[nodiscard]] std::vector<std::shared_ptr<HeldFormat>> living() const;
+  [[nodiscard]] std::vector<std::shared_ptr<HeldFormat>> live_formats() const;
   Status check_values(const ArrayView& values) const;
   Result<cuda::UploadedCsr> csr_on_device(int ordinal, Side side) const;
   Status refresh_others(HeldFormat& order, ArrayView values,

@@ -22,7 +22,7 @@ int exactness(Precision precision) {
 
 /// Returns whether products of precision `has` satisfy the request: equal or higher precision. The 16-bit
 /// types do not replace each other, because their ranges differ.
-bool serves(Precision has, Precision requested) {
+bool satisfies(Precision has, Precision requested) {
   return has == requested ||
          (has != Precision::fp16 && has != Precision::bf16 && exactness(has) > exactness(requested));
 }
@@ -30,7 +30,7 @@ bool serves(Precision has, Precision requested) {
 bool fits(const DeviceKernel& row, DType values, const PlanOptions& options, const DeviceInfo& device) {
   return (row.any_values || row.values == values) && types_of(row) == types_of(options) &&
          runs_on(row, device.capability) && (row.ieee || options.nonfinite == NonFinite::fast) &&
-         (!options.precision || row.dense != DType::f32 || serves(row.precision, *options.precision));
+         (!options.precision || row.dense != DType::f32 || satisfies(row.precision, *options.precision));
 }
 
 std::string describe(const DenseTypes& types) {

@@ -66,13 +66,13 @@ bool runs_on_a_device(const Kernel& kernel) {
 
 std::span<const Kernel> kernels() { return all_kernels(); }
 
-bool is_wanted(const Kernel& kernel, std::string_view name) {
+bool is_requested(const Kernel& kernel, std::string_view name) {
   return name.empty() ? !kernel.by_name : kernel.name == name;
 }
 
 bool is_for(const Kernel& kernel, const Operation& op, std::string_view format, Device device,
             std::string_view name) {
-  return kernel.op == &op && kernel.format == format && kernel.device == device && is_wanted(kernel, name);
+  return kernel.op == &op && kernel.format == format && kernel.device == device && is_requested(kernel, name);
 }
 
 bool available(const Kernel& kernel) {

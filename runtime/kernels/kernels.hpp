@@ -14,7 +14,7 @@ namespace sptile::runtime {
 std::span<const Kernel> kernels();
 
 /// Returns whether the kernel has the requested name, or, without a name, whether it may be chosen.
-bool is_wanted(const Kernel& kernel, std::string_view name);
+bool is_requested(const Kernel& kernel, std::string_view name);
 
 /// Returns whether the kernel matches a combination and a requested name.
 bool is_for(const Kernel& kernel, const Operation& op, std::string_view format, Device device,

@@ -21,7 +21,7 @@ bool is_permutation(std::span<const T> ids) {
   const auto count = static_cast<std::int64_t>(ids.size());
   std::vector<std::uint64_t> seen((ids.size() + 63) / 64);
   bool good = true;
-#pragma omp parallel for schedule(static) num_threads(most_threads()) reduction(&& : good) if (count > 1 << 15)
+#pragma omp parallel for schedule(static) num_threads(max_threads()) reduction(&& : good) if (count > 1 << 15)
   for (std::int64_t i = 0; i < count; ++i) {
     const auto id = static_cast<std::size_t>(ids[static_cast<std::size_t>(i)]);  // negative ids become large
     const std::uint64_t bit = std::uint64_t{1} << id % 64;
@@ -62,9 +62,9 @@ Checks first_checks(const PlanMatrix& a, const HoldOptions& options) {
 }
 
 Status check_arrays(const FormatView& view, Checks checks) {
-  if (checks == Checks::all) return formats::check(view, most_threads());
+  if (checks == Checks::all) return formats::check(view, max_threads());
   Status s = view.layout->check_lengths(view);
-  return s && checks == Checks::offsets ? view.layout->check_offsets(view, most_threads()) : s;
+  return s && checks == Checks::offsets ? view.layout->check_offsets(view, max_threads()) : s;
 }
 
 Status check_row_order(const PlanMatrix& a, Checks checks) {

@@ -44,9 +44,9 @@ double estimated_time(const Operation& op, const OperandSizes& sizes, const Dens
 
 void set_threads_follow_work(bool follow) noexcept { follow_work.store(follow, std::memory_order_relaxed); }
 
-LoopThreads threads_for(double nanoseconds, int most) {
-  if (!follow_work.load(std::memory_order_relaxed)) return most;
-  const double worth = std::clamp(nanoseconds / kPerThread, 1.0, static_cast<double>(std::max(most, 1)));
+LoopThreads threads_for(double nanoseconds, int max) {
+  if (!follow_work.load(std::memory_order_relaxed)) return max;
+  const double worth = std::clamp(nanoseconds / kPerThread, 1.0, static_cast<double>(std::max(max, 1)));
   const Wake wake = nanoseconds >= kAlways    ? Wake::always
                     : nanoseconds >= kUsually ? Wake::usually
                                               : Wake::in_series;

@@ -10,11 +10,11 @@ namespace sptile::runtime {
 /// bytes of dense operands that it accesses. A lower estimate: rows of B are assumed to be in a near cache.
 double estimated_time(const Operation& op, const OperandSizes& sizes, const DenseTypes& types);
 
-/// Returns the threads of a run that takes `nanoseconds` on one thread: at most `most`, and few enough that
+/// Returns the threads of a run that takes `nanoseconds` on one thread: at most `max`, and few enough that
 /// the work of each outweighs the cost of starting it.
-LoopThreads threads_for(double nanoseconds, int most);
+LoopThreads threads_for(double nanoseconds, int max);
 
-/// Makes threads_for always return `most` threads if `follow` is false. For tests with small matrices.
+/// Makes threads_for always return `max` threads if `follow` is false. For tests with small matrices.
 void set_threads_follow_work(bool follow) noexcept;
 
 }  // namespace sptile::runtime

@@ -57,12 +57,12 @@ tl::unexpected<Error> refuse_kernel(const Kernel& kernel, const std::string& sto
 /// Limit of n, which check_extent enforces.
 constexpr std::int64_t kMaxColumns = std::int64_t{1} << 30;
 
-/// Returns the value of a key line that is an integer from 1 to `most`; nullopt otherwise.
-std::optional<std::int64_t> number_of(const StoredPlan& plan, std::string_view line, std::int64_t most) {
+/// Returns the value of a key line that is an integer from 1 to `max`; nullopt otherwise.
+std::optional<std::int64_t> number_of(const StoredPlan& plan, std::string_view line, std::int64_t max) {
   const std::string_view text = plan.field(line);
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 1 || number > most)
+  if (error != std::errc() || end != text.data() + text.size() || number < 1 || number > max)
     return std::nullopt;
   return number;
 }

@@ -30,7 +30,7 @@ Result<WorkPlan> restore_division(const DivisionRequest& request, const StoredSc
   std::span<const UnitRun> runs;
   if (!request.op.by_columns) {
     std::int64_t at = 0;
-    const std::int64_t count = reader.number(most_chunks(request.threads));
+    const std::int64_t count = reader.number(max_chunks(request.threads));
     runs = reader.part<UnitRun>(count, at);
   }
   if (Status s = reader.finish(); !s) return tl::unexpected(s.error());

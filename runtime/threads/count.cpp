@@ -62,6 +62,6 @@ Status check_threads_variable() {
               std::string("the environment variable ") + kVariable + ": " + s.error().message);
 }
 
-int most_threads() noexcept { return forks() > 0 ? 1 : std::max(default_threads().threads, 1); }
+int max_threads() noexcept { return forks() > 0 ? 1 : std::max(default_threads().threads, 1); }
 
 }  // namespace sptile::runtime

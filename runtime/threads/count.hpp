@@ -31,6 +31,6 @@ Status check_threads_variable();
 
 /// Returns the number of threads of OpenMP loops: the default, but 1 in a forked child, where GNU's OpenMP
 /// would wait forever for the parent's threads.
-int most_threads() noexcept;
+int max_threads() noexcept;
 
 }  // namespace sptile::runtime

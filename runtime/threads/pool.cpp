@@ -49,14 +49,14 @@ std::int64_t nanoseconds_now() noexcept {
 
 /// Spins until `ready()` or until the time is over. Returns the last `ready()`.
 template <class Ready>
-bool spin_until(std::chrono::microseconds most, const Ready& ready) noexcept {
+bool spin_until(std::chrono::microseconds max, const Ready& ready) noexcept {
   const Clock::time_point begin = Clock::now();
   do {
     for (int i = 0; i < kPausesPerLook; ++i) {
       if (ready()) return true;
       pause();
     }
-  } while (Clock::now() - begin < most);
+  } while (Clock::now() - begin < max);
   return ready();
 }
 
@@ -75,7 +75,7 @@ bool create_thread(pthread_t& thread, void* (*function)(void*), void* argument) 
 
 void ThreadPool::run_loop(const LoopThreads& threads, std::int64_t count, const Loop& loop) noexcept {
   constexpr std::int64_t kMaxCounted = std::numeric_limits<std::int32_t>::max();
-  Slot* const slot = threads.most > 1 && count > 1 && count < kMaxCounted ? claim() : nullptr;
+  Slot* const slot = threads.max > 1 && count > 1 && count < kMaxCounted ? claim() : nullptr;
   if (slot == nullptr) {
     for (std::int64_t i = 0; i < count; ++i) loop.call(loop.body, i);
     return;
@@ -86,10 +86,10 @@ void ThreadPool::run_loop(const LoopThreads& threads, std::int64_t count, const 
   slot->processor.store(::sched_getcpu(), std::memory_order_relaxed);
   slot->end.store(kRunning, std::memory_order_relaxed);
   slot->progress.store(0, std::memory_order_relaxed);
-  const int helpers = static_cast<int>(std::min<std::int64_t>({threads.most, count, kMaxWorkers + 1})) - 1;
+  const int helpers = static_cast<int>(std::min<std::int64_t>({threads.max, count, kMaxWorkers + 1})) - 1;
   open(*slot, helpers);
   call_workers(helpers, threads.wake);
-  const bool all_done = take_iterations(*slot);
+  const bool all_done = run_iterations(*slot);
   open_.fetch_and(~bit_of(*slot), std::memory_order_relaxed);
   if (!all_done) wait_for_end(*slot);
   close(*slot);
@@ -123,7 +123,7 @@ void ThreadPool::close(Slot& slot) noexcept { slot.state.fetch_and(kInside, std:
 
 /// Runs iterations until none is left. Returns true on the thread that finished the last one. Finishing an
 /// iteration and taking the next is one atomic step, so the caller never waits for a thread between the two.
-bool ThreadPool::take_iterations(Slot& slot) noexcept {
+bool ThreadPool::run_iterations(Slot& slot) noexcept {
   for (std::uint64_t step = kTaken;; step = kTaken + kDone) {
     const std::uint64_t before = slot.progress.fetch_add(step, std::memory_order_acq_rel);
     const auto i = static_cast<std::uint32_t>(before);
@@ -214,7 +214,7 @@ ThreadPool::Help ThreadPool::help_one(unsigned first, bool woken) noexcept {
     Slot& slot = slots_[(static_cast<unsigned>(std::countr_zero(bits)) + first) % kSlots];
     const bool together = slot.processor.load(std::memory_order_relaxed) == ::sched_getcpu();
     if (together) ::sched_yield();
-    if (!take_seat(slot)) continue;
+    if (!claim_seat(slot)) continue;
     help(slot, woken);
     return together ? Help::on_processor_of_caller : Help::apart;
   }
@@ -227,14 +227,14 @@ void ThreadPool::help(Slot& slot, bool woken) noexcept {
   const auto seats = static_cast<int>((slot.state.load(std::memory_order_relaxed) & kSeats) / kSeat);
   if (woken && seats > 0) wake(claim_idle(std::min(seats, kWakes)));
   std::fesetenv(&slot.environment);
-  if (take_iterations(slot) && slot.end.exchange(kEnded, std::memory_order_acq_rel) == kCallerAsleep)
+  if (run_iterations(slot) && slot.end.exchange(kEnded, std::memory_order_acq_rel) == kCallerAsleep)
     futex_wake(slot.end, 1);
   slot.state.fetch_sub(1, std::memory_order_release);
   busy_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 /// Takes a free seat. The loop then remains in the slot until the worker leaves.
-bool ThreadPool::take_seat(Slot& slot) noexcept {
+bool ThreadPool::claim_seat(Slot& slot) noexcept {
   std::uint32_t state = slot.state.load(std::memory_order_relaxed);
   while ((state & kSeats) != 0)
     if (slot.state.compare_exchange_weak(state, state - kSeat + 1, std::memory_order_acquire)) return true;
@@ -285,11 +285,11 @@ void ThreadPool::sleep() noexcept {
   }
 }
 
-/// Claims up to `wanted` idle workers, which the caller must wake.
-int ThreadPool::claim_idle(int wanted) noexcept {
+/// Claims up to `requested` idle workers, which the caller must wake.
+int ThreadPool::claim_idle(int requested) noexcept {
   int idle = idle_.load(std::memory_order_seq_cst);
   while (idle > 0) {
-    const int claimed = std::min(wanted, idle);
+    const int claimed = std::min(requested, idle);
     if (idle_.compare_exchange_weak(idle, idle - claimed, std::memory_order_seq_cst)) return claimed;
   }
   return 0;

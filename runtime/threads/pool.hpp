@@ -23,10 +23,10 @@ enum class Wake {
 
 /// Threads of a loop.
 struct LoopThreads {
-  int most = 1;  ///< maximum number of threads, including the caller
+  int max = 1;  ///< maximum number of threads, including the caller
   Wake wake = Wake::always;
 
-  constexpr LoopThreads(int most_threads, Wake rule = Wake::always) : most(most_threads), wake(rule) {}
+  constexpr LoopThreads(int max_threads, Wake rule = Wake::always) : max(max_threads), wake(rule) {}
 };
 
 /// Runs loops of any number of callers with one set of workers. All members except stop and forget_workers
@@ -93,7 +93,7 @@ class ThreadPool {
   void start(int missing) noexcept;
   bool start_one() noexcept;
   void close(Slot& slot) noexcept;
-  static bool take_iterations(Slot& slot) noexcept;
+  static bool run_iterations(Slot& slot) noexcept;
   static void wait_for_end(Slot& slot) noexcept;
 
   [[nodiscard]] std::uint64_t bit_of(const Slot& slot) const noexcept;
@@ -102,10 +102,10 @@ class ThreadPool {
   enum class Help { none, apart, on_processor_of_caller };
   Help help_one(unsigned first, bool woken) noexcept;
   void help(Slot& slot, bool woken) noexcept;
-  static bool take_seat(Slot& slot) noexcept;
+  static bool claim_seat(Slot& slot) noexcept;
   bool spin() noexcept;
   void sleep() noexcept;
-  int claim_idle(int wanted) noexcept;
+  int claim_idle(int requested) noexcept;
   void wake(int claimed) noexcept;
 
   static constexpr int kSlots = 64;  // bits of `open_`; additional callers work alone

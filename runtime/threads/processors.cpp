@@ -77,8 +77,7 @@ std::span<const Hierarchy> hierarchies_of(const Membership& membership) {
 
 /// Returns the minimum of the quotas of a group and its ancestors. In a container, the path of the group may
 /// be the host's while only the topmost group is visible.
-std::optional<double> least_quota(const std::string& root, const Hierarchy& hierarchy,
-                                  std::string_view group) {
+std::optional<double> min_quota(const std::string& root, const Hierarchy& hierarchy, std::string_view group) {
   std::optional<double> min;
   for (;;) {
     while (group.ends_with('/')) group.remove_suffix(1);
@@ -108,7 +107,7 @@ std::optional<double> cgroup_quota(const std::string& root) {
     const auto membership = parse_membership(line);
     if (!membership) continue;
     for (const Hierarchy& hierarchy : hierarchies_of(*membership)) {
-      const auto quota = least_quota(root, hierarchy, membership->group);
+      const auto quota = min_quota(root, hierarchy, membership->group);
       if (quota && *quota < min.value_or(kMaxProcessors)) min = quota;
     }
   }

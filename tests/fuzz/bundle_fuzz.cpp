@@ -33,9 +33,9 @@ using namespace sptile;
 using namespace sptile::formats;
 using runtime::Bundle;
 
-constexpr std::int64_t kN = 3;                  // columns of dense operands
-constexpr std::int64_t kMostColumns = 1 << 12;  // of which B and Y are made
-constexpr std::int64_t kMostRows = 1 << 16;
+constexpr std::int64_t kN = 3;                 // columns of dense operands
+constexpr std::int64_t kMaxColumns = 1 << 12;  // of which B and Y are made
+constexpr std::int64_t kMaxRows = 1 << 16;
 constexpr double kLargest = 1e30;  // beyond it sums of f32 overflow that a double holds
 
 void require(bool condition, const char* what) {
@@ -139,7 +139,7 @@ void use_format(const std::shared_ptr<const Bundle>& bundle, const FormatView& v
   require(check_csr(a->view()).has_value(), "a checked format is no valid CSR");
   if (sound) require(same_as_source(*bundle, *a, side), "a sound bundle holds two matrices");
   require(write_matrix_market(a->view(), "-").has_value(), "a matrix cannot be printed");
-  if (bundle->cols() > kMostColumns || bundle->rows() > kMostRows) return;
+  if (bundle->cols() > kMaxColumns || bundle->rows() > kMaxRows) return;
   const auto matrix = runtime::matrix_of(bundle, view.layout->name, side);
   require(matrix.has_value(), "a format that is there is not found");
   multiply(*matrix, *a, {.stored = sound});

@@ -19,7 +19,7 @@ namespace sptile {
 
 inline constexpr std::size_t kPage = formats::kBundleAlignment;
 inline constexpr std::size_t kPageHead = 128;  ///< bytes of each page that a folded bundle keeps
-inline constexpr std::size_t kMostPages = 512;
+inline constexpr std::size_t kMaxPages = 512;
 
 inline std::uint64_t block_for(std::size_t entries) {
   const std::size_t table = sizeof(formats::BundleHeader) + entries * sizeof(formats::BundleEntry);
@@ -59,7 +59,7 @@ inline formats::Buffer<std::byte> unfold(Bytes folded) {
       {header.entries, rest.size() / sizeof(formats::BundleEntry), formats::kBundleEntriesMax}));
   const std::size_t table = header.entries * sizeof(formats::BundleEntry);
   const Bytes heads = rest.subspan(table);
-  const std::size_t pages = 1 + std::min(kMostPages, (heads.size() + kPageHead - 1) / kPageHead);
+  const std::size_t pages = 1 + std::min(kMaxPages, (heads.size() + kPageHead - 1) / kPageHead);
   const std::uint64_t block = block_for(header.entries);
 
   formats::Buffer<std::byte> image(static_cast<std::int64_t>(block + pages * kPage));

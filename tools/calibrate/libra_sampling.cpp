@@ -47,12 +47,12 @@ runtime::cuda::LibraRatios ratios_of_plan(const Measurement& measurement) {
   return header.is<Header>() ? header.as<Header>().ratios : runtime::cuda::LibraRatios{};
 }
 
-bool LibraSampler::wants_threshold(const runtime::Multiplicand& a, std::string_view kernel) const {
+bool LibraSampler::needs_threshold(const runtime::Multiplicand& a, std::string_view kernel) const {
   return (plan_.kernels.empty() || plan_.names(kernel)) && plan_.bench->supports(a, kernel);
 }
 
 // Modes are measured only if one of the kernels is named.
-bool LibraSampler::wants_modes(const runtime::Multiplicand& a) const {
+bool LibraSampler::needs_modes(const runtime::Multiplicand& a) const {
   const auto named = [&](std::string_view kernel) { return plan_.names(kernel); };
   const auto supported = [&](std::string_view kernel) { return plan_.bench->supports(a, kernel); };
   return std::any_of(std::begin(kModes), std::end(kModes), named) &&
@@ -64,8 +64,8 @@ Status LibraSampler::set_matrix(const formats::CsrView& a) {
   for (const SplitFormat& format : split_formats()) {
     if (!plan_.has(*format.op)) continue;
     const runtime::Multiplicand requested = {format.op, format.converter->format, a.values.dtype, a.cols};
-    const std::string_view kernel = wants_threshold(requested, format.kernel) ? format.kernel : "";
-    const bool modes = wants_modes(requested);
+    const std::string_view kernel = needs_threshold(requested, format.kernel) ? format.kernel : "";
+    const bool modes = needs_modes(requested);
     for (const int threshold : format.thresholds) {
       // Modes use the default threshold of conversions, so that both parts have work.
       const bool modes_here = modes && threshold == formats::kLibraThreshold;

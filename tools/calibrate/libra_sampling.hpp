@@ -35,8 +35,8 @@ class LibraSampler {
     formats::Array entries;  // list position of each entry, for results that are lists
   };
 
-  [[nodiscard]] bool wants_threshold(const runtime::Multiplicand& a, std::string_view kernel) const;
-  [[nodiscard]] bool wants_modes(const runtime::Multiplicand& a) const;
+  [[nodiscard]] bool needs_threshold(const runtime::Multiplicand& a, std::string_view kernel) const;
+  [[nodiscard]] bool needs_modes(const runtime::Multiplicand& a) const;
   Result<Measurement> run(const Split& split, std::string_view kernel);
   Status measure_streams(const Split& split, Measurements& found);
 

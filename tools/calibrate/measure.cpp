@@ -67,7 +67,7 @@ SamplingPlan plan_of(const CalibrationScope& scope, ProductBench& bench) {
   if (scope.quick) plan.columns = {cuda ? 32 : 8, 128};  // few columns are common on CPUs
   if (cuda) plan.more = {DType::f16};
   if (cuda || !scope.quick) plan.more.push_back(DType::f64);
-  if (!cuda) plan.most_multiplications = kMaxOnCpu;
+  if (!cuda) plan.max_multiplications = kMaxOnCpu;
   plan.thresholds = cuda && !scope.quick;
   return plan;
 }

@@ -174,7 +174,7 @@ Status Sampler::run(const formats::CsrView& a, DType dense) {
   if (Status s = plan_.bench->set_matrix(a, dense); !s) return s;
   for (const runtime::Operation* op : plan_.operations)
     for (const std::int64_t n : columns_for(*op)) {
-      if (std::max(a.rows, a.cols) * n > kMaxElements || a.nnz() > plan_.most_multiplications / n) continue;
+      if (std::max(a.rows, a.cols) * n > kMaxElements || a.nnz() > plan_.max_multiplications / n) continue;
       if (Status s = run_product({op, n, dense}); !s) return s;
     }
   return {};

@@ -28,7 +28,7 @@ struct SamplingPlan {
   std::vector<std::string> kernels;   ///< empty: all kernels that plans choose from
   std::vector<std::int64_t> columns;  ///< values of N
   std::vector<DType> more = {};       ///< operand types in addition to f32
-  std::int64_t most_multiplications =
+  std::int64_t max_multiplications =
       std::numeric_limits<std::int64_t>::max();  ///< larger products are skipped
   bool thresholds = false;                       ///< also measure Libra's formats with several thresholds
   /// Returns the occupancy ratios of a measured kernel with Libra's balance.

@@ -43,7 +43,7 @@ formats::HcSelector whole_weights(const LogisticFit& fit) {
   for (const double weight : weights) largest = std::max(largest, std::abs(weight));
   if (largest == 0) return formats::kHcAllTensor;
   const auto whole = [&](double weight) {
-    return static_cast<int>(std::lround(weight / largest * formats::kHcMostWeight));
+    return static_cast<int>(std::lround(weight / largest * formats::kHcMaxWeight));
   };
   return {whole(weights[0]), whole(weights[1]), whole(weights[2]), true};
 }

@@ -31,13 +31,13 @@ using Step = std::function<Status(CallWork&)>;
 // caller's.
 class Threads {
  public:
-  explicit Threads(int wanted) : before_(omp_get_max_threads()) {
-    const int most = forks() > 0 ? 1 : wanted;
-    if (most == 0) return;
-    omp_set_num_threads(most);
+  explicit Threads(int requested) : before_(omp_get_max_threads()) {
+    const int max = forks() > 0 ? 1 : requested;
+    if (max == 0) return;
+    omp_set_num_threads(max);
     // After a fork oneTBB is not called, see formats/core/parallel_loop.hpp.
     if (forks() == 0)
-      limit_.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(most));
+      limit_.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(max));
   }
   ~Threads() { omp_set_num_threads(before_); }
   Threads(const Threads&) = delete;
@@ -73,7 +73,7 @@ struct Background {
   }
 };
 
-Status told(const sptile_tools_options& options, const Step& step, CallWork& work) {
+Status reporting(const sptile_tools_options& options, const Step& step, CallWork& work) {
   Background background;
   std::thread thread([&] { background.run(options, step, work); });
   std::unique_lock lock(background.mutex);
@@ -97,7 +97,7 @@ sptile_status long_call(const sptile_tools_options& options, const Step& step) n
     CallWork work;
     work.seed = options.seed == 0 ? 1 : options.seed;
     const Status status =
-        options.progress == nullptr ? limited(options, step, work) : told(options, step, work);
+        options.progress == nullptr ? limited(options, step, work) : reporting(options, step, work);
     return status ? SPTILE_STATUS_OK : report(status.error());
   } catch (const std::bad_alloc& error) {
     return report(Errc::io, formats::out_of_memory(error));

@@ -28,7 +28,7 @@ std::string_view environment(const char* name) {
   return value == nullptr ? std::string_view() : std::string_view(value);
 }
 
-bool wants_colours(ColourMode mode, std::FILE* stream) {
+bool uses_colours(ColourMode mode, std::FILE* stream) {
   if (mode != ColourMode::automatic) return mode == ColourMode::always;
   if (!environment("NO_COLOR").empty()) return false;
   if (const std::string_view forced = environment("CLICOLOR_FORCE"); !forced.empty() && forced != "0")
@@ -39,7 +39,7 @@ bool wants_colours(ColourMode mode, std::FILE* stream) {
 }  // namespace
 
 void choose_colours(ColourMode mode) {
-  coloured() = {wants_colours(mode, stdout), wants_colours(mode, stderr)};
+  coloured() = {uses_colours(mode, stdout), uses_colours(mode, stderr)};
 }
 
 std::size_t colour_code(std::string_view text, std::FILE* stream) {
@@ -50,7 +50,7 @@ std::size_t colour_code(std::string_view text, std::FILE* stream) {
   return code == std::end(kCodes) ? 0 : code->size();
 }
 
-std::string paint(Style style, std::string_view text, std::FILE* stream) {
+std::string styled(Style style, std::string_view text, std::FILE* stream) {
   if (text.empty() || !is_coloured(stream)) return std::string(text);
   return std::string(kCodes[static_cast<std::size_t>(style)]).append(text).append(kEnd);
 }

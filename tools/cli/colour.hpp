@@ -29,6 +29,6 @@ void choose_colours(ColourMode mode);
 std::size_t colour_code(std::string_view text, std::FILE* stream);
 
 /// Returns the text with the colors of its style, or unchanged if the stream has none.
-std::string paint(Style style, std::string_view text, std::FILE* stream = stdout);
+std::string styled(Style style, std::string_view text, std::FILE* stream = stdout);
 
 }  // namespace sptile::tools

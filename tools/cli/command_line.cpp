@@ -109,7 +109,7 @@ std::size_t first_name(const Words& words, std::size_t at, const CLI::App& app) 
 
 // Moves options that precede the verb after it and replaces "help convert" by "convert --help". Returns
 // whether it was `help`, which prints the long texts.
-bool put_verb_first(Words& words) {
+bool move_verb_first(Words& words) {
   CLI::App common;
   CommonOptions unused;
   OptionTable facts;
@@ -129,7 +129,7 @@ bool put_verb_first(Words& words) {
   if (words.front() != "help") return false;
   words.erase(words.begin());
   words.emplace_back("--help");
-  put_verb_first(words);
+  move_verb_first(words);
   return true;
 }
 
@@ -332,7 +332,7 @@ tl::expected<ParsedCommand, int> parse_command_line(Words words) {
     write_text(stderr, tour());
     return tl::unexpected(static_cast<int>(Errc::usage));
   }
-  const bool detailed = put_verb_first(words);
+  const bool detailed = move_verb_first(words);
   const auto line = std::make_shared<CommandLine>(detailed);
   if (const auto error = wrong_name(line->app, words)) {
     const auto advice = advice_on_file(words.front());

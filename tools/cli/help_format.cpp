@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kTextColumn = 28;  // column of the texts after the names
 
-std::string heading(const std::string& text) { return "\n" + paint(Style::heading, text + ":") + "\n"; }
+std::string heading(const std::string& text) { return "\n" + styled(Style::heading, text + ":") + "\n"; }
 
 // Indented lines are commands, which must stay valid when they are copied.
 std::string wrap_command(std::string_view line, int width) {
@@ -79,11 +79,11 @@ class HelpText {
     for (const OptionNode& option : node.options)
       if (option.positional) line += option.required ? " " + spelled(option) : " [" + spelled(option) + "]";
     if (!node.below.empty()) line += chooses_verb ? " VERB" : " KIND";
-    text += "\n" + paint(Style::heading, "Usage:") + " " + wrap(line, width_, 4, 7) + "\n";
+    text += "\n" + styled(Style::heading, "Usage:") + " " + wrap(line, width_, 4, 7) + "\n";
   }
 
-  template <class Wanted>
-  void options(const std::string& title, const CommandNode& node, Wanted requested) {
+  template <class Predicate>
+  void options(const std::string& title, const CommandNode& node, Predicate requested) {
     bool first = true;
     for (const OptionNode& option : node.options) {
       if (!requested(option)) continue;

@@ -38,20 +38,20 @@ constexpr int kMinCells = 10, kMaxCells = 40, kMinLabel = 10;
 std::string progress_line(const std::string& phase, std::int64_t done, std::int64_t total, double seconds,
                           int width) {
   if (phase.empty()) return {};
-  const int room = std::max(width - 1, 0);
-  if (total <= 0) return shorten(done > 0 ? fmt::format("{:<{}} {}", phase, kMinLabel, done) : phase, room);
+  const int space = std::max(width - 1, 0);
+  if (total <= 0) return shorten(done > 0 ? fmt::format("{:<{}} {}", phase, kMinLabel, done) : phase, space);
   const double share = std::clamp(static_cast<double>(done) / static_cast<double>(total), 0.0, 1.0);
   const std::string left =
       share > 0.01 ? fmt::format("  {} left", coarse_seconds(seconds * (1 - share) / share)) : "";
   const std::string percent = fmt::format(" {:3.0f}%{}", 100 * share, left);
   // The label is shortened in favor of a short bar; if that does not suffice, the bar is omitted.
-  const int beside = room - kPercentAndTime - 3;  // " [", "]"
-  const int label_room = std::max(beside - kMinCells, 0);
-  if (label_room < kMinLabel)
-    return shorten(shorten(phase, std::max(room - display_width(percent), 1)) + percent, room);
-  std::string label = shorten(phase, label_room);
+  const int available = space - kPercentAndTime - 3;  // " [", "]"
+  const int label_width = std::max(available - kMinCells, 0);
+  if (label_width < kMinLabel)
+    return shorten(shorten(phase, std::max(space - display_width(percent), 1)) + percent, space);
+  std::string label = shorten(phase, label_width);
   label.append(static_cast<std::size_t>(std::max(kMinLabel - display_width(label), 0)), ' ');
-  const int cells = std::min(beside - display_width(label), kMaxCells);
+  const int cells = std::min(available - display_width(label), kMaxCells);
   const int full = static_cast<int>(share * cells);
   return fmt::format("{} [{:=<{}}{: <{}}]{}", label, "", full, "", cells - full, percent);
 }
@@ -61,7 +61,7 @@ bool stderr_is_terminal() { return is_capable_terminal(stderr); }
 ProgressBar::ProgressBar(const Progress& progress, Time start) : progress_(progress), last_look_(start) {}
 
 ProgressBar::ProgressBar(const Progress& progress) : ProgressBar(progress, std::chrono::steady_clock::now()) {
-  painter_ = std::thread([this] { paint_until_stopped(); });
+  painter_ = std::thread([this] { draw_until_stopped(); });
 }
 
 ProgressBar::~ProgressBar() { finish(); }
@@ -76,21 +76,21 @@ void ProgressBar::finish() {
   clear();
 }
 
-void ProgressBar::paint_at(Time now) {
+void ProgressBar::draw_at(Time now) {
   const std::lock_guard lock(mutex_);
-  paint(now);
+  draw(now);
 }
 
-void ProgressBar::paint_until_stopped() {
+void ProgressBar::draw_until_stopped() {
   std::unique_lock lock(mutex_);
   wake_.wait_for(lock, 300ms, [this] { return stop_; });
   while (!stop_) {
-    paint(std::chrono::steady_clock::now());
+    draw(std::chrono::steady_clock::now());
     wake_.wait_for(lock, 100ms, [this] { return stop_; });
   }
 }
 
-void ProgressBar::paint(Time now) {
+void ProgressBar::draw(Time now) {
   const std::string phase = progress_.phase.load();
   const std::int64_t done = progress_.done.load();
   if (phase != phase_ || done < done_) phase_start_ = last_look_;  // the phase began after the last update

@@ -30,7 +30,7 @@ class ProgressBar {
   using Time = std::chrono::steady_clock::time_point;
 
   explicit ProgressBar(const Progress& progress);
-  /// Starts no thread: only paint_at() draws.
+  /// Starts no thread: only draw_at() draws.
   ProgressBar(const Progress& progress, Time start);
   ~ProgressBar();
   ProgressBar(const ProgressBar&) = delete;
@@ -40,14 +40,14 @@ class ProgressBar {
   void finish();
 
   /// Draws the state at a time.
-  void paint_at(Time now);
+  void draw_at(Time now);
 
   /// Prints a line above the bar immediately.
   void print(const std::string& line, std::FILE* to = stderr);
 
  private:
-  void paint_until_stopped();
-  void paint(Time now);
+  void draw_until_stopped();
+  void draw(Time now);
   void clear();
 
   const Progress& progress_;

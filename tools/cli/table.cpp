@@ -33,7 +33,7 @@ std::string format_paragraphs(const Rows& rows, int columns) {
     for (std::size_t c = 1; c < rows[r].size(); ++c)
       if (!rows[r][c].empty())
         facts += fmt::format("{}{} {}", facts.empty() ? "" : ", ", rows[0][c], rows[r][c]);
-    text += paint(Style::heading, rows[r][0]) + "\n    " + wrap(facts, columns, 4, 4) + "\n";
+    text += styled(Style::heading, rows[r][0]) + "\n    " + wrap(facts, columns, 4, 4) + "\n";
   }
   return text;
 }
@@ -70,7 +70,7 @@ std::string format_table(const Rows& rows, std::string_view alignment, std::opti
   for (auto row : rows) {
     if (!fits) row.back() = wrap(row.back(), *columns, last, last);
     const std::string line = format_line(row, alignment, widths);
-    text += (text.empty() ? paint(Style::heading, line) : line) + "\n";
+    text += (text.empty() ? styled(Style::heading, line) : line) + "\n";
   }
   return text;
 }

@@ -34,7 +34,7 @@ std::string time_text(const std::optional<double>& us) { return us ? human_secon
 
 std::string remark(const runtime::Candidate& candidate) {
   if (!candidate.refused.empty()) return candidate.refused;
-  if (candidate.chosen) return paint(Style::good, "chosen");
+  if (candidate.chosen) return styled(Style::good, "chosen");
   return candidate.predicted_us || candidate.measured_us ? "" : "no model";
 }
 
@@ -71,7 +71,7 @@ std::string run_text(const RunOptions& options, const Measurement& m) {
   if (m.checked)
     text +=
         fmt::format("checked against the reference: relative error {:.2g}, tolerance {:.2g}: {}\n", m.rel_err,
-                    m.tolerance, check_outcome(m) ? paint(Style::good, "ok") : paint(Style::bad, "WRONG"));
+                    m.tolerance, check_outcome(m) ? styled(Style::good, "ok") : styled(Style::bad, "WRONG"));
   if (m.predicted_us) text += fmt::format("predicted {}\n", human_seconds(*m.predicted_us * 1e-6));
   return text;
 }

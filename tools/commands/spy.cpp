@@ -49,11 +49,11 @@ struct Picture {
 };
 
 // Renders SVG with axes and captions, PNG with the pixels only.
-Result<Picture> paint(const std::vector<spy::Panel>& panels, const SpyOptions& options,
-                      const std::string& name, const formats::CsrView& a) {
+Result<Picture> render(const std::vector<spy::Panel>& panels, const SpyOptions& options,
+                       const std::string& name, const formats::CsrView& a) {
   std::vector<spy::Raster> rasters;
   for (const spy::Panel& panel : panels) rasters.push_back(panel.raster);
-  const spy::Image image = spy::paint(rasters);
+  const spy::Image image = spy::render(rasters);
   auto bytes =
       named_kind(options.out) == FileKind::svg
           ? spy::draw_document(panels, fmt::format("{}: {} x {}, {} entries; darker pixels have more", name,
@@ -84,7 +84,7 @@ Status run_spy(Session& session, const SpyOptions& options) {
   const formats::CsrView a = loaded->csr.view();
   const auto panels = make_panels(session, options, *ordering, a);
   if (!panels) return tl::unexpected(panels.error());
-  const auto picture = paint(*panels, options, loaded->name, a);
+  const auto picture = render(*panels, options, loaded->name, a);
   if (!picture) return tl::unexpected(picture.error());
   const Status written = write_bytes(options.out, options.force, picture->bytes);
   if (!written || options.out == "-") return written;

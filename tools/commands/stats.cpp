@@ -76,7 +76,7 @@ std::string formats_text(const Stats& stats) {
                     human_bytes(row.value_bytes), human_bytes(row.index_bytes + row.value_bytes),
                     tiles ? fmt::format("{}", row.tc_blocks) : "-",
                     tiles ? fmt::format("{:.2f}", mean_per_block(row)) : "-",
-                    row.stored ? fmt::format("{}", row.fetches) : "-"});
+                    row.stored ? fmt::format("{}", row.loads) : "-"});
   }
   std::string text = format_table(rows, "lrrrrrr") + "* for comparison only\n";
   for (const FormatRow& row : stats.formats) text += core_shares_text(row.name, row.shares);

@@ -18,7 +18,7 @@ const Verb* find_verb(std::string_view name) {
   return row == verbs().end() ? nullptr : &*row;
 }
 
-void Session::warn(const std::string& text) const { print_line(bar, paint(Style::warning, text, stderr)); }
+void Session::warn(const std::string& text) const { print_line(bar, styled(Style::warning, text, stderr)); }
 
 void Session::note(const std::string& text) const {
   if (!common.quiet) print_line(bar, text);

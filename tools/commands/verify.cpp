@@ -102,11 +102,11 @@ Json verify_json(const Session& session, const VerifyOptions& options, const std
 std::string verdict(const std::vector<BundleCheck>& checks) {
   const bool compared = checks.back().name.starts_with(kAgainst);
   if (!std::ranges::all_of(checks.begin(), checks.end() - (compared ? 1 : 0), passes))
-    return paint(Style::bad, "INVALID");
-  if (passes(checks.back())) return paint(Style::good, "valid");
-  return paint(Style::good, "valid") + (checks.back().outcome.error().code == Errc::check_failed
-                                            ? ", but a different matrix"
-                                            : ", but not compared");
+    return styled(Style::bad, "INVALID");
+  if (passes(checks.back())) return styled(Style::good, "valid");
+  return styled(Style::good, "valid") + (checks.back().outcome.error().code == Errc::check_failed
+                                             ? ", but a different matrix"
+                                             : ", but not compared");
 }
 
 // Returns the failed checks, and with --verbose also the passed ones.
@@ -116,9 +116,9 @@ std::string verify_text(const Session& session, const VerifyOptions& options,
   for (const BundleCheck& check : checks) {
     if (!check.outcome)
       text +=
-          fmt::format("{} {}: {}\n", paint(Style::bad, "FAILED"), check.name, check.outcome.error().message);
+          fmt::format("{} {}: {}\n", styled(Style::bad, "FAILED"), check.name, check.outcome.error().message);
     else if (session.common.verbose)
-      text += fmt::format("{}     {}\n", paint(Style::good, "ok"), check.name);
+      text += fmt::format("{}     {}\n", styled(Style::good, "ok"), check.name);
   }
   const auto passed = std::ranges::count_if(checks, passes);
   return text + fmt::format("{}: {}, {} of {} checks passed\n", options.bundle, verdict(checks), passed,

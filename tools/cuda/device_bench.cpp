@@ -110,7 +110,7 @@ Status DeviceBench::set_operands(const runtime::Operation& op, std::int64_t n) {
   return product_.set_operands(op, n, {session_.seed, options_.check, options_.attributes});
 }
 
-// Bytes that no kernel can avoid: CSR with 32-bit offsets and the operands, each once.
+// Bytes that every kernel transfers: CSR with 32-bit offsets, and each operand one time.
 std::int64_t DeviceBench::compulsory() const {
   const runtime::Operation& op = product_.op();
   const bool reads_values = op.uses_values && !source_.is_pattern();

@@ -95,7 +95,7 @@ void conclude_profiles(Diagnosis& found) {
       found.advice.push_back(fmt::format(
           "no profile for {}: automatic choices are less accurate; run 'sptile calibrate --device {}'",
           device, device));
-    else if (!used.exact() && !used.serves_all())
+    else if (!used.exact() && !used.supports_all())
       found.advice.push_back(
           fmt::format("the profile for {} is of a different device, {}; run 'sptile calibrate --device {}'",
                       device, used.made_on->name, device));

@@ -42,7 +42,7 @@ struct ProfileUsed {
   std::string error;                              ///< reason why no profile can be read
   [[nodiscard]] bool exact() const { return made_on && made_on->name == device.name; }
   /// Returns true for the built-in CPU profile, in which the order of formats is the same for all CPUs.
-  [[nodiscard]] bool serves_all() const {
+  [[nodiscard]] bool supports_all() const {
     return device.kind == runtime::Device::cpu && source == runtime::kBuiltInSource;
   }
 };

@@ -13,7 +13,7 @@
 namespace sptile::tools {
 namespace {
 
-constexpr double kLeastNoise = 0.05;
+constexpr double kMinNoise = 0.05;
 constexpr int kNoisyRuns = 5;
 
 double number(const Json& row, const char* key) { return row[key].is_null() ? 0 : row[key].get<double>(); }
@@ -33,11 +33,11 @@ std::string group_of(const Json& row) {
 std::string types_of(const Json& row) { return joined(row, {"value_dtype", "dtype", "result_dtype"}); }
 
 // Returns the fastest of the rows that are not noisy; null if there is none.
-template <class Wanted>
-const Json* fastest(const std::vector<const Json*>& rows, Wanted wanted) {
+template <class Predicate>
+const Json* fastest(const std::vector<const Json*>& rows, Predicate predicate) {
   const Json* best = nullptr;
   for (const Json* row : rows)
-    if (!is_noisy(*row) && wanted(*row) && (best == nullptr || best_us(*row) < best_us(*best))) best = row;
+    if (!is_noisy(*row) && predicate(*row) && (best == nullptr || best_us(*row) < best_us(*best))) best = row;
   return best;
 }
 
@@ -132,7 +132,7 @@ std::string verdict_text(const Json& v) {
 }  // namespace
 
 double noise_of(std::initializer_list<const Json*> rows) {
-  double noise = kLeastNoise;
+  double noise = kMinNoise;
   for (const Json* row : rows) noise = std::max(noise, number(*row, "spread"));
   return noise;
 }

@@ -84,7 +84,7 @@ Json Benchmark::key_of(const TypedMatrix& matrix) const {
 }
 
 // Adds a row that was measured before. Returns false if there is none.
-bool Benchmark::take_over(const Json& key) {
+bool Benchmark::reuse_row(const Json& key) {
   const Json* const done = log_.find(key);
   if (done == nullptr) return false;
   Json row = *done;
@@ -95,7 +95,7 @@ bool Benchmark::take_over(const Json& key) {
 }
 
 // Prints each error for a nonexistent combination once; returns other errors.
-Status Benchmark::leave_out(const Error& error) {
+Status Benchmark::skip(const Error& error) {
   const bool absent = error.code == Errc::unsupported || (error.code == Errc::usage && !task_.kernel.empty());
   if (!absent) return tl::unexpected(error);
   if (noted_.insert(error.text()).second) session_.note("left out: " + error.text());
@@ -157,10 +157,10 @@ Status Benchmark::bench_yardsticks(const TypedMatrix& matrix, std::int64_t n) {
                 {"wanted_kernel", name},
                 {"n", n},
                 {"wanted_precision", ""}});
-    if (!take_over(key)) {
+    if (!reuse_row(key)) {
       const auto measured = measure(matrix, n, [&] { return bench_->measure_yardstick(name); });
       if (!measured) {
-        if (Status s = leave_out(measured.error()); !s) return s;
+        if (Status s = skip(measured.error()); !s) return s;
         continue;
       }
       if (Status s = keep(key, *measured); !s) return s;
@@ -179,14 +179,14 @@ Status Benchmark::bench_format(const TypedMatrix& matrix, BenchConversions& conv
     for (const PrecisionChoice& precision : matrix.precisions) {
       expect_rows(expected--);
       key.update({{"wanted_kernel", kernel}, {"wanted_precision", precision.name}});
-      if (take_over(key)) continue;
+      if (reuse_row(key)) continue;
       const auto converted = conversions.get(format);
-      if (!converted) return leave_out(converted.error());
+      if (!converted) return skip(converted.error());
       const auto measured = measure(matrix, n, [&] {
         return bench_->measure(conversions.matrix(**converted), {kernel, precision_named(precision.name)});
       });
       if (!measured) {
-        if (Status s = leave_out(measured.error()); !s) return s;
+        if (Status s = skip(measured.error()); !s) return s;
         continue;
       }
       Json row = key;

@@ -73,8 +73,8 @@ class Benchmark {
   Result<Measurement> measure(const TypedMatrix& matrix, std::int64_t n, Measure one);
   Status keep(Json row, const Measurement& measured);
   void show(Json row);
-  Status leave_out(const Error& error);
-  bool take_over(const Json& key);
+  Status skip(const Error& error);
+  bool reuse_row(const Json& key);
   [[nodiscard]] std::int64_t rows_of_format(const FormatChoice& format) const;
   [[nodiscard]] std::int64_t rows_of_matrix() const;
   void expect_rows(std::int64_t rows);

@@ -202,8 +202,8 @@ Result<CsvLog> CsvLog::open(const std::string& path, std::span<const CsvColumn> 
   return log;
 }
 
-const Json* CsvLog::find(const Json& wanted) const {
-  const auto found = places_.find(identity(wanted));
+const Json* CsvLog::find(const Json& predicate) const {
+  const auto found = places_.find(identity(predicate));
   return found == places_.end() ? nullptr : &rows_[found->second];
 }
 

@@ -32,8 +32,8 @@ class CsvLog {
   /// Errc::io if the file does not exist, other errors as for `open`.
   static Result<std::vector<Json>> read(const std::string& path, std::span<const CsvColumn> columns);
 
-  /// Returns the row that equals `wanted` in all identifying columns; nullptr if there is none.
-  [[nodiscard]] const Json* find(const Json& wanted) const;
+  /// Returns the row that equals `predicate` in all identifying columns; nullptr if there is none.
+  [[nodiscard]] const Json* find(const Json& predicate) const;
 
   /// Returns the rows that the file had, in order.
   [[nodiscard]] const std::vector<Json>& rows() const { return rows_; }

@@ -12,7 +12,7 @@
 namespace sptile::tools {
 namespace {
 
-// Where the format has the number of each entry.
+// Returns the position in the format of the number of each entry.
 Result<formats::Array> positions_of_entries(const runtime::PlanMatrix& a, bool trusted) {
   if (trusted && a.value_source.present())
     return formats::inverse_positions(a.value_source.as<std::int64_t>());

@@ -13,11 +13,11 @@ using runtime::Extent;
 using runtime::OperandSpec;
 using runtime::Operation;
 
-template <class Wanted>
-std::string operand_names(const Operation& op, Wanted wanted) {
+template <class Predicate>
+std::string operand_names(const Operation& op, Predicate predicate) {
   std::vector<std::string_view> names;
   for (const OperandSpec& spec : op.operands)
-    if (wanted(spec)) names.push_back(spec.name);
+    if (predicate(spec)) names.push_back(spec.name);
   return fmt::format("{}", fmt::join(names, " and "));
 }
 

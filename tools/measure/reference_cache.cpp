@@ -57,7 +57,7 @@ void ReferenceCache::clear() {
 
 bool ReferenceCache::reserve(std::size_t numbers) {
   const std::atomic_ref kept(kept_);
-  if (kept.fetch_add(numbers) + numbers <= most_) return true;
+  if (kept.fetch_add(numbers) + numbers <= max_) return true;
   kept -= numbers;
   return false;
 }

@@ -19,8 +19,8 @@ enum class CheckedRows {
 
 class ReferenceCache {
  public:
-  /// Caches at most `most_bytes` bytes.
-  explicit ReferenceCache(std::size_t most_bytes) : most_(most_bytes / (2 * sizeof(double))) {}
+  /// Caches at most `max_bytes` bytes.
+  explicit ReferenceCache(std::size_t max_bytes) : max_(max_bytes / (2 * sizeof(double))) {}
 
   /// Returns the operands starting at a row of the matrix; called from several threads.
   using OperandsFrom = std::function<runtime::Operands(std::int64_t row)>;
@@ -58,7 +58,7 @@ class ReferenceCache {
 
   DType values_ = DType::none;
   std::vector<Block> blocks_;
-  std::size_t most_, kept_ = 0;  // in numbers
+  std::size_t max_, kept_ = 0;  // in numbers
 };
 
 }  // namespace sptile::tools

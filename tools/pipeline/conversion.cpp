@@ -105,7 +105,7 @@ class Conversion {
   Result<ConvertedFormat> make_format(const FormatChoice& choice);
   Status commit();
   Status round_values();
-  Status take_loss(const formats::ValueLoss& loss, DType wide_enough);
+  Status record_loss(const formats::ValueLoss& loss, DType wide_enough);
   void apply_order();
   void find_positions();
   Status write_transposed_source(const ConvertedFormat& made);
@@ -156,7 +156,7 @@ Status Conversion::read() {
   report_.cols = matrix_.cols;
   report_.nnz = matrix_.nnz();
   report_.duplicates = source_->duplicates;
-  if (Status s = take_loss(source_->loss, DType::f64); !s) return s;
+  if (Status s = record_loss(source_->loss, DType::f64); !s) return s;
   report_.formats.push_back(report_format(formats::as_format(matrix_), 0, {}, {}));
   work_.detail(fmt::format("read {} x {}, {} entries in {}", report_.rows, report_.cols, report_.nnz,
                            human_seconds(report_.read)));
@@ -174,7 +174,7 @@ Status Conversion::read() {
   return writing_.start([this, source = source_] { return writer_->add_csr(source->csr.view()); });
 }
 
-Status Conversion::take_loss(const formats::ValueLoss& loss, DType wide_enough) {
+Status Conversion::record_loss(const formats::ValueLoss& loss, DType wide_enough) {
   report_.lost += loss;
   if (!loss.any() || !task_.strict) return {};
   Error first = loss.first.value_or(Error{Errc::bad_input, "values that their type cannot represent", {}});
@@ -232,7 +232,7 @@ Status Conversion::round_values() {
   rounded_ = formats::narrow_values(matrix_, task_.dtype, integers_, task_.in, loss);
   matrix_.values = rounded_.view();
   if (side_ == formats::Side::transpose) return {};  // A^T has the values of A
-  if (Status s = take_loss(loss, DType::f32); !s) return s;
+  if (Status s = record_loss(loss, DType::f32); !s) return s;
   for (const std::string& sentence : describe_losses(loss, task_.dtype, "{} in the formats"))
     work_.warn(fmt::format("{}: {}", task_.in, sentence));
   return {};

@@ -6,7 +6,7 @@ namespace sptile::tools {
 namespace {
 
 /// Copies a format from a device to host memory.
-Result<formats::FormatData> fetch_format(const runtime::cuda::DeviceFormat& format, int ordinal) {
+Result<formats::FormatData> download_format(const runtime::cuda::DeviceFormat& format, int ordinal) {
   const formats::FormatView& view = format.view;
   formats::FormatData data{view.layout, view.rows, view.cols, view.nnz, {}, format.parameters};
   for (std::size_t i = 0; i < view.layout->arrays.size(); ++i) {
@@ -29,7 +29,7 @@ Result<ConvertedFormat> convert_on_device(const runtime::cuda::UploadedCsr& matr
   parameters.parameter = choice.parameter;
   const auto made = runtime::cuda::convert_on_device(*choice.layout, matrix.csr, parameters, nullptr);
   if (!made) return tl::unexpected(made.error());
-  auto data = fetch_format(*made, ordinal);
+  auto data = download_format(*made, ordinal);
   if (!data) return tl::unexpected(data.error());
   ConvertedFormat result{std::move(*data), {}};
   if (!made->value_source.present()) return result;

@@ -48,7 +48,7 @@ std::int64_t count_nonfinite(const CsrView& a) {
   });
 }
 
-void tell_content(Work& work, const std::string& path, std::int64_t duplicates, std::int64_t nonfinite) {
+void report_content(Work& work, const std::string& path, std::int64_t duplicates, std::int64_t nonfinite) {
   if (duplicates > 0) work.note(fmt::format("{}: summed {} duplicate entries", path, duplicates));
   if (nonfinite > 0) work.note(fmt::format("{}: {} values are infinite or NaN", path, nonfinite));
 }
@@ -58,7 +58,7 @@ Result<LoadedMatrix> take_read(Work& work, const std::string& path, const LoadOp
                                Result<formats::ReadMatrix> read) {
   if (!read) return tl::unexpected(std::move(read.error()));
   for (const std::string& note : read->notes) work.note(fmt::format("{}: {}", path, note));
-  tell_content(work, path, read->duplicates, count_nonfinite(read->csr.view()) - read->loss.overflowed);
+  report_content(work, path, read->duplicates, count_nonfinite(read->csr.view()) - read->loss.overflowed);
   LoadedMatrix loaded{
       std::move(read->csr), {}, std::move(read->source_sha256), {}, read->duplicates, std::move(read->loss),
       read->integers};
@@ -76,7 +76,7 @@ Result<LoadedMatrix> read_market(Work& work, const std::string& path, formats::I
                                            .compress_rows = options.compress_rows,
                                            .progress = &work.progress});
   if (!read) return tl::unexpected(std::move(read.error()));
-  tell_content(work, path, read->duplicates, read->nonfinite - read->loss.overflowed);
+  report_content(work, path, read->duplicates, read->nonfinite - read->loss.overflowed);
   return LoadedMatrix{std::move(read->csr),
                       {},
                       std::move(read->source_sha256),

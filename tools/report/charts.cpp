@@ -54,8 +54,8 @@ void draw_axis_name(Svg& svg, double right, const std::string& name) {
 }
 
 std::string bin_label(const LengthBin& bin) {
-  return bin.least == bin.most ? value_label(static_cast<double>(bin.least))
-                               : fmt::format("\u2264{}", value_label(static_cast<double>(bin.most)));
+  return bin.min == bin.max ? value_label(static_cast<double>(bin.min))
+                            : fmt::format("\u2264{}", value_label(static_cast<double>(bin.max)));
 }
 
 // A line of the quality chart, and the position of its label.
@@ -98,9 +98,8 @@ std::string length_chart(const Report& report) {
     const LengthBin& bin = report.row_bins[i];
     const double x = kLeft + step * static_cast<double>(i),
                  y = height_at(static_cast<double>(bin.lines), top);
-    const std::string entries = bin.least == bin.most
-                                    ? grouped(bin.least)
-                                    : fmt::format("{} to {}", grouped(bin.least), grouped(bin.most));
+    const std::string entries =
+        bin.min == bin.max ? grouped(bin.min) : fmt::format("{} to {}", grouped(bin.min), grouped(bin.max));
     svg.titled("rect",
                {{"class", "bar"},
                 {"x", svg_number(x + step * .1)},

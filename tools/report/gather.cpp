@@ -30,12 +30,12 @@ constexpr std::size_t kMaxBins = 16;  // bins of row lengths
 
 using Order = std::vector<std::int32_t>;
 
-constexpr std::int64_t kLeastBytes = std::int64_t{1} << 26, kMostBytes = std::int64_t{1} << 29;
+constexpr std::int64_t kMinBytes = std::int64_t{1} << 26, kMaxBytes = std::int64_t{1} << 29;
 constexpr int kCopies = 5;
 constexpr std::int64_t kPiece = std::int64_t{1} << 20;
 
 void copy_pieces(std::byte* to, const std::byte* from, std::int64_t bytes) {
-#pragma omp parallel for schedule(static) num_threads(runtime::most_threads())
+#pragma omp parallel for schedule(static) num_threads(runtime::max_threads())
   for (std::int64_t at = 0; at < bytes; at += kPiece)
     std::memcpy(to + at, from + at, static_cast<std::size_t>(std::min(kPiece, bytes - at)));
 }
@@ -44,7 +44,7 @@ void copy_pieces(std::byte* to, const std::byte* from, std::int64_t bytes) {
 /// threads, the maximum of several copies. 0 without enough memory.
 double measure_host_copy() try {
   const std::int64_t cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
-  const std::int64_t bytes = std::clamp(4 * std::max<std::int64_t>(cache, 0), kLeastBytes, kMostBytes);
+  const std::int64_t bytes = std::clamp(4 * std::max<std::int64_t>(cache, 0), kMinBytes, kMaxBytes);
   const auto from = std::make_unique<std::byte[]>(static_cast<std::size_t>(bytes)),
              to = std::make_unique<std::byte[]>(static_cast<std::size_t>(bytes));
   copy_pieces(to.get(), from.get(), bytes);  // every page is there then
@@ -100,7 +100,7 @@ Result<Order> try_orders(Session& session, const Task& task, const formats::CsrV
   return best;
 }
 
-spy::Panel paint(const Task& task, const formats::CsrView& a, const Order& order, std::string caption) {
+spy::Panel render(const Task& task, const formats::CsrView& a, const Order& order, std::string caption) {
   const bool columns_too = a.rows == a.cols;
   return {spy::rasterise(a, order, columns_too ? order : Order(), task.picture_size), a.rows, a.cols,
           std::move(caption)};
@@ -167,7 +167,7 @@ class Products {
     }
     for (runtime::Candidate& candidate : *list) {
       candidate.chosen = false;  // chosen among the formats of all orders, see recommend
-      if (is_wanted(candidate))
+      if (is_requested(candidate))
         if (Status s = measure(a, candidate); !s) return s;
       found.candidates.push_back(std::move(candidate));
     }
@@ -183,7 +183,7 @@ class Products {
     return {task_.request.kernel, precision_named(task_.request.precision)};
   }
 
-  [[nodiscard]] bool is_wanted(const runtime::Candidate& candidate) const {
+  [[nodiscard]] bool is_requested(const runtime::Candidate& candidate) const {
     return task_.measure && candidate.refused.empty() &&
            (task_.formats.empty() ||
             std::ranges::find(task_.formats, candidate.format) != task_.formats.end());
@@ -226,7 +226,7 @@ class Products {
 // Returns an upper bound of the memory traffic of a product: the format, the loaded rows, and operands with
 // one row per row of A.
 std::int64_t moved_bytes(const FormatRow& row, const Report& report, std::int64_t element) {
-  return row.index_bytes + row.value_bytes + (row.fetches + report.rows) * report.n * element;
+  return row.index_bytes + row.value_bytes + (row.loads + report.rows) * report.n * element;
 }
 
 Status add_formats(Session& session, Products& products, const formats::CsrView& a, const Order& order,
@@ -255,9 +255,9 @@ Result<Report> gather(Session& session, const Task& task) {
   const auto best = try_orders(session, task, a, report);
   if (!best) return tl::unexpected(best.error());
   const bool moved = report.best_order != 0;
-  report.panels.push_back(paint(task, a, {}, "original order"));
+  report.panels.push_back(render(task, a, {}, "original order"));
   if (moved)
-    report.panels.push_back(paint(task, a, *best, "ordered by " + report.orders[report.best_order].label));
+    report.panels.push_back(render(task, a, *best, "ordered by " + report.orders[report.best_order].label));
 
   Products products(session, task, a);
   if (Status s = products.open(a); !s) return tl::unexpected(std::move(s.error()));

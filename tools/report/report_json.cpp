@@ -36,7 +36,7 @@ Json formats_json(const Report& report) {
 Json bins_json(const std::vector<LengthBin>& bins) {
   Json list = Json::array();
   for (const LengthBin& bin : bins)
-    list.push_back({{"least", bin.least}, {"most", bin.most}, {"rows", bin.lines}});
+    list.push_back({{"least", bin.min}, {"most", bin.max}, {"rows", bin.lines}});
   return list;
 }
 

@@ -62,7 +62,7 @@ std::string order_row(const Report& report, std::size_t i) {
                      i == 0 ? "-" : human_seconds(order.seconds));
 }
 
-std::string size_row(const FormatRow& row, double most, std::int64_t csr, bool chosen) {
+std::string size_row(const FormatRow& row, double max, std::int64_t csr, bool chosen) {
   const std::string name = xml_escape(row.name);
   if (!row.refused.empty())
     return fmt::format(
@@ -77,17 +77,17 @@ std::string size_row(const FormatRow& row, double most, std::int64_t csr, bool c
       chosen       ? " class=\"chosen\""
       : row.stored ? ""
                    : " class=\"quiet\"",
-      row.stored ? name : name + " *", width_style(static_cast<double>(row.index_bytes), most),
-      width_style(static_cast<double>(row.value_bytes), most), human_bytes(row.index_bytes),
+      row.stored ? name : name + " *", width_style(static_cast<double>(row.index_bytes), max),
+      width_style(static_cast<double>(row.value_bytes), max), human_bytes(row.index_bytes),
       human_bytes(row.value_bytes), human_bytes(total),
       csr > 0 ? fmt::format("{:.2f}", static_cast<double>(total) / static_cast<double>(csr)) : "-");
 }
 
-// Scale of the product bars; the longest is `most`.
+// Scale of the product bars; the longest is `max`.
 struct ProductScale {
   bool times = false;      ///< otherwise bytes
   bool predicted = false;  ///< some of the times are predicted
-  double most = 0;
+  double max = 0;
 };
 
 ProductScale scale_of(const Report& report) {
@@ -97,12 +97,12 @@ ProductScale scale_of(const Report& report) {
   for (const FormatsInOrder& formats : report.formats)
     for (const Candidate& c : formats.candidates) {
       if (!c.refused.empty()) continue;
-      if (!scale.times) scale.most = std::max(scale.most, static_cast<double>(formats.moved_bytes[c.matrix]));
-      if (c.measured_us) scale.most = std::max(scale.most, *c.measured_us);
+      if (!scale.times) scale.max = std::max(scale.max, static_cast<double>(formats.moved_bytes[c.matrix]));
+      if (c.measured_us) scale.max = std::max(scale.max, *c.measured_us);
       scale.predicted |= c.predicted_us.has_value();
-      if (c.predicted_us) scale.most = std::max(scale.most, *c.predicted_us);
+      if (c.predicted_us) scale.max = std::max(scale.max, *c.predicted_us);
     }
-  if (scale.times) scale.most = std::max(scale.most, report.floor_us);
+  if (scale.times) scale.max = std::max(scale.max, report.floor_us);
   return scale;
 }
 
@@ -115,14 +115,14 @@ std::string product_bars(const Report& report, const FormatsInOrder& formats, co
                          const ProductScale& scale) {
   const std::string floor =
       report.floor_us > 0 && scale.times
-          ? fmt::format("<b style=\"left:{:.2f}%\"></b>", 100 * report.floor_us / scale.most)
+          ? fmt::format("<b style=\"left:{:.2f}%\"></b>", 100 * report.floor_us / scale.max)
           : "";
   if (!scale.times)
-    return bar(width_style(static_cast<double>(formats.moved_bytes[c.matrix]), scale.most), "second") +
+    return bar(width_style(static_cast<double>(formats.moved_bytes[c.matrix]), scale.max), "second") +
            "</div>";
   std::string bars;
-  if (c.measured_us) bars += bar(width_style(*c.measured_us, scale.most), "solid") + floor + "</div>";
-  if (c.predicted_us) bars += bar(width_style(*c.predicted_us, scale.most), "hollow") + floor + "</div>";
+  if (c.measured_us) bars += bar(width_style(*c.measured_us, scale.max), "solid") + floor + "</div>";
+  if (c.predicted_us) bars += bar(width_style(*c.predicted_us, scale.max), "hollow") + floor + "</div>";
   return bars;
 }
 
@@ -203,16 +203,16 @@ std::string advice_section(const Report& report) {
 }
 
 Result<std::string> picture_section(const Report& report) {
-  std::int64_t most = 1;
-  for (const spy::Panel& panel : report.panels) most = std::max(most, spy::most_entries({&panel.raster, 1}));
+  std::int64_t max = 1;
+  for (const spy::Panel& panel : report.panels) max = std::max(max, spy::max_entries({&panel.raster, 1}));
   std::string figures;
   for (const spy::Panel& panel : report.panels) {
-    const auto drawn = draw_part(panel, most);
+    const auto drawn = draw_part(panel, max);
     if (!drawn) return tl::unexpected(drawn.error());
     figures += fmt::format(
         "<figure>\n{}<figcaption><b>{}.</b> {}</figcaption>\n</figure>\n", *drawn, xml_escape(panel.caption),
         &panel == &report.panels.front()
-            ? fmt::format("Darker pixels have more entries; the maximum is {} per pixel.", grouped(most))
+            ? fmt::format("Darker pixels have more entries; the maximum is {} per pixel.", grouped(max))
         : report.rows == report.cols ? "Same gray scale; columns are permuted like the rows."
                                      : "Same gray scale; columns keep their order.");
   }
@@ -260,15 +260,15 @@ std::string quality_section(const Report& report) {
 
 std::string size_section(const Report& report) {
   const FormatsInOrder& formats = shown_formats(report);
-  double most = 0;
+  double max = 0;
   std::int64_t csr = 0;
   for (const FormatRow& row : formats.sizes) {
-    most = std::max(most, static_cast<double>(row.index_bytes + row.value_bytes));
+    max = std::max(max, static_cast<double>(row.index_bytes + row.value_bytes));
     if (row.name == "csr") csr = row.index_bytes + row.value_bytes;
   }
   std::string rows;
   for (const FormatRow& row : formats.sizes)
-    rows += size_row(row, most, csr, report.advice && row.name == advised(report).format);
+    rows += size_row(row, max, csr, report.advice && row.name == advised(report).format);
   return section(
       "sizes", "Sizes of formats",
       fmt::format(

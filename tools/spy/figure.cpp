@@ -77,7 +77,7 @@ double text_width(const std::string& text, double size) {
 }
 
 Status draw_panel(Svg& svg, const Panel& panel, std::int64_t max, double left, double top) {
-  const auto png = encode_png(paint(panel.raster, max));
+  const auto png = encode_png(render(panel.raster, max));
   if (!png) return tl::unexpected(png.error());
   const double width = width_of(panel.raster), height = height_of(panel.raster);
   const bool fine = panel.rows <= panel.raster.height && panel.cols <= panel.raster.width;
@@ -134,7 +134,7 @@ Result<std::string> draw_document(std::span<const Panel> panels, const std::stri
     written = std::max(written, width + kLeft + text_width(panel.caption, 14));
     width += kLeft + width_of(panel.raster) + kRight + kPanelGap;
     height = std::max(height, kTitle + kTop + height_of(panel.raster) + kFoot);
-    max = std::max(max, most_entries({&panel.raster, 1}));
+    max = std::max(max, max_entries({&panel.raster, 1}));
   }
   Svg svg(std::max(width - kPanelGap, written), height, fmt::format("{}{}", kDocumentStyle, kFigureStyle));
   double left = kLeft;

@@ -97,14 +97,14 @@ Raster rasterise(const formats::CsrView& a, std::span<const std::int32_t> row_or
   return raster;
 }
 
-std::int64_t most_entries(std::span<const Raster> rasters) {
+std::int64_t max_entries(std::span<const Raster> rasters) {
   std::int64_t max = 1;
   for (const Raster& raster : rasters)
     for (const std::int64_t count : raster.counts) max = std::max(max, count);
   return max;
 }
 
-Image paint(const Raster& raster, std::int64_t max) {
+Image render(const Raster& raster, std::int64_t max) {
   Image image{raster.height, raster.width, std::vector<std::uint8_t>(raster.counts.size())};
   std::transform(raster.counts.begin(), raster.counts.end(), image.pixels.begin(), [&](std::int64_t count) {
     if (count == 0) return std::uint8_t{255};
@@ -115,7 +115,7 @@ Image paint(const Raster& raster, std::int64_t max) {
   return image;
 }
 
-Image paint(std::span<const Raster> panels) {
+Image render(std::span<const Raster> panels) {
   assert(!panels.empty());
   Image image{panels.front().height, -kGap, {}};
   for (const Raster& panel : panels) {
@@ -123,10 +123,10 @@ Image paint(std::span<const Raster> panels) {
     image.width += panel.width + kGap;
   }
   image.pixels.assign(static_cast<std::size_t>(image.height * image.width), kGapShade);
-  const std::int64_t max = most_entries(panels);
+  const std::int64_t max = max_entries(panels);
   std::int64_t left = 0;
   for (const Raster& panel : panels) {
-    const Image painted = paint(panel, max);
+    const Image painted = render(panel, max);
     for (std::int64_t y = 0; y < panel.height; ++y)
       std::copy_n(painted.pixels.begin() + y * panel.width, panel.width,
                   image.pixels.begin() + y * image.width + left);

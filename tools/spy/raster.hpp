@@ -35,12 +35,12 @@ struct Image {
 };
 
 /// Returns the maximum count of all rasters; 1 if they are empty.
-std::int64_t most_entries(std::span<const Raster> rasters);
+std::int64_t max_entries(std::span<const Raster> rasters);
 
 /// Draws a raster; black is `max` entries in a cell.
-Image paint(const Raster& raster, std::int64_t max);
+Image render(const Raster& raster, std::int64_t max);
 
 /// Draws rasters of equal height side by side with a gap, with a common logarithmic scale.
-Image paint(std::span<const Raster> panels);
+Image render(std::span<const Raster> panels);
 
 }  // namespace sptile::tools::spy

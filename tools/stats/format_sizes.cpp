@@ -21,7 +21,7 @@ FormatRow stored_row(const formats::FormatView& view) {
           formats::value_bytes(view),
           {},
           view.nnz - std::ssize(blocks.rows.columns),
-          blocks.fetches(),
+          blocks.loads(),
           core_shares(view)};
 }
 
@@ -65,7 +65,7 @@ Json to_json(const std::vector<FormatRow>& rows) {
       json["total_bytes"] = row.index_bytes + row.value_bytes;
       if (row.stored)
         json.update(
-            {{"tc_blocks", row.tc_blocks}, {"mean_nnz_tc", mean_per_block(row)}, {"b_rows", row.fetches}});
+            {{"tc_blocks", row.tc_blocks}, {"mean_nnz_tc", mean_per_block(row)}, {"b_rows", row.loads}});
       if (row.shares) json["tensor_cores"] = to_json(row.shares);
     }
     list.push_back(std::move(json));

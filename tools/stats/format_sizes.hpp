@@ -21,7 +21,7 @@ struct FormatRow {
   std::int64_t tc_blocks = 0, index_bytes = 0, value_bytes = 0;
   std::string refused = {};     ///< reason why the matrix cannot be converted
   std::int64_t tc_entries = 0;  ///< entries in blocks
-  std::int64_t fetches = 0;     ///< rows of B that a product loads
+  std::int64_t loads = 0;       ///< rows of B that a product loads
   std::optional<CoreShares> shares = {};
 };
 

@@ -40,7 +40,7 @@ std::vector<std::int64_t> blocks_to_keep(const NonemptyRows& nonempty) {
   return blocks;
 }
 
-Condensed leave_out_blocks(const CsrView& a, const NonemptyRows& nonempty) {
+Condensed drop_blocks(const CsrView& a, const NonemptyRows& nonempty) {
   const std::vector<std::int64_t> blocks = blocks_to_keep(nonempty);
   const std::int64_t last_rows = nonempty.rows - kBlockRows * blocks.back();
   Condensed kept;
@@ -112,7 +112,7 @@ bool is_symmetric(const CsrView& a, const NonemptyRows& nonempty) {
 }
 
 OrderQuality measure_order(const CsrView& a, const NonemptyRows& nonempty) {
-  OrderQuality quality = measure_order(leave_out_blocks(a, nonempty).view(a));
+  OrderQuality quality = measure_order(drop_blocks(a, nonempty).view(a));
   const std::int64_t stretches = (nonempty.rows + reorder::kWorkingSetRows - 1) / reorder::kWorkingSetRows;
   quality.locality.working_set_columns =
       static_cast<double>(columns_of_stretches(a, nonempty)) / static_cast<double>(stretches);
@@ -122,7 +122,7 @@ OrderQuality measure_order(const CsrView& a, const NonemptyRows& nonempty) {
 }
 
 Result<std::vector<FormatRow>> measure_formats(Work& work, const CsrView& a, const NonemptyRows& nonempty) {
-  const Condensed kept = leave_out_blocks(a, nonempty);
+  const Condensed kept = drop_blocks(a, nonempty);
   const int height = tall_height_of(kept.view(a), kept.blocks_left_out);
   const FormatMaker make = [&](const formats::Converter& converter, const CsrView& matrix) {
     return converter.format == formats::kTallLayout.name

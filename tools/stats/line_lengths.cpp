@@ -61,10 +61,10 @@ std::vector<std::int64_t> column_lengths(const formats::CsrView& a) {
   return lengths;
 }
 
-std::vector<LengthBin> length_bins(const std::vector<std::int64_t>& lengths, std::size_t most_bins) {
+std::vector<LengthBin> length_bins(const std::vector<std::int64_t>& lengths, std::size_t max_bins) {
   if (lengths.empty()) return {};
   const auto [low, high] = std::minmax_element(lengths.begin(), lengths.end());
-  const bool single = *high - *low < static_cast<std::int64_t>(most_bins);
+  const bool single = *high - *low < static_cast<std::int64_t>(max_bins);
   std::vector<LengthBin> bins;
   const std::size_t count =
       single ? static_cast<std::size_t>(*high - *low) + 1 : doubling_bin(*high) - doubling_bin(*low) + 1;

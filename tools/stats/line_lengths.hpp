@@ -17,9 +17,9 @@ struct LineLengths {
   std::vector<std::int64_t> percentiles;  ///< at kPercentiles, nearest rank
 };
 
-/// Number of lines with `least` to `most` entries.
+/// Number of lines with `min` to `max` entries.
 struct LengthBin {
-  std::int64_t least = 0, most = 0, lines = 0;
+  std::int64_t min = 0, max = 0, lines = 0;
 };
 
 /// Returns the number of entries of each row.
@@ -31,9 +31,9 @@ std::vector<std::int64_t> column_lengths(const formats::CsrView& a);
 /// empty ones.
 LineLengths measure_lengths(std::vector<std::int64_t> lengths, std::int64_t lines);
 
-/// Counts lines by length in at most `most_bins` bins (>= 2): one per length if there are few lengths,
+/// Counts lines by length in at most `max_bins` bins (>= 2): one per length if there are few lengths,
 /// otherwise bins that double in width. Covers the first to the last nonempty bin; empty without lines.
-std::vector<LengthBin> length_bins(const std::vector<std::int64_t>& lengths, std::size_t most_bins);
+std::vector<LengthBin> length_bins(const std::vector<std::int64_t>& lengths, std::size_t max_bins);
 
 Json to_json(const LineLengths& lengths);
 

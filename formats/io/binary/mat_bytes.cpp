@@ -61,11 +61,12 @@ Status MatBytes::read(std::span<char> out) {
       stream.next_in = reinterpret_cast<Bytef*>(piece_.data());
       stream.avail_in = static_cast<uInt>(*count);
     }
-    const auto room = static_cast<uInt>(std::min<std::size_t>(out.size(), std::numeric_limits<uInt>::max()));
+    const auto capacity =
+        static_cast<uInt>(std::min<std::size_t>(out.size(), std::numeric_limits<uInt>::max()));
     stream.next_out = reinterpret_cast<Bytef*>(out.data());
-    stream.avail_out = room;
+    stream.avail_out = capacity;
     const int code = ::inflate(&stream, Z_NO_FLUSH);
-    const uInt made = room - stream.avail_out;
+    const uInt made = capacity - stream.avail_out;
     out = out.subspan(made);
     if (code == Z_OK || (code == Z_STREAM_END && out.empty())) continue;
     return damaged(code == Z_STREAM_END || (code == Z_BUF_ERROR && stored_ == 0)

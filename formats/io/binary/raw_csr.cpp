@@ -65,9 +65,9 @@ class RawCsrReader {
   Status read_header() {
     std::array<char, 4> magic{};
     Status s = take(magic.data(), 4);
-    const std::string_view told(magic.data(), magic.size());
-    header_.wide = told == kRawCsrMagic2;
-    if (!s || (!header_.wide && told != kRawCsrMagic)) return bad("not a raw CSR file");
+    const std::string_view found(magic.data(), magic.size());
+    header_.wide = found == kRawCsrMagic2;
+    if (!s || (!header_.wide && found != kRawCsrMagic)) return bad("not a raw CSR file");
     if (s) s = take(&header_.rows, 4);
     if (s) s = take(&header_.cols, 4);
     if (s && header_.wide) s = take(&header_.dtype, 4);

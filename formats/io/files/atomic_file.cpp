@@ -255,7 +255,7 @@ bool AtomicFile::place_and_keep() {
 }
 
 // Errors are ignored: a file that is gone cannot be restored.
-void AtomicFile::take_back() noexcept {
+void AtomicFile::roll_back() noexcept {
   const char* const to = target_.c_str();
   if (lost_old_ || !is_still(folder_, to, fd_)) return;
   if (temporary_.empty())

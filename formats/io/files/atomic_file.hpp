@@ -62,7 +62,7 @@ class AtomicFile {
   Status prepare(mode_t mode);
   Status place(bool keep_old);
   bool place_and_keep();
-  void take_back() noexcept;
+  void roll_back() noexcept;
   Status settle();
   void discard() noexcept;
 

@@ -34,11 +34,11 @@ class HoldLimitSignal {
 };
 
 /// Calls put(done), which works like write for the bytes from `done` on, until all bytes are written.
-template <typename Put>
-int put_all(std::size_t bytes, Put put) noexcept {
+template <typename Write>
+int write_fully(std::size_t bytes, Write write_from) noexcept {
   const HoldLimitSignal hold;
   for (std::size_t done = 0; done < bytes;) {
-    const ssize_t count = put(done);
+    const ssize_t count = write_from(done);
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return count < 0 ? errno : ENOSPC;
     done += static_cast<std::size_t>(count);
@@ -50,12 +50,12 @@ int put_all(std::size_t bytes, Put put) noexcept {
 
 int write_all(int fd, const void* data, std::size_t bytes) noexcept {
   const auto* from = static_cast<const std::byte*>(data);
-  return put_all(bytes, [&](std::size_t done) { return ::write(fd, from + done, bytes - done); });
+  return write_fully(bytes, [&](std::size_t done) { return ::write(fd, from + done, bytes - done); });
 }
 
 int write_all_at(int fd, std::uint64_t offset, const void* data, std::size_t bytes) noexcept {
   const auto* from = static_cast<const std::byte*>(data);
-  return put_all(bytes, [&](std::size_t done) {
+  return write_fully(bytes, [&](std::size_t done) {
     return ::pwrite(fd, from + done, bytes - done, static_cast<off_t>(offset + done));
   });
 }

@@ -16,7 +16,7 @@ Status OutputGroup::commit() {
   for (std::size_t i = 0; i < files.size(); ++i) {
     const Status placed = files[i].place(true);
     if (placed) continue;
-    while (i-- > 0) files[i].take_back();
+    while (i-- > 0) files[i].roll_back();
     return placed;
   }
   Status all;

@@ -125,29 +125,29 @@ class TimeStamps {
     whole_ = whole_ && std::isfinite(value) && value == std::trunc(value) && value >= 0;
     ascending_ = ascending_ && (lines_ == 0 || value >= last_);
     if (lines_++ == 0) first_ = value;
-    least_ = std::min(least_, value);
+    min_ = std::min(min_, value);
     last_ = value;
-    most_ = std::max(most_, value);
+    max_ = std::max(max_, value);
   }
   /// Returns whether all values are seconds, milliseconds, microseconds or nanoseconds since 1970 in the
   /// years 1973 to 2106.
   [[nodiscard]] bool of_an_epoch() const {
     if (!whole_ || lines_ == 0) return false;
     for (const double unit : {1.0, 1e3, 1e6, 1e9})
-      if (least_ >= 1e8 * unit && most_ < 4.3e9 * unit) return true;
+      if (min_ >= 1e8 * unit && max_ < 4.3e9 * unit) return true;
     return false;
   }
   [[nodiscard]] bool whole() const { return whole_; }
-  [[nodiscard]] bool certain() const { return of_an_epoch() && ascending_ && least_ < most_; }
+  [[nodiscard]] bool certain() const { return of_an_epoch() && ascending_ && min_ < max_; }
   [[nodiscard]] bool likely() const {
     constexpr double kLarge = 1e6;
-    return of_an_epoch() || (whole_ && ascending_ && lines_ >= 3 && first_ < last_ && most_ >= kLarge);
+    return of_an_epoch() || (whole_ && ascending_ && lines_ >= 3 && first_ < last_ && max_ >= kLarge);
   }
 
  private:
   bool whole_ = true, ascending_ = true;
   std::int64_t lines_ = 0;
-  double first_ = 0, last_ = 0, most_ = 0, least_ = std::numeric_limits<double>::infinity();
+  double first_ = 0, last_ = 0, max_ = 0, min_ = std::numeric_limits<double>::infinity();
 };
 
 // A first line of two or three integers that may be counts: vertices and edges, or rows, columns and edges.
@@ -605,14 +605,14 @@ class EdgeListReader {
     auto made = assemble(std::move(arrays), "", options_.compress_rows);
     if (!made) return fail(made.error().code, made.error().message, lines_.name());
     made->loss += loss_.loss();
-    tell_rest(edges, found_out, base);
+    report_rest(edges, found_out, base);
     ReadMatrix matrix = to_read_matrix(std::move(*made));
     matrix.source_sha256 = lines_.input().finish_hash();
     matrix.notes = std::move(notes_);
     return matrix;
   }
 
-  void tell_rest(std::int64_t edges, bool found_out, std::int64_t base) {
+  void report_rest(std::int64_t edges, bool found_out, std::int64_t base) {
     if (konect_ && konect_->undirected)
       note("the graph is undirected; each edge is read in the given direction only");
     if (konect_ && konect_->edges && *konect_->edges != edges)

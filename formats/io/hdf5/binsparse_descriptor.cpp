@@ -11,7 +11,7 @@ namespace {
 using Json = nlohmann::json;
 
 /// A value reported by the JSON parser.
-struct Told {
+struct Token {
   enum class Kind { text, natural, yes, other } kind = Kind::other;
   std::string text = {};
   std::uint64_t number = 0;
@@ -20,11 +20,11 @@ struct Told {
 class DescriptorParser : public nlohmann::json_sax<Json> {
  public:
   bool null() override { return take({}); }
-  bool boolean(bool value) override { return take({value ? Told::Kind::yes : Told::Kind::other}); }
+  bool boolean(bool value) override { return take({value ? Token::Kind::yes : Token::Kind::other}); }
   bool number_integer(number_integer_t) override { return take({}); }
-  bool number_unsigned(number_unsigned_t value) override { return take({Told::Kind::natural, {}, value}); }
+  bool number_unsigned(number_unsigned_t value) override { return take({Token::Kind::natural, {}, value}); }
   bool number_float(number_float_t, const string_t&) override { return take({}); }
-  bool string(string_t& value) override { return take({Told::Kind::text, std::move(value)}); }
+  bool string(string_t& value) override { return take({Token::Kind::text, std::move(value)}); }
   bool binary(binary_t&) override { return false; }
   bool key(string_t& value) override {
     path_.back().key = std::move(value);
@@ -79,8 +79,8 @@ class DescriptorParser : public nlohmann::json_sax<Json> {
     return true;
   }
 
-  bool take(Told value) {
-    using Kind = Told::Kind;
+  bool take(Token value) {
+    using Kind = Token::Kind;
     if (is_in_shape() && shape_) take_extent(value);
     if (is_at({"binsparse", "version"})) descriptor_.version = std::move(value.text);
     if (is_at({"binsparse", "format"}))
@@ -96,8 +96,8 @@ class DescriptorParser : public nlohmann::json_sax<Json> {
     return true;
   }
 
-  void take_extent(const Told& value) {
-    shape_is_good_ = (shape_->empty() || shape_is_good_) && value.kind == Told::Kind::natural;
+  void take_extent(const Token& value) {
+    shape_is_good_ = (shape_->empty() || shape_is_good_) && value.kind == Token::Kind::natural;
     if (shape_->size() < kMaxOfShape) shape_->push_back(static_cast<std::int64_t>(value.number));
   }
 

@@ -36,7 +36,7 @@ Result<Hdf5Helper> start_writer(int fd, Errc damaged, const Progress* progress) 
 
 Result<Hdf5File> Hdf5File::begin(Hdf5Helper helper, int fd, Hdf5Op op, const Fields& fields) {
   Hdf5File file(std::move(helper), fd);
-  if (Status s = file.tell(op, fields); !s) return tl::unexpected(std::move(s.error()));
+  if (Status s = file.send(op, fields); !s) return tl::unexpected(std::move(s.error()));
   return file;
 }
 
@@ -55,12 +55,12 @@ Result<Hdf5File> Hdf5File::open(int fd, const Progress* progress) {
   return helper ? begin(std::move(*helper), fd, Hdf5Op::open_output, {}) : unstarted(std::move(helper));
 }
 
-Status Hdf5File::tell(Hdf5Op op, const Fields& fields) {
+Status Hdf5File::send(Hdf5Op op, const Fields& fields) {
   auto answer = helper_.ask(op, fields);
   return answer ? Status() : tl::unexpected(std::move(answer.error()));
 }
 
-Status Hdf5File::add_group(const std::string& path) { return tell(Hdf5Op::add_group, Fields().text(path)); }
+Status Hdf5File::add_group(const std::string& path) { return send(Hdf5Op::add_group, Fields().text(path)); }
 
 Result<bool> Hdf5File::has(const std::string& name) {
   auto answer = helper_.ask(Hdf5Op::has_member, Fields().text(name));
@@ -68,13 +68,13 @@ Result<bool> Hdf5File::has(const std::string& name) {
   return answer->number() != 0;
 }
 
-Status Hdf5File::remove(const std::string& path) { return tell(Hdf5Op::remove, Fields().text(path)); }
+Status Hdf5File::remove(const std::string& path) { return send(Hdf5Op::remove, Fields().text(path)); }
 
 Status Hdf5File::add_attribute(const std::string& path, const std::string& name,
                                const ParameterValue& value) {
   Fields fields;
   fields.text(path).text(name);
-  return tell(Hdf5Op::add_attribute, put(fields, value));
+  return send(Hdf5Op::add_attribute, put(fields, value));
 }
 
 Status Hdf5File::add_array(const std::string& path, DType dtype, std::int64_t size) {
@@ -86,7 +86,7 @@ Status Hdf5File::add_array(const std::string& path, DType dtype, std::int64_t si
 }
 
 Status Hdf5File::add_link(const std::string& path, const std::string& name) {
-  return tell(Hdf5Op::add_link, Fields().text(path).text(name));
+  return send(Hdf5Op::add_link, Fields().text(path).text(name));
 }
 
 // Bypasses HDF5: the offset is fixed, and this process has the file open.
@@ -108,6 +108,6 @@ Result<Hdf5Place> Hdf5File::place(const std::string& path) {
   return place;
 }
 
-Status Hdf5File::close() { return tell(Hdf5Op::close); }
+Status Hdf5File::close() { return send(Hdf5Op::close); }
 
 }  // namespace sptile::formats

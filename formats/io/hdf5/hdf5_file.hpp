@@ -53,7 +53,7 @@ class Hdf5File {
  private:
   Hdf5File(Hdf5Helper helper, int fd) : helper_(std::move(helper)), fd_(fd) {}
   static Result<Hdf5File> begin(Hdf5Helper helper, int fd, Hdf5Op op, const Fields& fields);
-  Status tell(Hdf5Op op, const Fields& fields = {});
+  Status send(Hdf5Op op, const Fields& fields = {});
 
   Hdf5Helper helper_;
   int fd_ = -1;

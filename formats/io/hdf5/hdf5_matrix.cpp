@@ -16,7 +16,7 @@ struct KindRow {
 constexpr KindRow kHdf5Kinds[] = {
     {is_binsparse, read_binsparse}, {is_anndata, read_anndata}, {is_10x, read_10x}};
 
-tl::unexpected<Error> tell_contents(const Hdf5Reader& file, const std::string& name) {
+tl::unexpected<Error> report_contents(const Hdf5Reader& file, const std::string& name) {
   const auto names = file.names();
   if (!names) return tl::unexpected(names.error());
   std::string held;
@@ -37,7 +37,7 @@ Result<ReadMatrix> read_hdf5_matrix(Result<Hdf5Reader> file, const std::string& 
     if (!is_it) return tl::unexpected(is_it.error());
     if (*is_it) return kind.read(std::move(*file), name, real_part);
   }
-  return tell_contents(*file, name);
+  return report_contents(*file, name);
 }
 
 }  // namespace sptile::formats

@@ -159,9 +159,9 @@ Work* BodyReader::read() {
 
 // Returns the first entry beyond the number promised by the header.
 std::optional<LineDefect> BodyReader::find_surplus(const Work& work) const {
-  const std::int64_t room = header_.entries - store_.entries();
-  if (work.summary.entries <= room) return std::nullopt;
-  return LineDefect{line_of_entry(work.block.text, room),
+  const std::int64_t capacity = header_.entries - store_.entries();
+  if (work.summary.entries <= capacity) return std::nullopt;
+  return LineDefect{line_of_entry(work.block.text, capacity),
                     "more entries than the " + std::to_string(header_.entries) + " declared in line " +
                         std::to_string(size_line_) + "; correct the count or remove the surplus"};
 }

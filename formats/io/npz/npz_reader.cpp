@@ -202,7 +202,7 @@ class NpzReader {
   NpzReader(ZipReader& zip, bool real_part) : zip_(zip), real_part_(real_part) {}
 
   Result<ReadMatrix> read() {
-    const bool told = has_array(zip_, kFormatName);
+    const bool declared = has_array(zip_, kFormatName);
     const auto* const arrays =
         std::find_if(std::begin(kArrays), std::end(kArrays), [&](const ArraysRow& row) {
           return has_array(zip_, row.shape) && has_array(zip_, row.ids) && has_array(zip_, row.starts);
@@ -211,17 +211,17 @@ class NpzReader {
       return has_array(zip_, row.from) && (row.to.empty() || has_array(zip_, row.to));
     });
     Status s;
-    if (told && has_array(zip_, "shape") && has_array(zip_, "data")) {
+    if (declared && has_array(zip_, "shape") && has_array(zip_, "data")) {
       s = read_layout();
       if (s) s = read_arrays();
-    } else if (!told && arrays != std::end(kArrays)) {
+    } else if (!declared && arrays != std::end(kArrays)) {
       names_ = *arrays, arrays_.layout = arrays->layout;
       s = read_arrays();
       notes_.push_back("no array 'format'; read as " + std::string(find_name(arrays_.layout)));
     } else if (edges != std::end(kEdges)) {
       s = read_edges(*edges);
     } else {
-      s = tell_contents();
+      s = report_contents();
     }
     if (!s) return tl::unexpected(std::move(s.error()));
     auto made = assemble(std::move(arrays_), names_.starts);
@@ -242,7 +242,7 @@ class NpzReader {
         ->name;
   }
 
-  [[nodiscard]] Status tell_contents() const {
+  [[nodiscard]] Status report_contents() const {
     std::string held;
     for (const std::string& name : zip_.names()) held += (held.empty() ? "" : ", ") + name;
     return fail(

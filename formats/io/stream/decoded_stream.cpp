@@ -53,10 +53,10 @@ Status DecodedStream::decode_more() {
       ended_ = *count < stored_.size();
     }
     const std::size_t before = encoded_.size();
-    std::span<char> room = decoded_.span();
-    if (const Status decoded = decoder_->decode(encoded_, room, ended_); !decoded)
+    std::span<char> free_space = decoded_.span();
+    if (const Status decoded = decoder_->decode(encoded_, free_space, ended_); !decoded)
       failure_ = Error{decoded.error().code, decoded.error().message, input_.name()};
-    pending_ = decoded_.span().first(decoded_.span().size() - room.size());
+    pending_ = decoded_.span().first(decoded_.span().size() - free_space.size());
     if (!pending_.empty()) return {};
     if (failure_ || !ended_ || encoded_.size() != before) continue;
     if (decoder_->complete() && encoded_.empty()) return {};

@@ -59,7 +59,7 @@ Status TarMatrix::find() {
                                      ", but without a matrix NAME/NAME.mtx");
 }
 
-Status TarMatrix::look_behind() {
+Status TarMatrix::check_end() {
   for (;;) {
     const auto entry = reader_.next();
     if (!entry) return tl::unexpected(entry.error());
@@ -74,7 +74,7 @@ Result<std::int64_t> TarMatrix::read(std::span<char> out) {
   if (!end_) {
     const auto count = reader_.read(out);
     if (!count || *count > 0) return count;
-    end_ = look_behind();
+    end_ = check_end();
   }
   if (!*end_) return tl::unexpected(end_->error());
   return 0;

@@ -31,7 +31,7 @@ class TarMatrix {
   TarMatrix(DecodedStream& archive, std::string_view head)
       : reader_(archive, head), archive_name_(archive.input().name()) {}
   Status find();
-  Status look_behind();
+  Status check_end();
   void note(const std::string& name);
   [[nodiscard]] tl::unexpected<Error> refuse(Errc code, const std::string& what) const;
 

@@ -54,14 +54,14 @@ std::optional<std::int64_t> size_of_content(std::string_view bytes) {
 // Compares the checksum, the sum of all bytes with blanks in its own field. Some old writers summed signed
 // bytes.
 bool has_right_checksum(std::string_view block) {
-  const auto told = octal(field(block, kChecksum));
+  const auto stored = octal(field(block, kChecksum));
   std::int64_t sum = 0, signed_sum = 0;
   for (std::size_t i = 0; i < block.size(); ++i) {
     const bool blank = i - kChecksum.start < kChecksum.length;
     sum += blank ? ' ' : static_cast<unsigned char>(block[i]);
     signed_sum += blank ? ' ' : static_cast<signed char>(block[i]);
   }
-  return told == sum || told == signed_sum;
+  return stored == sum || stored == signed_sum;
 }
 
 bool is_zero(std::string_view block) {
@@ -229,9 +229,9 @@ Result<std::optional<TarEntry>> TarReader::next() {
 
 Result<std::int64_t> TarReader::read(std::span<char> out) {
   if (left_ == 0) return 0;
-  const auto room =
+  const auto capacity =
       static_cast<std::int64_t>(std::min<std::uint64_t>(out.size(), static_cast<std::uint64_t>(left_)));
-  const auto count = archive_.read(out.first(static_cast<std::size_t>(room)));
+  const auto count = archive_.read(out.first(static_cast<std::size_t>(capacity)));
   if (!count) return count;
   if (*count == 0)
     return fail(Errc::bad_input, "the tar archive is truncated in " + quoted(last_) + "; copy the file again",

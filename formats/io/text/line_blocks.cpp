@@ -46,17 +46,17 @@ std::string_view take_line(std::string_view& text) {
   return line;
 }
 
-// Reads until `room` is full, the text ends or reading fails.
-std::int64_t LineBlocks::fill(std::span<char> room) {
+// Reads until `free_space` is used up, the text ends or reading fails.
+std::int64_t LineBlocks::fill(std::span<char> free_space) {
   std::int64_t filled = 0;
-  while (!room.empty() && !ended_ && !failure_) {
-    const Result<std::int64_t> count = text_.read(room);
+  while (!free_space.empty() && !ended_ && !failure_) {
+    const Result<std::int64_t> count = text_.read(free_space);
     if (!count) {
       failure_ = count.error();
     } else {
       ended_ = *count == 0;
       filled += *count;
-      room = room.subspan(static_cast<std::size_t>(*count));
+      free_space = free_space.subspan(static_cast<std::size_t>(*count));
     }
   }
   return filled;

@@ -46,7 +46,7 @@ class LineBlocks {
   [[nodiscard]] std::int64_t lines() const { return next_line_ - 1; }  ///< lines returned so far
 
  private:
-  std::int64_t fill(std::span<char> room);
+  std::int64_t fill(std::span<char> free_space);
 
   TextStream text_;
   std::int64_t block_bytes_;

@@ -3,7 +3,7 @@
 
 #include "formats/layout/bittcf.hpp"
 #include "runtime/cuda/check/columns.hpp"
-#include "runtime/cuda/check/contents_room.hpp"
+#include "runtime/cuda/check/contents_workspace.hpp"
 
 namespace sptile::runtime::cuda {
 
@@ -34,7 +34,7 @@ struct CheckBitTcfTiles {
 };
 
 template <class Run>
-void check_bittcf_on(Run& run, const formats::FormatView& view, const ContentsRoom& room) {
+void check_bittcf_on(Run& run, const formats::FormatView& view, const ContentsWorkspace& workspace) {
   const formats::BitTcfView a = formats::as_bittcf(view);
   const TileColumns columns{
       {a.row_window_offset.data(), std::ssize(a.row_window_offset) - 1, std::ssize(a.tc_local_bit)},
@@ -43,7 +43,7 @@ void check_bittcf_on(Run& run, const formats::FormatView& view, const ContentsRo
       a.cols,
       view.layout->window_rows};
   run.each(columns.windows.steps_apart(),
-           CheckBitTcfTiles{columns, a.tc_local_bit.data(), a.tc_offset.data(), room.fault});
+           CheckBitTcfTiles{columns, a.tc_local_bit.data(), a.tc_offset.data(), workspace.fault});
 }
 
 }  // namespace sptile::runtime::cuda

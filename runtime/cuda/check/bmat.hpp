@@ -3,7 +3,7 @@
 
 #include "formats/layout/bmat.hpp"
 #include "runtime/cuda/check/columns.hpp"
-#include "runtime/cuda/check/contents_room.hpp"
+#include "runtime/cuda/check/contents_workspace.hpp"
 
 namespace sptile::runtime::cuda {
 
@@ -63,7 +63,7 @@ struct CheckBmatEntries {
 };
 
 template <class Run>
-void check_bmat_on(Run& run, const formats::FormatView& view, const ContentsRoom& room) {
+void check_bmat_on(Run& run, const formats::FormatView& view, const ContentsWorkspace& workspace) {
   const formats::BmatView a = formats::as_bmat(view);
   const std::int64_t windows = std::ssize(a.row_window_offset) - 1;
   const TileColumns columns{{a.row_window_offset.data(), windows, std::ssize(a.bits) / 4},
@@ -71,8 +71,9 @@ void check_bmat_on(Run& run, const formats::FormatView& view, const ContentsRoom
                             a.rows,
                             a.cols,
                             view.layout->window_rows};
-  run.each(columns.windows.steps(), CheckBmatTiles{columns, a.bits.data(), room.window_entries, room.fault});
-  run.each(windows, CheckBmatEntries{a.value_offset.data(), room.window_entries, room.fault});
+  run.each(columns.windows.steps(),
+           CheckBmatTiles{columns, a.bits.data(), workspace.window_entries, workspace.fault});
+  run.each(windows, CheckBmatEntries{a.value_offset.data(), workspace.window_entries, workspace.fault});
 }
 
 }  // namespace sptile::runtime::cuda

@@ -3,7 +3,7 @@
 
 #include "formats/layout/csr.hpp"
 #include "runtime/cuda/check/columns.hpp"
-#include "runtime/cuda/check/contents_room.hpp"
+#include "runtime/cuda/check/contents_workspace.hpp"
 
 namespace sptile::runtime::cuda {
 
@@ -23,10 +23,10 @@ struct CheckCsrColumns {
 };
 
 template <class Run>
-void check_csr_on(Run& run, const formats::FormatView& view, const ContentsRoom& room) {
+void check_csr_on(Run& run, const formats::FormatView& view, const ContentsWorkspace& workspace) {
   const formats::CsrView a = formats::as_csr(view);
   const CsrRows rows{a.row_ptr.data(), a.rows, view.nnz};
-  run.each(rows.steps_apart(), CheckCsrColumns{rows, a.col_idx.data(), a.cols, room.fault});
+  run.each(rows.steps_apart(), CheckCsrColumns{rows, a.col_idx.data(), a.cols, workspace.fault});
 }
 
 }  // namespace sptile::runtime::cuda

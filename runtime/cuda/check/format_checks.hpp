@@ -15,8 +15,8 @@ namespace sptile::runtime::cuda {
 template <class Run>
 struct FormatCheck {
   const formats::FormatLayout* layout;
-  void (*check)(Run& run, const formats::FormatView& view, const ContentsRoom& room);
-  bool counts_windows = false;  ///< uses ContentsRoom::window_entries
+  void (*check)(Run& run, const formats::FormatView& view, const ContentsWorkspace& workspace);
+  bool counts_windows = false;  ///< uses ContentsWorkspace::window_entries
 };
 
 template <class Run>
@@ -41,17 +41,18 @@ template <class Run>
 Status check_format_on(Run& run, const DeviceFormat& format, std::uint32_t* fault) {
   const formats::FormatView& view = format.view;
   const FormatCheck<Run>& check = *find_check<Run>(*view.layout);
-  Room<ContentsRoom> room;
+  Workspace<ContentsWorkspace> workspace;
   const std::int64_t windows = check.counts_windows ? formats::blocks_of(view).windows() : 0;
-  if (Status s = room.make(run, format, windows); !s) return s;
-  room.fault = fault;
-  run.clear(room.memory.get(), room.bytes);
-  check.check(run, view, room);
+  if (Status s = workspace.make(run, format, windows); !s) return s;
+  workspace.fault = fault;
+  run.clear(workspace.memory.get(), workspace.bytes);
+  check.check(run, view, workspace);
   if (format.row_order != nullptr)
-    run.each(view.rows, CheckPermutation<std::int32_t>{format.row_order, view.rows, room.seen_rows, fault});
+    run.each(view.rows,
+             CheckPermutation<std::int32_t>{format.row_order, view.rows, workspace.seen_rows, fault});
   const ArrayView& source = format.value_source;
   run.each(source.size, CheckPermutation<std::int64_t>{static_cast<const std::int64_t*>(source.data),
-                                                       source.size, room.seen_entries, fault});
+                                                       source.size, workspace.seen_entries, fault});
   return run.status();
 }
 

@@ -3,7 +3,7 @@
 
 #include "formats/layout/me_tcf.hpp"
 #include "runtime/cuda/check/columns.hpp"
-#include "runtime/cuda/check/contents_room.hpp"
+#include "runtime/cuda/check/contents_workspace.hpp"
 
 namespace sptile::runtime::cuda {
 
@@ -37,7 +37,7 @@ struct CheckMeTcfTiles {
 };
 
 template <class Run>
-void check_me_tcf_on(Run& run, const formats::FormatView& view, const ContentsRoom& room) {
+void check_me_tcf_on(Run& run, const formats::FormatView& view, const ContentsWorkspace& workspace) {
   const formats::MeTcfView a = formats::as_me_tcf(view);
   const TileColumns columns{
       {a.row_window_offset.data(), std::ssize(a.row_window_offset) - 1, std::ssize(a.tc_offset) - 1},
@@ -46,7 +46,7 @@ void check_me_tcf_on(Run& run, const formats::FormatView& view, const ContentsRo
       a.cols,
       view.layout->window_rows};
   run.each(columns.windows.steps_apart(),
-           CheckMeTcfTiles{columns, a.tc_local_id.data(), a.tc_offset.data(), room.fault});
+           CheckMeTcfTiles{columns, a.tc_local_id.data(), a.tc_offset.data(), workspace.fault});
 }
 
 }  // namespace sptile::runtime::cuda

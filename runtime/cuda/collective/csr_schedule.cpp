@@ -99,7 +99,7 @@ Part schedule_rows(const CsrRows& rows, std::int64_t first, std::int64_t last, c
 Part schedule_all(const CsrRows& rows, const Targets& target) {
   const std::int64_t count = (rows.rows() + kRowsPerPart - 1) / kRowsPerPart;
   std::vector<Part> parts(static_cast<std::size_t>(count));
-#pragma omp parallel for schedule(dynamic, 1) num_threads(most_threads()) if (count > 1)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(max_threads()) if (count > 1)
   for (std::int64_t i = 0; i < count; ++i)
     parts[static_cast<std::size_t>(i)] =
         schedule_rows(rows, i * kRowsPerPart, std::min((i + 1) * kRowsPerPart, rows.rows()), target);

@@ -82,8 +82,8 @@ struct SpreadSums {
 
   [[nodiscard]] std::int64_t size() const { return std::int64_t{kCopies} * count; }
   /// Adds up the copies of one sum, after they were fetched.
-  static std::int64_t total(const std::vector<std::uint64_t>& fetched, int sum) {
-    const auto first = fetched.begin() + std::ptrdiff_t{kCopies} * sum;
+  static std::int64_t total(const std::vector<std::uint64_t>& downloaded, int sum) {
+    const auto first = downloaded.begin() + std::ptrdiff_t{kCopies} * sum;
     return static_cast<std::int64_t>(std::accumulate(first, first + kCopies, std::uint64_t{0}));
   }
   SPTILE_HOST_DEVICE void add(int sum, std::int64_t who, std::uint64_t x) const {

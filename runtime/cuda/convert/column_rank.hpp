@@ -68,7 +68,7 @@ struct RankColumns {
 };
 
 template <class Windows>
-struct TakeFirstColumns {
+struct CopyFirstColumns {
   WindowSearch<Windows> search;
   const std::uint32_t* before;
   std::uint32_t* first;
@@ -79,7 +79,7 @@ struct TakeFirstColumns {
   }
 };
 
-struct ColumnRankRoom {
+struct ColumnRankWorkspace {
   std::uint32_t* before = nullptr;
 
   void place(Arena& arena, std::int64_t entries) { arena.take(before, entries + 1); }
@@ -90,14 +90,14 @@ struct ColumnRankRoom {
 template <class Run, class Windows>
 Status number_by_rank(Run& run, const DeviceCsr& csr, const Windows& of_row, std::int64_t windows,
                       std::uint32_t* place, std::int32_t* id, std::uint32_t* first) {
-  Room<ColumnRankRoom> room;
-  if (Status s = room.make(run, csr.nnz); !s) return s;
+  Workspace<ColumnRankWorkspace> workspace;
+  if (Status s = workspace.make(run, csr.nnz); !s) return s;
   const WindowSearch<Windows> search{{csr.row_ptr, csr.rows, csr.nnz}, csr.col_idx, of_row, windows};
-  run.clear(room.before + csr.nnz, sizeof *room.before);
-  run.each(search.rows.steps_apart(), MarkFirst<Windows>{search, room.before});
-  run.sum(room.before, csr.nnz + 1);
-  run.each(search.rows.steps_apart(), RankColumns<Windows>{search, room.before, place, id});
-  run.each(windows + 1, TakeFirstColumns<Windows>{search, room.before, first});
+  run.clear(workspace.before + csr.nnz, sizeof *workspace.before);
+  run.each(search.rows.steps_apart(), MarkFirst<Windows>{search, workspace.before});
+  run.sum(workspace.before, csr.nnz + 1);
+  run.each(search.rows.steps_apart(), RankColumns<Windows>{search, workspace.before, place, id});
+  run.each(windows + 1, CopyFirstColumns<Windows>{search, workspace.before, first});
   return run.status();
 }
 

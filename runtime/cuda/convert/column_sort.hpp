@@ -67,7 +67,7 @@ struct WritePlaces {
   }
 };
 
-struct ColumnSortRoom {
+struct ColumnSortWorkspace {
   SortBuffers sort;
   std::uint32_t* before = nullptr;
 
@@ -82,18 +82,18 @@ struct ColumnSortRoom {
 template <class Run, class Windows>
 Status number_by_sort(Run& run, const DeviceCsr& csr, const Windows& of_row, std::int64_t windows,
                       std::int64_t entries, std::uint32_t* place, std::int32_t* id, std::uint32_t* first) {
-  Room<ColumnSortRoom> room;
-  if (Status s = room.make(run, csr.nnz); !s) return s;
+  Workspace<ColumnSortWorkspace> workspace;
+  if (Status s = workspace.make(run, csr.nnz); !s) return s;
   const EntryKey key{bits_for(csr.cols - 1), of_row.row_bits()};
   const std::int64_t last_window = entries < csr.nnz ? windows : windows - 1;
-  run.each(csr.nnz, MakeKeys<Windows>{csr.row_ptr, csr.col_idx, csr.rows, of_row, key, room.sort.keys,
-                                      room.sort.items});
-  run.sort(room.sort, csr.nnz, key.row_bits, key.row_bits + key.column_bits + bits_for(last_window));
-  run.each(entries + 1, MarkColumns{key, room.sort.keys, entries, room.before});
-  run.sum(room.before, entries + 1);
-  run.each(windows + 1, FindFirstColumns{key, room.sort.keys, entries, room.before, first});
-  run.each(entries, WritePlaces<Windows>{csr.row_ptr, of_row, key, room.sort.keys, room.sort.items,
-                                         room.before, first, place, id});
+  run.each(csr.nnz, MakeKeys<Windows>{csr.row_ptr, csr.col_idx, csr.rows, of_row, key, workspace.sort.keys,
+                                      workspace.sort.items});
+  run.sort(workspace.sort, csr.nnz, key.row_bits, key.row_bits + key.column_bits + bits_for(last_window));
+  run.each(entries + 1, MarkColumns{key, workspace.sort.keys, entries, workspace.before});
+  run.sum(workspace.before, entries + 1);
+  run.each(windows + 1, FindFirstColumns{key, workspace.sort.keys, entries, workspace.before, first});
+  run.each(entries, WritePlaces<Windows>{csr.row_ptr, of_row, key, workspace.sort.keys, workspace.sort.items,
+                                         workspace.before, first, place, id});
   return run.status();
 }
 

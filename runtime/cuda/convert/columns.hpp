@@ -50,7 +50,7 @@ struct WindowSizes {
   std::uint32_t too_large = 0;  ///< 1 if a window is too large for one block
 };
 
-struct ColumnsRoom {
+struct ColumnsWorkspace {
   std::uint32_t* place_of = nullptr;
   std::int32_t* ids = nullptr;
   std::uint32_t* first = nullptr;
@@ -92,38 +92,40 @@ void number_by_bits(Run& run, const NumberByBits<Windows>& step, std::int64_t wi
 /// Computes the cost of number_by_bits and the column ranges. Synchronizes.
 template <class Run, class Windows>
 WindowSizes measure_windows(Run& run, const NumberByBits<Windows>& step, std::int64_t windows,
-                            std::int64_t max, WindowSizes* room) {
+                            std::int64_t max, WindowSizes* workspace) {
   WindowSizes sizes;
-  run.clear(room, sizeof *room);
-  run.each(windows, MeasureWindows<Windows>{step, max, room});
-  run.fetch(&sizes, room, 1);
+  run.clear(workspace, sizeof *workspace);
+  run.each(windows, MeasureWindows<Windows>{step, max, workspace});
+  run.download(&sizes, workspace, 1);
   return sizes;
 }
 
 /// Numbers the columns of the windows of a valid matrix. `entries`: nonzeros in rows that are in a window.
 template <class Run, class Windows>
 Result<Columns<Windows>> find_columns(Run& run, const DeviceCsr& csr, const Windows& of_row,
-                                      std::int64_t windows, std::int64_t entries, ColumnsRoom& room) {
+                                      std::int64_t windows, std::int64_t entries,
+                                      ColumnsWorkspace& workspace) {
   // kRoundEntries: cost of a round, in entries of the alternative methods. kMaxEntries of a window take one
   // block a millisecond. Windows of more than 2^kRankBits rows are too high to search every row. Below
   // kFewEntries, searching is faster than measuring.
   constexpr std::int64_t kRoundEntries = 64, kMaxEntries = 1 << 20, kRankBits = 4, kFewEntries = 1 << 17;
-  const NumberByBits<Windows> bits{csr.row_ptr, csr.col_idx,   csr.rows, of_row,
-                                   room.ranges, room.place_of, room.ids, room.first};
+  const NumberByBits<Windows> bits{csr.row_ptr,      csr.col_idx,        csr.rows,      of_row,
+                                   workspace.ranges, workspace.place_of, workspace.ids, workspace.first};
   const bool low = of_row.row_bits() <= kRankBits, few = low && entries <= kFewEntries;
   const WindowSizes sizes =
-      few ? WindowSizes{} : measure_windows(run, bits, windows, kMaxEntries, room.sizes);
+      few ? WindowSizes{} : measure_windows(run, bits, windows, kMaxEntries, workspace.sizes);
   const bool sparse = static_cast<std::int64_t>(sizes.rounds) * kRoundEntries > entries;
   Status status;
   if (few || (sparse && low))
-    status = number_by_rank(run, csr, of_row, windows, room.place_of, room.ids, room.first);
+    status = number_by_rank(run, csr, of_row, windows, workspace.place_of, workspace.ids, workspace.first);
   else if (sparse || sizes.too_large != 0)
-    status = number_by_sort(run, csr, of_row, windows, entries, room.place_of, room.ids, room.first);
+    status = number_by_sort(run, csr, of_row, windows, entries, workspace.place_of, workspace.ids,
+                            workspace.first);
   else
     number_by_bits(run, bits, windows);
   if (!status) return tl::unexpected(status.error());
   return Columns<Windows>{
-      {csr.row_ptr, csr.rows, csr.nnz}, of_row, windows, room.place_of, room.ids, room.first};
+      {csr.row_ptr, csr.rows, csr.nnz}, of_row, windows, workspace.place_of, workspace.ids, workspace.first};
 }
 
 /// Computes the number of 8-column tiles of each window, and a final 0.

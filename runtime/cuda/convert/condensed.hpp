@@ -10,8 +10,8 @@
 
 namespace sptile::runtime::cuda {
 
-struct CondensedRoom {
-  ColumnsRoom columns;
+struct CondensedWorkspace {
+  ColumnsWorkspace columns;
   std::uint32_t* tiles = nullptr;  ///< first tile of each window
 
   void place(Arena& arena, std::int64_t entries, std::int64_t windows) {
@@ -21,7 +21,7 @@ struct CondensedRoom {
 };
 
 /// Masks and mask offsets of tiles, for formats that do not store them.
-struct MasksRoom {
+struct MasksWorkspace {
   std::uint64_t* masks = nullptr;
   std::uint32_t* offset = nullptr;
 
@@ -33,7 +33,7 @@ struct MasksRoom {
 
 /// Windows of a matrix before their tiles are allocated.
 struct Condensed {
-  Room<CondensedRoom> room;
+  Workspace<CondensedWorkspace> workspace;
   AscendingSlots<FixedWindows> slots;
   std::int64_t windows = 0, tiles = 0;
 
@@ -48,14 +48,14 @@ template <class Run>
 Result<Condensed> condense(Run& run, const DeviceCsr& csr, int row_bits) {
   Condensed result;
   result.windows = (csr.rows + (std::int64_t{1} << row_bits) - 1) >> row_bits;
-  if (Status s = result.room.make(run, csr.nnz, result.windows); !s) return tl::unexpected(s.error());
+  if (Status s = result.workspace.make(run, csr.nnz, result.windows); !s) return tl::unexpected(s.error());
   const auto columns =
-      find_columns(run, csr, FixedWindows{row_bits}, result.windows, csr.nnz, result.room.columns);
+      find_columns(run, csr, FixedWindows{row_bits}, result.windows, csr.nnz, result.workspace.columns);
   if (!columns) return tl::unexpected(columns.error());
-  number_tiles(run, *columns, result.room.tiles);
-  result.slots = {*columns, result.room.tiles};
+  number_tiles(run, *columns, result.workspace.tiles);
+  result.slots = {*columns, result.workspace.tiles};
   std::uint32_t tiles = 0;
-  run.fetch(&tiles, result.room.tiles + result.windows, 1);
+  run.download(&tiles, result.workspace.tiles + result.windows, 1);
   result.tiles = tiles;
   if (Status s = run.status(); !s) return tl::unexpected(s.error());
   return result;
@@ -74,7 +74,7 @@ Result<DeviceFormat> bittcf_on(Run& run, const DeviceCsr& csr) {
   const TilePlaces<AscendingSlots<FixedWindows>> places{windows->slots, 1};
   auto* const offset = array_of<std::uint32_t>(*format, A::tc_offset);
   auto* const masks = array_of<std::uint64_t>(*format, A::tc_local_bit);
-  run.copy(array_of<std::int32_t>(*format, A::row_window_offset), windows->room.tiles,
+  run.copy(array_of<std::int32_t>(*format, A::row_window_offset), windows->workspace.tiles,
            windows->offset_bytes());
   set_masks(run, windows->rows(), places, masks, tiles, offset);
   number_slots(run, windows->slots, tiles, array_of<std::int32_t>(*format, A::sparse_a_to_b));
@@ -83,7 +83,7 @@ Result<DeviceFormat> bittcf_on(Run& run, const DeviceCsr& csr) {
 }
 
 /// Copies the offset of the first mask of each tile, which is the offset of the tile.
-struct TakeTileOffsets {
+struct CopyTileOffsets {
   const std::uint32_t* mask_offset;
   std::uint32_t* tile_offset;
 
@@ -111,18 +111,18 @@ Result<DeviceFormat> me_tcf_on(Run& run, const DeviceCsr& csr) {
   auto windows = condense(run, csr, 4);
   if (!windows) return tl::unexpected(windows.error());
   const std::int64_t tiles = windows->tiles;
-  Room<MasksRoom> room;
-  if (Status s = room.make(run, 2 * tiles); !s) return tl::unexpected(s.error());
+  Workspace<MasksWorkspace> workspace;
+  if (Status s = workspace.make(run, 2 * tiles); !s) return tl::unexpected(s.error());
   auto format = make_format(run, formats::kMeTcfLayout, csr,
                             {windows->windows + 1, tiles + 1, csr.nnz, 8 * tiles, csr.nnz});
   if (!format) return format;
   format->parameters = {{"window_rows", std::int64_t{16}}};
   const TilePlaces<AscendingSlots<FixedWindows>> places{windows->slots, 2};
-  const BitOrder order{room.masks, room.offset};
-  run.copy(array_of<std::int32_t>(*format, A::row_window_offset), windows->room.tiles,
+  const BitOrder order{workspace.masks, workspace.offset};
+  run.copy(array_of<std::int32_t>(*format, A::row_window_offset), windows->workspace.tiles,
            windows->offset_bytes());
-  set_masks(run, windows->rows(), places, room.masks, 2 * tiles, room.offset);
-  run.each(tiles + 1, TakeTileOffsets{room.offset, array_of<std::uint32_t>(*format, A::tc_offset)});
+  set_masks(run, windows->rows(), places, workspace.masks, 2 * tiles, workspace.offset);
+  run.each(tiles + 1, CopyTileOffsets{workspace.offset, array_of<std::uint32_t>(*format, A::tc_offset)});
   run.each(windows->rows().steps_apart(),
            WriteLocalIds{windows->rows(), places, order, array_of<std::uint8_t>(*format, A::tc_local_id)});
   number_slots(run, windows->slots, tiles, array_of<std::int32_t>(*format, A::sparse_a_to_b));
@@ -131,7 +131,7 @@ Result<DeviceFormat> me_tcf_on(Run& run, const DeviceCsr& csr) {
 }
 
 /// Writes the first entry of each 16-row window.
-struct TakeWindowOffsets {
+struct CopyWindowOffsets {
   const std::int64_t* row_ptr;
   std::int64_t rows;
   std::int64_t* offset;
@@ -164,21 +164,21 @@ Result<DeviceFormat> bmat_on(Run& run, const DeviceCsr& csr) {
   auto windows = condense(run, csr, 4);
   if (!windows) return tl::unexpected(windows.error());
   const std::int64_t tiles = windows->tiles;
-  Room<MasksRoom> room;
-  if (Status s = room.make(run, 2 * tiles); !s) return tl::unexpected(s.error());
+  Workspace<MasksWorkspace> workspace;
+  if (Status s = workspace.make(run, 2 * tiles); !s) return tl::unexpected(s.error());
   auto format = make_format(run, formats::kBmatLayout, csr,
                             {windows->windows + 1, windows->windows + 1, 4 * tiles, 8 * tiles, csr.nnz});
   if (!format) return format;
   format->parameters = {{"window_rows", std::int64_t{16}}};
   const TilePlaces<AscendingSlots<FixedWindows>> places{windows->slots, 2};
-  run.copy(array_of<std::int32_t>(*format, A::row_window_offset), windows->room.tiles,
+  run.copy(array_of<std::int32_t>(*format, A::row_window_offset), windows->workspace.tiles,
            windows->offset_bytes());
   run.each(windows->windows + 1,
-           TakeWindowOffsets{csr.row_ptr, csr.rows, array_of<std::int64_t>(*format, A::value_offset)});
-  set_masks(run, windows->rows(), places, room.masks, 2 * tiles, room.offset);
-  run.each(tiles, WriteWords{room.masks, array_of<std::uint32_t>(*format, A::bits)});
+           CopyWindowOffsets{csr.row_ptr, csr.rows, array_of<std::int64_t>(*format, A::value_offset)});
+  set_masks(run, windows->rows(), places, workspace.masks, 2 * tiles, workspace.offset);
+  run.each(tiles, WriteWords{workspace.masks, array_of<std::uint32_t>(*format, A::bits)});
   number_slots(run, windows->slots, tiles, array_of<std::int32_t>(*format, A::col_id));
-  move_values(run, csr, windows->rows(), places, BmatOrder{room.masks, room.offset},
+  move_values(run, csr, windows->rows(), places, BmatOrder{workspace.masks, workspace.offset},
               array_of<void>(*format, A::values));
   return run.finish(std::move(*format));
 }

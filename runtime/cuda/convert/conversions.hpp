@@ -82,7 +82,7 @@ ConvertParameters complete(const DeviceConversion<Run>& conversion, ConvertParam
   return parameters;
 }
 
-struct ReorderedRoom {
+struct ReorderedWorkspace {
   std::int64_t* row_ptr = nullptr;
   std::int32_t* col_idx = nullptr;
   std::uint32_t* from = nullptr;
@@ -98,22 +98,23 @@ struct ReorderedRoom {
 
 /// Gathers the rows of a valid matrix in their order.
 template <class Run>
-Result<DeviceCsr> reorder_on(Run& run, const DeviceCsr& csr, Room<ReorderedRoom>& room) {
+Result<DeviceCsr> reorder_on(Run& run, const DeviceCsr& csr, Workspace<ReorderedWorkspace>& workspace) {
   const auto width = static_cast<std::int64_t>(size_of(csr.value_dtype));
-  if (Status s = room.make(run, csr.rows, csr.nnz, csr.nnz * width); !s) return tl::unexpected(s.error());
+  if (Status s = workspace.make(run, csr.rows, csr.nnz, csr.nnz * width); !s)
+    return tl::unexpected(s.error());
   const OrderedRows order{csr.row_order};
-  number_rows(run, csr, order, csr.rows, room.row_ptr);
-  run.each(csr.nnz, GatherColumns<OrderedRows>{csr.row_ptr, room.row_ptr, csr.col_idx, order, csr.rows,
-                                               room.col_idx, room.from});
+  number_rows(run, csr, order, csr.rows, workspace.row_ptr);
+  run.each(csr.nnz, GatherColumns<OrderedRows>{csr.row_ptr, workspace.row_ptr, csr.col_idx, order, csr.rows,
+                                               workspace.col_idx, workspace.from});
   visit_value_word(csr.value_dtype, [&](auto word) {
     using Word = decltype(word);
-    run.each(csr.nnz, GatherValues<Word>{room.from, static_cast<const Word*>(csr.values),
-                                         reinterpret_cast<Word*>(room.values)});
+    run.each(csr.nnz, GatherValues<Word>{workspace.from, static_cast<const Word*>(csr.values),
+                                         reinterpret_cast<Word*>(workspace.values)});
   });
   DeviceCsr result = csr;
-  result.row_ptr = room.row_ptr;
-  result.col_idx = room.col_idx;
-  result.values = room.values;
+  result.row_ptr = workspace.row_ptr;
+  result.col_idx = workspace.col_idx;
+  result.values = workspace.values;
   result.row_order = nullptr;
   return result;
 }
@@ -136,7 +137,7 @@ struct WritePositions {
   SPTILE_HOST_DEVICE void operator()(std::int64_t i) const { to[i] = from == nullptr ? i : from[i]; }
 };
 
-struct PositionsRoom {
+struct PositionsWorkspace {
   std::int64_t* positions = nullptr;
 
   void place(Arena& arena, std::int64_t entries) { arena.take(positions, entries); }
@@ -146,10 +147,10 @@ struct PositionsRoom {
 template <class Run>
 Result<DeviceFormat> convert_positions(Run& run, const DeviceConversion<Run>& conversion, DeviceCsr csr,
                                        const std::uint32_t* from, const ConvertParameters& parameters) {
-  Room<PositionsRoom> room;
-  if (Status s = room.make(run, csr.nnz); !s) return tl::unexpected(s.error());
-  run.each(csr.nnz, WritePositions{from, room.positions});
-  csr.values = room.positions;
+  Workspace<PositionsWorkspace> workspace;
+  if (Status s = workspace.make(run, csr.nnz); !s) return tl::unexpected(s.error());
+  run.each(csr.nnz, WritePositions{from, workspace.positions});
+  csr.values = workspace.positions;
   csr.value_dtype = DType::i64;
   return conversion.convert(run, csr, parameters);
 }
@@ -173,11 +174,11 @@ Result<ValueSource> collect_positions(Run& run, const DeviceFormat& moved) {
   return source;
 }
 
-/// Returns a valid matrix with its rows in order; `room` holds the reordered copy, if one is needed.
+/// Returns a valid matrix with its rows in order; `workspace` holds the reordered copy, if one is needed.
 template <class Run>
-Result<DeviceCsr> ordered_on(Run& run, const DeviceCsr& csr, Room<ReorderedRoom>& room) {
+Result<DeviceCsr> ordered_on(Run& run, const DeviceCsr& csr, Workspace<ReorderedWorkspace>& workspace) {
   if (csr.row_order == nullptr) return csr;
-  return reorder_on(run, csr, room);
+  return reorder_on(run, csr, workspace);
 }
 
 /// Copies the row order into the format.
@@ -211,13 +212,13 @@ Status add_source(Run& run, const DeviceConversion<Run>& conversion, const Devic
 template <class Run>
 Result<DeviceFormat> convert_good(Run& run, const DeviceConversion<Run>& conversion, const DeviceCsr& csr,
                                   const ConvertParameters& parameters) {
-  Room<ReorderedRoom> room;
-  const auto ordered = ordered_on(run, csr, room);
+  Workspace<ReorderedWorkspace> workspace;
+  const auto ordered = ordered_on(run, csr, workspace);
   if (!ordered) return tl::unexpected(ordered.error());
   auto format = conversion.convert(run, *ordered, parameters);
   if (!format) return format;
   if (parameters.with_source && csr.value_dtype != DType::none)
-    if (Status s = add_source(run, conversion, *ordered, room.from, parameters, *format); !s)
+    if (Status s = add_source(run, conversion, *ordered, workspace.from, parameters, *format); !s)
       return tl::unexpected(s.error());
   if (csr.row_order != nullptr)
     if (Status s = add_order(run, csr, *format); !s) return tl::unexpected(s.error());
@@ -250,20 +251,21 @@ Result<DeviceFormat> convert_on(Run& run, const formats::FormatLayout& layout, c
 /// Returns whether two formats have equal arrays except for values. Synchronizes.
 template <class Run>
 Result<bool> same_index(Run& run, const formats::FormatView& a, const formats::FormatView& b) {
-  Room<CompareRoom> room;
-  if (Status s = room.make(run); !s) return tl::unexpected(s.error());
-  run.clear(room.differ, sizeof *room.differ);
+  Workspace<CompareWorkspace> workspace;
+  if (Status s = workspace.make(run); !s) return tl::unexpected(s.error());
+  run.clear(workspace.differ, sizeof *workspace.differ);
   bool same = a.rows == b.rows && a.cols == b.cols && a.nnz == b.nnz;
   for (std::size_t i = 0; i < a.layout->arrays.size(); ++i) {
     const ArrayView &x = a.arrays[i], &y = b.arrays[i];
     if (a.layout->arrays[i].holds_values) continue;
     same = same && x.dtype == y.dtype && x.size == y.size;
     if (same)
-      run.each(x.bytes(), CompareWords<std::uint8_t>{static_cast<const std::uint8_t*>(x.data),
-                                                     static_cast<const std::uint8_t*>(y.data), room.differ});
+      run.each(x.bytes(),
+               CompareWords<std::uint8_t>{static_cast<const std::uint8_t*>(x.data),
+                                          static_cast<const std::uint8_t*>(y.data), workspace.differ});
   }
   std::uint32_t differ = 0;
-  run.fetch(&differ, room.differ, 1);
+  run.download(&differ, workspace.differ, 1);
   if (Status s = run.status(); !s) return tl::unexpected(s.error());
   return same && differ == 0;
 }
@@ -280,12 +282,12 @@ Result<ValueSource> value_source_on(Run& run, const formats::FormatView& format,
   const auto* const conversion = find_conversion<Run>(layout);
   if (conversion == nullptr) return no_conversion(layout);
   if (Status s = check_on(run, a); !s) return tl::unexpected(s.error());
-  Room<ReorderedRoom> room;
+  Workspace<ReorderedWorkspace> workspace;
   DeviceCsr index = a;
   index.value_dtype = DType::none;
-  const auto ordered = ordered_on(run, index, room);
+  const auto ordered = ordered_on(run, index, workspace);
   if (!ordered) return tl::unexpected(ordered.error());
-  const auto moved = convert_positions(run, *conversion, *ordered, room.from,
+  const auto moved = convert_positions(run, *conversion, *ordered, workspace.from,
                                        complete(*conversion, parameters, a.value_dtype));
   if (!moved) return tl::unexpected(moved.error());
   const auto same = same_index(run, moved->view, format);

@@ -21,7 +21,7 @@ Status download(int ordinal, const ArrayView& array, void* to) {
   const CurrentDevice current(ordinal);
   if (Status s = current.status(); !s) return s;
   CudaRun run(nullptr);
-  run.fetch(static_cast<std::byte*>(to), static_cast<const std::byte*>(array.data), array.bytes());
+  run.download(static_cast<std::byte*>(to), static_cast<const std::byte*>(array.data), array.bytes());
   return run.status();
 }
 

@@ -111,7 +111,7 @@ struct CheckOrder {
   }
 };
 
-struct CheckRoom {
+struct CheckWorkspace {
   CsrFaults* faults = nullptr;
   std::uint32_t* seen = nullptr;
 
@@ -123,8 +123,8 @@ struct CheckRoom {
 
 template <class Run>
 Status broken_offset(Run& run, const CsrSource& from, std::int64_t i) {
-  const std::int64_t previous = i == 0 ? 0 : fetch_id(run, from.row_ptr, i - 1),
-                     offset = fetch_id(run, from.row_ptr, i);
+  const std::int64_t previous = i == 0 ? 0 : download_id(run, from.row_ptr, i - 1),
+                     offset = download_id(run, from.row_ptr, i);
   if (Status s = run.status(); !s) return s;
   const std::string place = "csr: row_ptr[" + std::to_string(i) + "] = " + std::to_string(offset);
   if (i == 0 && offset != 0) return fail(Errc::bad_input, place + ", expected 0 (offsets start at 0)");
@@ -136,11 +136,11 @@ Status broken_offset(Run& run, const CsrSource& from, std::int64_t i) {
 
 /// Returns the row of an entry by reading offsets one by one; requires valid offsets.
 template <class Run>
-std::int64_t fetch_row(Run& run, const CsrSource& from, std::int64_t i) {
+std::int64_t download_row(Run& run, const CsrSource& from, std::int64_t i) {
   std::int64_t low = 0, high = from.rows;
   while (high - low > 1 && run.status()) {
     const std::int64_t middle = low + (high - low) / 2;
-    (fetch_id(run, from.row_ptr, middle) <= i ? low : high) = middle;
+    (download_id(run, from.row_ptr, middle) <= i ? low : high) = middle;
   }
   return low;
 }
@@ -148,9 +148,9 @@ std::int64_t fetch_row(Run& run, const CsrSource& from, std::int64_t i) {
 /// Requires valid offsets. ordered: columns of a row must ascend.
 template <class Run>
 Status broken_column(Run& run, const CsrSource& from, std::int64_t i, bool ordered) {
-  const std::int64_t row = fetch_row(run, from, i), first = fetch_id(run, from.row_ptr, row),
-                     column = fetch_id(run, from.col_idx, i),
-                     min = ordered && i > first ? fetch_id(run, from.col_idx, i - 1) + 1 : 0;
+  const std::int64_t row = download_row(run, from, i), first = download_id(run, from.row_ptr, row),
+                     column = download_id(run, from.col_idx, i),
+                     min = ordered && i > first ? download_id(run, from.col_idx, i - 1) + 1 : 0;
   if (Status s = run.status(); !s) return s;
   return fail(Errc::bad_input, "csr: col_idx[" + std::to_string(i) + "] = " + std::to_string(column) +
                                    ", expected " + std::to_string(min) + " to " +
@@ -172,16 +172,16 @@ Status report_csr(Run& run, const CsrSource& from, const CsrFaults& faults, bool
 template <class Run>
 Status check_on(Run& run, const DeviceCsr& csr) {
   if (csr.checked && csr.row_order == nullptr) return {};
-  Room<CheckRoom> room;
+  Workspace<CheckWorkspace> workspace;
   const std::int64_t ordered = csr.row_order == nullptr ? 0 : csr.rows;
-  if (Status s = room.make(run, ordered); !s) return s;
-  run.clear(room.seen, static_cast<std::size_t>(ordered) * sizeof *room.seen);
-  run.fill(room.faults, sizeof(CsrFaults));
+  if (Status s = workspace.make(run, ordered); !s) return s;
+  run.clear(workspace.seen, static_cast<std::size_t>(ordered) * sizeof *workspace.seen);
+  run.fill(workspace.faults, sizeof(CsrFaults));
   const CsrSource from{csr.rows, csr.cols, csr.nnz, csr.row_ptr, csr.col_idx};
-  if (!csr.checked) look_at_csr(run, from, room.faults);
-  run.each(ordered, CheckOrder{csr.row_order, csr.rows, room.seen, room.faults});
+  if (!csr.checked) look_at_csr(run, from, workspace.faults);
+  run.each(ordered, CheckOrder{csr.row_order, csr.rows, workspace.seen, workspace.faults});
   CsrFaults faults;
-  run.fetch(&faults, room.faults, 1);
+  run.download(&faults, workspace.faults, 1);
   if (Status s = run.status(); !s) return s;
   if (Status s = report_csr(run, from, faults, true); !s) return s;
   if (faults.row_order == kNowhere) return {};

@@ -76,13 +76,13 @@ class CudaRun {
     if (status_ && bytes > 0) note(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_));
   }
   template <class T>
-  void bring(T* to, const T* host, std::int64_t n) {
+  void upload(T* to, const T* host, std::int64_t n) {
     if (status_ && n > 0)
       note(cudaMemcpyAsync(to, host, static_cast<std::size_t>(n) * sizeof(T), cudaMemcpyHostToDevice,
                            stream_));
   }
   template <class T>
-  void fetch(T* host, const T* x, std::int64_t n) {
+  void download(T* host, const T* x, std::int64_t n) {
     if (!status_ || n == 0) return;
     note(cudaMemcpyAsync(host, x, static_cast<std::size_t>(n) * sizeof(T), cudaMemcpyDeviceToHost, stream_));
     wait();

@@ -76,13 +76,13 @@ struct FindRepeated {
   }
 };
 
-struct FaultRoom {
+struct FaultWorkspace {
   CsrFaults* faults = nullptr;
 
   void place(Arena& arena) { arena.take(faults, 1); }
 };
 
-struct EntrySortRoom {
+struct EntrySortWorkspace {
   SortBuffers sort;
   std::uint32_t* before = nullptr;
 
@@ -126,9 +126,9 @@ inline Status check_entries(const DeviceEntries& e, Disorder disorder) {
 
 /// Returns the position of a COO entry for messages: "(2, 3)".
 template <class Run>
-std::string fetch_place(Run& run, const DeviceEntries& e, std::int64_t i) {
-  return "(" + std::to_string(fetch_id(run, Ids(e.row, e.row_type), i)) + ", " +
-         std::to_string(fetch_id(run, Ids(e.col, e.col_type), i)) + ")";
+std::string download_place(Run& run, const DeviceEntries& e, std::int64_t i) {
+  return "(" + std::to_string(download_id(run, Ids(e.row, e.row_type), i)) + ", " +
+         std::to_string(download_id(run, Ids(e.col, e.col_type), i)) + ")";
 }
 
 /// Errc::bad_input for an invalid COO matrix.
@@ -137,11 +137,11 @@ Status report_coo(Run& run, const DeviceEntries& e, const CsrFaults& faults, boo
   const std::uint64_t first = ordered ? std::min(faults.id, faults.order) : faults.id;
   if (first == kNowhere) return {};
   const auto i = static_cast<std::int64_t>(first);
-  std::string text = "coo: entry " + std::to_string(i) + " is " + fetch_place(run, e, i) + ", expected ";
+  std::string text = "coo: entry " + std::to_string(i) + " is " + download_place(run, e, i) + ", expected ";
   if (faults.id <= first)
     text += "rows 0 to " + std::to_string(e.rows - 1) + " and columns 0 to " + std::to_string(e.cols - 1);
   else
-    text += "an entry after " + fetch_place(run, e, i - 1) + " (entries ascend by row, then column)";
+    text += "an entry after " + download_place(run, e, i - 1) + " (entries ascend by row, then column)";
   if (Status s = run.status(); !s) return s;
   return fail(Errc::bad_input, std::move(text));
 }
@@ -149,17 +149,17 @@ Status report_coo(Run& run, const DeviceEntries& e, const CsrFaults& faults, boo
 /// Errc::bad_input for the first position with two entries.
 template <class Run>
 Status report_repeated(Run& run, const DeviceEntries& e, const SortedEntries& sorted) {
-  Room<FaultRoom> room;
-  if (Status s = room.make(run); !s) return s;
-  run.fill(room.faults, sizeof(CsrFaults));
-  run.each(sorted.entries, FindRepeated{sorted, room.faults});
+  Workspace<FaultWorkspace> workspace;
+  if (Status s = workspace.make(run); !s) return s;
+  run.fill(workspace.faults, sizeof(CsrFaults));
+  run.each(sorted.entries, FindRepeated{sorted, workspace.faults});
   CsrFaults faults;
-  run.fetch(&faults, room.faults, 1);
+  run.download(&faults, workspace.faults, 1);
   if (Status s = run.status(); !s) return s;
   std::uint64_t key = 0;
   std::uint32_t entries[2] = {};
-  run.fetch(&key, sorted.keys + faults.order, 1);
-  run.fetch(entries, sorted.from + faults.order - 1, 2);
+  run.download(&key, sorted.keys + faults.order, 1);
+  run.download(entries, sorted.from + faults.order - 1, 2);
   if (Status s = run.status(); !s) return s;
   return fail(Errc::bad_input, std::string(e.row_is_pointer ? "csr" : "coo") + ": entries " +
                                    std::to_string(entries[0]) + " and " + std::to_string(entries[1]) +
@@ -172,22 +172,22 @@ Status report_repeated(Run& run, const DeviceEntries& e, const SortedEntries& so
 template <class Run>
 Result<OwnedCsr> sort_entries(Run& run, const DeviceEntries& e, const std::int64_t* offsets,
                               const DeviceCsr& shape, Disorder disorder) {
-  Room<EntrySortRoom> room;
-  if (Status s = room.make(run, e.nnz); !s) return tl::unexpected(s.error());
+  Workspace<EntrySortWorkspace> workspace;
+  if (Status s = workspace.make(run, e.nnz); !s) return tl::unexpected(s.error());
   const EntryKey key{bits_for(e.cols - 1), 0};
-  const KeyEntry entry{key, Ids(e.col, e.col_type), room.sort};
+  const KeyEntry entry{key, Ids(e.col, e.col_type), workspace.sort};
   const CsrRows rows{offsets, e.rows, e.nnz};
   if (e.row_is_pointer)
     run.each(rows.steps_apart(), KeyCsrEntries{entry, rows});
   else
     run.each(e.nnz, KeyCooEntries{entry, Ids(e.row, e.row_type)});
-  run.sort(room.sort, e.nnz, 0, key.column_bits + bits_for(e.rows - 1));
-  run.each(e.nnz + 1, MarkColumns{key, room.sort.keys, e.nnz, room.before});
-  run.sum(room.before, e.nnz + 1);
+  run.sort(workspace.sort, e.nnz, 0, key.column_bits + bits_for(e.rows - 1));
+  run.each(e.nnz + 1, MarkColumns{key, workspace.sort.keys, e.nnz, workspace.before});
+  run.sum(workspace.before, e.nnz + 1);
   std::uint32_t places = 0;
-  run.fetch(&places, room.before + e.nnz, 1);
+  run.download(&places, workspace.before + e.nnz, 1);
   if (Status s = run.status(); !s) return tl::unexpected(s.error());
-  SortedEntries sorted{key, e.nnz, room.sort.keys, room.sort.items, room.before};
+  SortedEntries sorted{key, e.nnz, workspace.sort.keys, workspace.sort.items, workspace.before};
   if (places < e.nnz && disorder == Disorder::sort)
     return tl::unexpected(report_repeated(run, e, sorted).error());
   if (places == e.nnz) sorted.before = nullptr;
@@ -208,20 +208,20 @@ inline DeviceCsr lent_arrays(const DeviceEntries& e) {
 /// Checks all entries, and copies them under the assumption that they are sorted. Synchronizes.
 template <class Run>
 CsrFaults take_entries(Run& run, const DeviceEntries& e, const CsrSource& from, const OwnedCsr& to,
-                       CsrFaults* room) {
-  run.fill(room, sizeof *room);
+                       CsrFaults* workspace) {
+  run.fill(workspace, sizeof *workspace);
   if (e.row_is_pointer) {
-    look_at_csr(run, from, room);
+    look_at_csr(run, from, workspace);
   } else {
     const Ids row(e.row, e.row_type);
-    run.each(e.nnz, CheckEntries{row, from.col_idx, e.rows, e.cols, from.col_idx_copy, room});
+    run.each(e.nnz, CheckEntries{row, from.col_idx, e.rows, e.cols, from.col_idx_copy, workspace});
     run.each(e.rows + 1, FindRows{row, e.nnz, from.row_ptr_copy});
   }
   if (to.csr.values != e.values)
     run.copy(made_array<void>(to.csr.values), e.values,
              static_cast<std::size_t>(e.nnz) * size_of(e.value_dtype));
   CsrFaults faults;
-  run.fetch(&faults, room, 1);
+  run.download(&faults, workspace, 1);
   return faults;
 }
 
@@ -238,12 +238,12 @@ Result<OwnedCsr> canonical_on(Run& run, const DeviceEntries& e, const EntryOptio
   if (!made) return made;
   const bool all_lent = lent.row_ptr != nullptr && lent.col_idx != nullptr;  // values are always borrowed
   if (options.trusted && ordered && all_lent) return made;
-  Room<FaultRoom> room;
-  if (Status s = room.make(run); !s) return tl::unexpected(s.error());
+  Workspace<FaultWorkspace> workspace;
+  if (Status s = workspace.make(run); !s) return tl::unexpected(s.error());
   CsrSource from{e.rows, e.cols, e.nnz, Ids(e.row, e.row_type), Ids(e.col, e.col_type)};
   if (lent.row_ptr == nullptr) from.row_ptr_copy = made_array<std::int64_t>(made->csr.row_ptr);
   if (lent.col_idx == nullptr) from.col_idx_copy = made_array<std::int32_t>(made->csr.col_idx);
-  const CsrFaults faults = take_entries(run, e, from, *made, room.faults);
+  const CsrFaults faults = take_entries(run, e, from, *made, workspace.faults);
   if (Status s = run.status(); !s) return tl::unexpected(s.error());
   const Status good =
       e.row_is_pointer ? report_csr(run, from, faults, ordered) : report_coo(run, e, faults, ordered);

@@ -22,8 +22,8 @@ namespace sptile::runtime::cuda {
 //   run.sum(x, n) exclusive prefix sum, in place
 //   run.compose(maps, n) inclusive prefix composition; see RowMap
 //   run.clear(x, bytes), run.fill(x, bytes) sets all bits to zero, to one
-//   run.copy(to, from, bytes), run.fetch(host, x, count); fetch synchronizes
-//   run.bring(to, host, count) copies from pageable host memory, which may change afterwards
+//   run.copy(to, from, bytes), run.download(host, x, count); download synchronizes
+//   run.upload(to, host, count) copies from pageable host memory, which may change afterwards
 //   run.allocate(bytes, what) memory that outlives the run
 //   run.work(bytes, what) workspace for later steps; may be released after they were enqueued
 //   run.status() the first error; later calls then do nothing
@@ -32,7 +32,7 @@ namespace sptile::runtime::cuda {
 
 /// Workspace of a conversion: Parts is a struct with place(Arena&, sizes...).
 template <class Parts>
-struct Room : Parts {
+struct Workspace : Parts {
   std::shared_ptr<std::byte> memory;
 
   template <class Run, class... Sizes>
@@ -82,7 +82,7 @@ struct CollectNumbers {
 };
 
 template <int kCount>
-struct NumbersRoom {
+struct NumbersWorkspace {
   std::uint64_t* numbers = nullptr;
 
   void place(Arena& arena) { arena.take(numbers, kCount); }
@@ -90,17 +90,17 @@ struct NumbersRoom {
 
 /// Fetches separate numbers with a single synchronization.
 template <class Run, int kCount>
-Result<std::array<std::int64_t, kCount>> fetch_numbers(Run& run, const Number (&numbers)[kCount]) {
-  Room<NumbersRoom<kCount>> room;
-  if (Status s = room.make(run); !s) return tl::unexpected(s.error());
-  CollectNumbers<kCount> collect{{}, room.numbers};
+Result<std::array<std::int64_t, kCount>> download_numbers(Run& run, const Number (&numbers)[kCount]) {
+  Workspace<NumbersWorkspace<kCount>> workspace;
+  if (Status s = workspace.make(run); !s) return tl::unexpected(s.error());
+  CollectNumbers<kCount> collect{{}, workspace.numbers};
   std::copy_n(numbers, kCount, collect.numbers);
   run.each(kCount, collect);
-  std::array<std::uint64_t, kCount> fetched{};
-  run.fetch(fetched.data(), room.numbers, kCount);
+  std::array<std::uint64_t, kCount> downloaded{};
+  run.download(downloaded.data(), workspace.numbers, kCount);
   if (Status s = run.status(); !s) return tl::unexpected(s.error());
   std::array<std::int64_t, kCount> result{};
-  std::copy(fetched.begin(), fetched.end(), result.begin());
+  std::copy(downloaded.begin(), downloaded.end(), result.begin());
   return result;
 }
 

@@ -35,7 +35,7 @@ struct HcWindows {
   }
 };
 
-/// Indices of the sums in HcWindowRoom.
+/// Indices of the sums in HcWindowWorkspace.
 enum HcSum { kHcTensorWindows, kHcGainOnCuda, kHcGainOnTensor, kHcSums };
 
 /// Sums the gains of the windows on their assigned cores.
@@ -127,8 +127,8 @@ struct CopyStaying {
   }
 };
 
-struct HcWindowRoom {
-  ColumnsRoom columns;
+struct HcWindowWorkspace {
+  ColumnsWorkspace columns;
   std::uint32_t *tiles = nullptr, *entries = nullptr, *rows = nullptr;  ///< prefix sums by window, row and
                                                                         ///< row
   std::uint64_t* sums = nullptr;
@@ -143,7 +143,7 @@ struct HcWindowRoom {
   }
 };
 
-struct MaskOffsetsRoom {
+struct MaskOffsetsWorkspace {
   std::uint32_t* offset = nullptr;
 
   void place(Arena& arena, std::int64_t masks) { arena.take(offset, masks + 1); }
@@ -151,18 +151,18 @@ struct MaskOffsetsRoom {
 
 /// Writes the four arrays of the windows for CUDA cores.
 template <class Run>
-void write_staying(Run& run, const DeviceCsr& csr, const HcSlots& slots, const HcWindowRoom& room,
+void write_staying(Run& run, const DeviceCsr& csr, const HcSlots& slots, const HcWindowWorkspace& workspace,
                    const DeviceFormat& format) {
   using A = formats::HcWindowArray;
   const std::int64_t steps = slots.columns.rows.steps_apart();
-  run.each(csr.rows + 1,
-           WriteStaying{room.entries, room.rows, csr.rows, array_of<std::int32_t>(format, A::row_id),
-                        array_of<std::int64_t>(format, A::row_offset)});
-  run.each(steps, CopyStaying<std::int32_t>{slots, room.entries, csr.col_idx,
+  run.each(csr.rows + 1, WriteStaying{workspace.entries, workspace.rows, csr.rows,
+                                      array_of<std::int32_t>(format, A::row_id),
+                                      array_of<std::int64_t>(format, A::row_offset)});
+  run.each(steps, CopyStaying<std::int32_t>{slots, workspace.entries, csr.col_idx,
                                             array_of<std::int32_t>(format, A::row_col_id)});
   visit_value_word(csr.value_dtype, [&](auto word) {
     using Word = decltype(word);
-    run.each(steps, CopyStaying<Word>{slots, room.entries, static_cast<const Word*>(csr.values),
+    run.each(steps, CopyStaying<Word>{slots, workspace.entries, static_cast<const Word*>(csr.values),
                                       array_of<Word>(format, A::row_values)});
   });
 }
@@ -170,27 +170,27 @@ void write_staying(Run& run, const DeviceCsr& csr, const HcSlots& slots, const H
 /// Writes the five arrays of the windows for tensor cores.
 template <class Run>
 void write_tiles(Run& run, const DeviceCsr& csr, const HcSlots& slots, std::int64_t tiles,
-                 const MaskOffsetsRoom& room, const DeviceFormat& format) {
+                 const MaskOffsetsWorkspace& workspace, const DeviceFormat& format) {
   using A = formats::HcWindowArray;
   const TilePlaces<HcSlots> places{slots, 2};
   auto* const masks = array_of<std::uint64_t>(format, A::bitmap);
   run.copy(array_of<void>(format, A::row_window_offset), slots.tiles,
            static_cast<std::size_t>(slots.columns.windows + 1) * sizeof(std::uint32_t));
-  set_masks(run, slots.columns.rows, places, masks, 2 * tiles, room.offset);
-  run.each(tiles + 1, TakeTileOffsets{room.offset, array_of<std::uint32_t>(format, A::tc_offset)});
+  set_masks(run, slots.columns.rows, places, masks, 2 * tiles, workspace.offset);
+  run.each(tiles + 1, CopyTileOffsets{workspace.offset, array_of<std::uint32_t>(format, A::tc_offset)});
   number_slots(run, AscendingSlots<FixedWindows>{slots.columns, slots.tiles}, tiles,
                array_of<std::int32_t>(format, A::col_id));
-  move_values(run, csr, slots.columns.rows, places, BitOrder{masks, room.offset},
+  move_values(run, csr, slots.columns.rows, places, BitOrder{masks, workspace.offset},
               array_of<void>(format, A::values));
 }
 
 /// Fetches the sums. Synchronizes.
 template <class Run>
-Result<std::vector<std::uint64_t>> fetch_sums(Run& run, const SpreadSums& sums) {
-  std::vector<std::uint64_t> fetched(static_cast<std::size_t>(sums.size()));
-  run.fetch(fetched.data(), sums.sums, sums.size());
+Result<std::vector<std::uint64_t>> download_sums(Run& run, const SpreadSums& sums) {
+  std::vector<std::uint64_t> downloaded(static_cast<std::size_t>(sums.size()));
+  run.download(downloaded.data(), sums.sums, sums.size());
   if (Status s = run.status(); !s) return tl::unexpected(s.error());
-  return fetched;
+  return downloaded;
 }
 
 /// Applies formats::settled to a selector, with the gains of the matrix.
@@ -198,10 +198,11 @@ template <class Run>
 Result<formats::HcSelector> settled_on(Run& run, const DeviceCsr& csr, const HcWindows& windows,
                                        const formats::HcSelector& selector, const SpreadSums& sums) {
   run.each(windows.columns.windows, SumGains{windows, HcRule(selector), sums});
-  const auto fetched = fetch_sums(run, sums);
-  if (!fetched) return tl::unexpected(fetched.error());
+  const auto downloaded = download_sums(run, sums);
+  if (!downloaded) return tl::unexpected(downloaded.error());
   return formats::settled(
-      selector, {SpreadSums::total(*fetched, kHcGainOnCuda), SpreadSums::total(*fetched, kHcGainOnTensor)},
+      selector,
+      {SpreadSums::total(*downloaded, kHcGainOnCuda), SpreadSums::total(*downloaded, kHcGainOnTensor)},
       csr.nnz);
 }
 
@@ -211,41 +212,41 @@ Result<DeviceFormat> hc_window_on(Run& run, const DeviceCsr& csr, int parameter)
   if (Status s = formats::check_hc_parameter(parameter); !s) return tl::unexpected(s.error());
   formats::HcSelector selector = formats::hc_selector(parameter);
   const std::int64_t windows = (csr.rows + 15) / 16;
-  Room<HcWindowRoom> room;
+  Workspace<HcWindowWorkspace> workspace;
   SpreadSums sums{nullptr, kHcSums};
-  if (Status s = room.make(run, csr.nnz, windows, csr.rows, sums.size()); !s)
+  if (Status s = workspace.make(run, csr.nnz, windows, csr.rows, sums.size()); !s)
     return tl::unexpected(s.error());
-  sums.sums = room.sums;
-  const auto columns = find_columns(run, csr, FixedWindows{4}, windows, csr.nnz, room.columns);
+  sums.sums = workspace.sums;
+  const auto columns = find_columns(run, csr, FixedWindows{4}, windows, csr.nnz, workspace.columns);
   if (!columns) return tl::unexpected(columns.error());
-  const HcSlots slots{*columns, room.tiles};
+  const HcSlots slots{*columns, workspace.tiles};
   run.clear(sums.sums, static_cast<std::size_t>(sums.size()) * sizeof *sums.sums);
   if (selector.settles) {
     const auto found = settled_on(run, csr, {*columns}, selector, sums);
     if (!found) return tl::unexpected(found.error());
     selector = *found;
   }
-  run.each(windows + 1, ChooseCores{{*columns}, HcRule(selector), room.tiles, sums});
-  run.sum(room.tiles, windows + 1);
-  run.each(csr.rows + 1, CountStaying{slots, room.entries, room.rows});
-  run.sum(room.entries, csr.rows + 1);
-  run.sum(room.rows, csr.rows + 1);
-  const auto sizes =
-      fetch_numbers(run, {room.tiles + windows, room.entries + csr.rows, room.rows + csr.rows});
+  run.each(windows + 1, ChooseCores{{*columns}, HcRule(selector), workspace.tiles, sums});
+  run.sum(workspace.tiles, windows + 1);
+  run.each(csr.rows + 1, CountStaying{slots, workspace.entries, workspace.rows});
+  run.sum(workspace.entries, csr.rows + 1);
+  run.sum(workspace.rows, csr.rows + 1);
+  const auto sizes = download_numbers(
+      run, {workspace.tiles + windows, workspace.entries + csr.rows, workspace.rows + csr.rows});
   if (!sizes) return tl::unexpected(sizes.error());
   const auto [tiles, entries, rows] = *sizes;
-  const auto fetched = fetch_sums(run, sums);
-  if (!fetched) return tl::unexpected(fetched.error());
+  const auto downloaded = download_sums(run, sums);
+  if (!downloaded) return tl::unexpected(downloaded.error());
 
   auto format = make_format(
       run, formats::kHcWindowLayout, csr,
       {windows + 1, tiles + 1, 2 * tiles, 8 * tiles, csr.nnz - entries, rows, rows + 1, entries, entries});
   if (!format) return format;
-  Room<MaskOffsetsRoom> offsets;
+  Workspace<MaskOffsetsWorkspace> offsets;
   if (Status s = offsets.make(run, 2 * tiles); !s) return tl::unexpected(s.error());
   write_tiles(run, csr, slots, tiles, offsets, *format);
-  write_staying(run, csr, slots, room, *format);
-  const std::int64_t tensor_windows = SpreadSums::total(*fetched, kHcTensorWindows);
+  write_staying(run, csr, slots, workspace, *format);
+  const std::int64_t tensor_windows = SpreadSums::total(*downloaded, kHcTensorWindows);
   format->parameters = formats::hc_parameters(parameter, tensor_windows, windows - tensor_windows);
   return run.finish(std::move(*format));
 }

@@ -25,13 +25,13 @@ struct Ids {
 
 /// Fetches one number. Synchronizes.
 template <class Run>
-std::int64_t fetch_id(Run& run, const Ids& ids, std::int64_t i) {
+std::int64_t download_id(Run& run, const Ids& ids, std::int64_t i) {
   std::int64_t wide = 0;
   std::int32_t narrow = 0;
   if (ids.wide)
-    run.fetch(&wide, static_cast<const std::int64_t*>(ids.data) + i, 1);
+    run.download(&wide, static_cast<const std::int64_t*>(ids.data) + i, 1);
   else
-    run.fetch(&narrow, static_cast<const std::int32_t*>(ids.data) + i, 1);
+    run.download(&narrow, static_cast<const std::int32_t*>(ids.data) + i, 1);
   return ids.wide ? wide : narrow;
 }
 

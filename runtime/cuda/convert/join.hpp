@@ -86,7 +86,7 @@ struct JoinValues {
   }
 };
 
-struct JoinRoom {
+struct JoinWorkspace {
   JoinedPart* parts = nullptr;
   std::uint64_t* broken = nullptr;
 
@@ -122,20 +122,20 @@ Result<bool> copy_parts(Run& run, std::span<const DeviceEntries> parts, const Ba
   for (std::size_t i = 0; i < parts.size(); ++i)
     described.push_back({Ids(parts[i].row, parts[i].row_type), Ids(parts[i].col, parts[i].col_type),
                          parts[i].values, parts[i].rows, parts[i].cols, parts[i].nnz, layout.begin[i]});
-  Room<JoinRoom> room;
+  Workspace<JoinWorkspace> workspace;
   const std::int64_t count = std::ssize(parts);
-  if (Status s = room.make(run, count); !s) return tl::unexpected(s.error());
-  run.bring(room.parts, described.data(), count);
-  run.fill(room.broken, sizeof *room.broken);
-  const JoinedParts batch{room.parts, count};
-  run.each(whole.rows + count, JoinOffsets{batch, made_array<std::int64_t>(whole.row_ptr), room.broken});
-  run.each(whole.nnz, JoinColumns{batch, made_array<std::int32_t>(whole.col_idx), room.broken});
+  if (Status s = workspace.make(run, count); !s) return tl::unexpected(s.error());
+  run.upload(workspace.parts, described.data(), count);
+  run.fill(workspace.broken, sizeof *workspace.broken);
+  const JoinedParts batch{workspace.parts, count};
+  run.each(whole.rows + count, JoinOffsets{batch, made_array<std::int64_t>(whole.row_ptr), workspace.broken});
+  run.each(whole.nnz, JoinColumns{batch, made_array<std::int32_t>(whole.col_idx), workspace.broken});
   visit_value_word(whole.value_dtype, [&](auto word) {
     using Word = decltype(word);
     run.each(whole.nnz, JoinValues<Word>{batch, made_array<Word>(whole.values)});
   });
   std::uint64_t broken = 0;
-  run.fetch(&broken, room.broken, 1);
+  run.download(&broken, workspace.broken, 1);
   if (Status s = run.status(); !s) return tl::unexpected(s.error());
   return broken == kNowhere;
 }

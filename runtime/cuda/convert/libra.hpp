@@ -100,7 +100,7 @@ struct WriteResidualRows {
 
 /// Copies an array of the residual entries, in their order.
 template <class T>
-struct TakeResidual {
+struct CopyResidual {
   const std::uint32_t* residual;
   const T* from;
   T* to;
@@ -129,8 +129,8 @@ struct NumberChosen {
   }
 };
 
-struct LibraRoom {
-  ColumnsRoom columns;
+struct LibraWorkspace {
+  ColumnsWorkspace columns;
   std::uint32_t* packed_counts = nullptr;
   LibraChoice* choice = nullptr;
   std::uint32_t *histogram = nullptr, *tiles = nullptr, *slot = nullptr, *residual = nullptr,
@@ -158,36 +158,39 @@ struct LibraRoom {
 /// Chooses the columns of all windows and numbers the residual entries.
 template <class Run>
 void choose_all(Run& run, const DeviceCsr& csr, const LibraColumns& columns, const LibraRule& rule,
-                const SpreadSums& sums, const LibraRoom& room) {
-  run.clear(room.packed_counts, static_cast<std::size_t>(csr.nnz + 3) / 4 * sizeof *room.packed_counts);
+                const SpreadSums& sums, const LibraWorkspace& workspace) {
+  run.clear(workspace.packed_counts,
+            static_cast<std::size_t>(csr.nnz + 3) / 4 * sizeof *workspace.packed_counts);
   run.clear(sums.sums, static_cast<std::size_t>(sums.size()) * sizeof *sums.sums);
-  run.each(columns.rows.steps_apart(), CountColumnEntries{columns, room.packed_counts});
-  const DensityCounts densities{room.counts(), columns.first};
-  run.blocks(columns.windows, CountColumns{densities, room.histogram});
-  run.each(columns.windows + 1,
-           ChooseColumns{room.histogram, columns.windows, rule, room.choice, room.tiles, sums});
-  run.sum(room.tiles, columns.windows + 1);
-  run.blocks(columns.windows,
-             SlotColumns{densities, room.histogram, room.choice, room.tiles, rule.by_density, room.slot});
-  run.clear(room.residual + csr.nnz, sizeof *room.residual);
-  run.each(columns.rows.steps_apart(), MarkResidual{{columns, room.slot}, room.residual});
-  run.sum(room.residual, csr.nnz + 1);
-  run.each(csr.rows + 1, MarkResidualRows{csr.row_ptr, room.residual, csr.rows, room.residual_rows});
-  run.sum(room.residual_rows, csr.rows + 1);
+  run.each(columns.rows.steps_apart(), CountColumnEntries{columns, workspace.packed_counts});
+  const DensityCounts densities{workspace.counts(), columns.first};
+  run.blocks(columns.windows, CountColumns{densities, workspace.histogram});
+  run.each(columns.windows + 1, ChooseColumns{workspace.histogram, columns.windows, rule, workspace.choice,
+                                              workspace.tiles, sums});
+  run.sum(workspace.tiles, columns.windows + 1);
+  run.blocks(columns.windows, SlotColumns{densities, workspace.histogram, workspace.choice, workspace.tiles,
+                                          rule.by_density, workspace.slot});
+  run.clear(workspace.residual + csr.nnz, sizeof *workspace.residual);
+  run.each(columns.rows.steps_apart(), MarkResidual{{columns, workspace.slot}, workspace.residual});
+  run.sum(workspace.residual, csr.nnz + 1);
+  run.each(csr.rows + 1,
+           MarkResidualRows{csr.row_ptr, workspace.residual, csr.rows, workspace.residual_rows});
+  run.sum(workspace.residual_rows, csr.rows + 1);
 }
 
 /// Writes the four arrays of the residual part.
 template <class Run>
-void write_libra_residual(Run& run, const DeviceCsr& csr, const LibraRoom& room, const DeviceFormat& format) {
+void write_libra_residual(Run& run, const DeviceCsr& csr, const LibraWorkspace& workspace,
+                          const DeviceFormat& format) {
   using A = formats::LibraArray;
-  run.each(csr.rows + 1, WriteResidualRows{csr.row_ptr, room.residual, room.residual_rows, csr.rows,
+  run.each(csr.rows + 1, WriteResidualRows{csr.row_ptr, workspace.residual, workspace.residual_rows, csr.rows,
                                            array_of<std::int32_t>(format, A::residual_row_id),
                                            array_of<std::int64_t>(format, A::residual_row_offset)});
-  run.each(csr.nnz, TakeResidual<std::int32_t>{room.residual, csr.col_idx,
+  run.each(csr.nnz, CopyResidual<std::int32_t>{workspace.residual, csr.col_idx,
                                                array_of<std::int32_t>(format, A::residual_col_id)});
   visit_value_word(csr.value_dtype, [&](auto word) {
     using Word = decltype(word);
-    run.each(csr.nnz, TakeResidual<Word>{room.residual, static_cast<const Word*>(csr.values),
+    run.each(csr.nnz, CopyResidual<Word>{workspace.residual, static_cast<const Word*>(csr.values),
                                          array_of<Word>(format, A::residual_values)});
   });
 }
@@ -201,40 +204,42 @@ Result<DeviceFormat> libra_on(Run& run, const DeviceCsr& csr, const formats::For
   const bool sddmm = &layout == &formats::kLibraSddmmLayout;
   const LibraRule rule{setting.threshold, setting.block_columns, sddmm};
   const std::int64_t windows = (csr.rows + 7) / 8;
-  Room<LibraRoom> room;
+  Workspace<LibraWorkspace> workspace;
   SpreadSums sums{nullptr, ChooseColumns::kSums};
-  if (Status s = room.make(run, csr.nnz, windows, csr.rows, sums.size()); !s)
+  if (Status s = workspace.make(run, csr.nnz, windows, csr.rows, sums.size()); !s)
     return tl::unexpected(s.error());
-  sums.sums = room.sums;
-  const auto columns = find_columns(run, csr, FixedWindows{3}, windows, csr.nnz, room.columns);
+  sums.sums = workspace.sums;
+  const auto columns = find_columns(run, csr, FixedWindows{3}, windows, csr.nnz, workspace.columns);
   if (!columns) return tl::unexpected(columns.error());
-  choose_all(run, csr, *columns, rule, sums, room);
-  const auto sizes =
-      fetch_numbers(run, {columns->first + windows, room.tiles + windows, room.residual_rows + csr.rows});
+  choose_all(run, csr, *columns, rule, sums, workspace);
+  const auto sizes = download_numbers(
+      run, {columns->first + windows, workspace.tiles + windows, workspace.residual_rows + csr.rows});
   if (!sizes) return tl::unexpected(sizes.error());
   const auto [count, tiles, rows] = *sizes;
-  std::vector<std::uint64_t> fetched(static_cast<std::size_t>(sums.size()));
-  run.fetch(fetched.data(), sums.sums, sums.size());
+  std::vector<std::uint64_t> downloaded(static_cast<std::size_t>(sums.size()));
+  run.download(downloaded.data(), sums.sums, sums.size());
   if (Status s = run.status(); !s) return tl::unexpected(s.error());
-  const std::int64_t entries = SpreadSums::total(fetched, ChooseColumns::kEntries);
+  const std::int64_t entries = SpreadSums::total(downloaded, ChooseColumns::kEntries);
   const std::int64_t residual = csr.nnz - entries;
 
   auto format =
       make_format(run, layout, csr,
                   {windows + 1, tiles + 1, tiles, 8 * tiles, entries, rows, rows + 1, residual, residual});
   if (!format) return format;
-  const ListedSlots slots{*columns, room.slot};
+  const ListedSlots slots{*columns, workspace.slot};
   const TilePlaces<ListedSlots> places{slots, 1};
   auto* const offset = array_of<std::uint32_t>(*format, A::tc_offset);
   auto* const masks = array_of<std::uint64_t>(*format, A::bitmap);
-  run.copy(array_of<void>(*format, A::row_window_offset), room.tiles,
+  run.copy(array_of<void>(*format, A::row_window_offset), workspace.tiles,
            static_cast<std::size_t>(windows + 1) * sizeof(std::uint32_t));
   set_masks(run, columns->rows, places, masks, tiles, offset);
-  run.each(count, NumberChosen{slots, room.choice, room.tiles, array_of<std::int32_t>(*format, A::col_id)});
+  run.each(count, NumberChosen{slots, workspace.choice, workspace.tiles,
+                               array_of<std::int32_t>(*format, A::col_id)});
   move_values(run, csr, columns->rows, places, BitOrder{masks, offset}, array_of<void>(*format, A::values));
-  write_libra_residual(run, csr, room, *format);
-  format->parameters = formats::libra_parameters(setting, SpreadSums::total(fetched, ChooseColumns::kDense),
-                                                 SpreadSums::total(fetched, ChooseColumns::kFilled));
+  write_libra_residual(run, csr, workspace, *format);
+  format->parameters =
+      formats::libra_parameters(setting, SpreadSums::total(downloaded, ChooseColumns::kDense),
+                                SpreadSums::total(downloaded, ChooseColumns::kFilled));
   return run.finish(std::move(*format));
 }
 

@@ -54,13 +54,13 @@ struct LibraRule {
     }
     const auto block = static_cast<std::uint32_t>(block_columns);
     int level = (threshold < kLibraCounts ? threshold : kLibraCounts) - 1;
-    std::uint32_t room = (block - sums.dense % block) % block, at_level = 0;
-    for (; room > 0 && level > 0; --level) {
-      at_level = room < columns[level] ? room : columns[level];
+    std::uint32_t workspace = (block - sums.dense % block) % block, at_level = 0;
+    for (; workspace > 0 && level > 0; --level) {
+      at_level = workspace < columns[level] ? workspace : columns[level];
       sums.filled += at_level;
       sums.entries += static_cast<std::uint32_t>(level) * at_level;
-      room -= at_level;
-      if (room == 0) break;
+      workspace -= at_level;
+      if (workspace == 0) break;
     }
     choice.level = static_cast<std::uint32_t>(level);
     choice.at_level = level == 0 ? 0 : at_level;
@@ -75,8 +75,8 @@ struct LibraRule {
     for (int count = kLibraCounts - 1; count > 0;) {
       std::uint32_t size = 0, entries = 0;
       while (count > 0 && size < static_cast<std::uint32_t>(block_columns)) {
-        const std::uint32_t room = static_cast<std::uint32_t>(block_columns) - size;
-        const std::uint32_t taken = left < room ? left : room;
+        const std::uint32_t workspace = static_cast<std::uint32_t>(block_columns) - size;
+        const std::uint32_t taken = left < workspace ? left : workspace;
         size += taken;
         entries += taken * static_cast<std::uint32_t>(count);
         left -= taken;

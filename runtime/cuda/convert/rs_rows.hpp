@@ -220,7 +220,7 @@ struct RsRows {
   [[nodiscard]] static int row_bits() { return bits_for(kRsWindow - 1); }
 };
 
-struct RsSumsRoom {
+struct RsSumsWorkspace {
   std::uint64_t* short_rows = nullptr;
   std::uint64_t* tried = nullptr;
   RowMap* maps = nullptr;
@@ -238,7 +238,7 @@ struct RsSumsRoom {
   }
 };
 
-struct IncrementsRoom {
+struct IncrementsWorkspace {
   std::uint32_t *near = nullptr, *columns = nullptr;
   std::uint8_t* increment = nullptr;
 
@@ -251,7 +251,7 @@ struct IncrementsRoom {
 
 /// Result of the partition.
 struct RsPartition {
-  Room<RsSumsRoom> room;
+  Workspace<RsSumsWorkspace> workspace;
   int tau_nnz = 0;
   formats::RuleChoice choice;
   std::int64_t residual_rows = 0, residual_entries = 0;
@@ -259,16 +259,18 @@ struct RsPartition {
 };
 
 template <class Run>
-void count_increments(Run& run, const DeviceCsr& csr, IncrementsRoom& room) {
-  run.clear(room.near, static_cast<std::size_t>(kRsWindow * csr.rows) * sizeof *room.near);
+void count_increments(Run& run, const DeviceCsr& csr, IncrementsWorkspace& workspace) {
+  run.clear(workspace.near, static_cast<std::size_t>(kRsWindow * csr.rows) * sizeof *workspace.near);
   const CsrRows rows{csr.row_ptr, csr.rows, csr.nnz};
-  run.each(rows.steps_apart(), CountNear{rows, csr.col_idx, room.near});
-  run.each(csr.rows, CountIncrements{csr.row_ptr, csr.rows, room.near, room.columns, room.increment});
+  run.each(rows.steps_apart(), CountNear{rows, csr.col_idx, workspace.near});
+  run.each(csr.rows,
+           CountIncrements{csr.row_ptr, csr.rows, workspace.near, workspace.columns, workspace.increment});
 }
 
 /// Evaluates all rules, selects the best one and lists the rows of both parts.
 template <class Run>
-Status choose_rows(Run& run, const DeviceCsr& csr, const IncrementsRoom& increments, RsPartition& result) {
+Status choose_rows(Run& run, const DeviceCsr& csr, const IncrementsWorkspace& increments,
+                   RsPartition& result) {
   RowRules rules;
   rules.count = formats::rule_count(result.tau_nnz);
   rules.rows = csr.rows;
@@ -278,19 +280,19 @@ Status choose_rows(Run& run, const DeviceCsr& csr, const IncrementsRoom& increme
     rules.rules[i] = {csr.row_ptr, increments.increment, result.tau_nnz, static_cast<int>(to_try.rule),
                       to_try.tau_inc};
   }
-  const Room<RsSumsRoom>& room = result.room;
-  const SpreadSums sums{room.tried, TryRules::kSums * rules.count};
+  const Workspace<RsSumsWorkspace>& workspace = result.workspace;
+  const SpreadSums sums{workspace.tried, TryRules::kSums * rules.count};
   run.clear(sums.sums, static_cast<std::size_t>(sums.size()) * sizeof(std::uint64_t));
-  run.each(rules.count * (rules.chunks + 1), MakeRowMaps{rules, room.maps});
-  run.compose(room.maps, rules.count * (rules.chunks + 1));
-  run.each(rules.count * rules.chunks, TryRules{rules, room.maps, increments.columns, sums});
-  std::vector<std::uint64_t> fetched(static_cast<std::size_t>(sums.size()));
-  run.fetch(fetched.data(), sums.sums, sums.size());
+  run.each(rules.count * (rules.chunks + 1), MakeRowMaps{rules, workspace.maps});
+  run.compose(workspace.maps, rules.count * (rules.chunks + 1));
+  run.each(rules.count * rules.chunks, TryRules{rules, workspace.maps, increments.columns, sums});
+  std::vector<std::uint64_t> downloaded(static_cast<std::size_t>(sums.size()));
+  run.download(downloaded.data(), sums.sums, sums.size());
   if (Status s = run.status(); !s) return s;
 
   std::vector<formats::RuleOutcome> tried;
   const auto total = [&](int rule, int sum) {
-    return SpreadSums::total(fetched, TryRules::kSums * rule + sum);
+    return SpreadSums::total(downloaded, TryRules::kSums * rule + sum);
   };
   for (int i = 0; i < rules.count; ++i) {
     tried.push_back(formats::rule_to_try(i));
@@ -307,17 +309,17 @@ Status choose_rows(Run& run, const DeviceCsr& csr, const IncrementsRoom& increme
   result.residual_entries = total(chosen, TryRules::kResidualEntries);
 
   const auto marks = static_cast<std::size_t>(csr.rows + 1) * sizeof(std::uint32_t);
-  run.clear(room.windows, marks);
-  run.clear(room.residual, marks);
+  run.clear(workspace.windows, marks);
+  run.clear(workspace.residual, marks);
   rules.rules[0] = rules.rules[chosen];
-  run.each(rules.chunks,
-           MarkRows{rules, room.maps + chosen * (rules.chunks + 1), room.windows, room.residual});
-  run.sum(room.windows, csr.rows + 1);
-  run.sum(room.residual, csr.rows + 1);
-  run.each(csr.rows, ListRows{room.windows, room.first_row});
-  run.each(csr.rows, ListRows{room.residual, room.residual_row});
-  result.rows = {csr.row_ptr, total(chosen, TryRules::kWindows), room.windows, room.first_row,
-                 room.residual_row};
+  run.each(rules.chunks, MarkRows{rules, workspace.maps + chosen * (rules.chunks + 1), workspace.windows,
+                                  workspace.residual});
+  run.sum(workspace.windows, csr.rows + 1);
+  run.sum(workspace.residual, csr.rows + 1);
+  run.each(csr.rows, ListRows{workspace.windows, workspace.first_row});
+  run.each(csr.rows, ListRows{workspace.residual, workspace.residual_row});
+  result.rows = {csr.row_ptr, total(chosen, TryRules::kWindows), workspace.windows, workspace.first_row,
+                 workspace.residual_row};
   return {};
 }
 
@@ -326,19 +328,20 @@ Status choose_rows(Run& run, const DeviceCsr& csr, const IncrementsRoom& increme
 template <class Run>
 Result<RsPartition> partition_on(Run& run, const DeviceCsr& csr) {
   RsPartition result;
-  if (Status s = result.room.make(run, csr.rows, (csr.rows + kRsChunkRows - 1) / kRsChunkRows); !s)
+  if (Status s = result.workspace.make(run, csr.rows, (csr.rows + kRsChunkRows - 1) / kRsChunkRows); !s)
     return tl::unexpected(s.error());
-  const SpreadSums sums{result.room.short_rows, formats::kLargestTauNnz + 1};
+  const SpreadSums sums{result.workspace.short_rows, formats::kLargestTauNnz + 1};
   run.clear(sums.sums, static_cast<std::size_t>(sums.size()) * sizeof(std::uint64_t));
   run.each(csr.rows, CountShortRows{csr.row_ptr, sums});
-  std::vector<std::uint64_t> fetched(static_cast<std::size_t>(sums.size()));
-  run.fetch(fetched.data(), sums.sums, sums.size());
+  std::vector<std::uint64_t> downloaded(static_cast<std::size_t>(sums.size()));
+  run.download(downloaded.data(), sums.sums, sums.size());
   if (Status s = run.status(); !s) return tl::unexpected(s.error());
   std::array<std::int64_t, formats::kLargestTauNnz + 1> entries{};
-  for (int i = 0; i < sums.count; ++i) entries[static_cast<std::size_t>(i)] = SpreadSums::total(fetched, i);
+  for (int i = 0; i < sums.count; ++i)
+    entries[static_cast<std::size_t>(i)] = SpreadSums::total(downloaded, i);
   result.tau_nnz = formats::tau_nnz_of(entries, csr.nnz);
 
-  Room<IncrementsRoom> increments;
+  Workspace<IncrementsWorkspace> increments;
   if (result.tau_nnz > 0) {
     if (Status s = increments.make(run, csr.rows); !s) return tl::unexpected(s.error());
     count_increments(run, csr, increments);

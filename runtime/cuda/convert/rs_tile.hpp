@@ -84,8 +84,8 @@ struct SortedRows {
   SPTILE_HOST_DEVICE std::int64_t operator()(std::int64_t i) const { return rows[i]; }
 };
 
-struct RsTileRoom {
-  ColumnsRoom columns;
+struct RsTileWorkspace {
+  ColumnsWorkspace columns;
   SortBuffers rows;  ///< residual rows
   std::uint32_t *tiles = nullptr, *pieces = nullptr, *from = nullptr;
   std::int64_t* residual_ptr = nullptr;
@@ -104,7 +104,7 @@ struct RsTileRoom {
 };
 
 /// First entry of each tile, which the format does not store.
-struct TileOffsetsRoom {
+struct TileOffsetsWorkspace {
   std::uint32_t* offset = nullptr;
 
   void place(Arena& arena, std::int64_t tiles) { arena.take(offset, tiles + 1); }
@@ -112,23 +112,25 @@ struct TileOffsetsRoom {
 
 /// Writes the four arrays of the residual part.
 template <class Run>
-void write_residual(Run& run, const DeviceCsr& csr, const RsPartition& partition, RsTileRoom& room,
+void write_residual(Run& run, const DeviceCsr& csr, const RsPartition& partition, RsTileWorkspace& workspace,
                     const DeviceFormat& format) {
   using A = formats::RsTileArray;
   const std::int64_t rows = partition.residual_rows, entries = partition.residual_entries;
-  run.each(rows, KeyResidualRows{csr.row_ptr, partition.rows.residual_row, room.rows.keys, room.rows.items});
-  run.sort(room.rows, rows, 0, bits_for(partition.tau_nnz));
-  const SortedRows sorted{room.rows.items};
-  number_rows(run, csr, sorted, rows, room.residual_ptr);
-  run.copy(array_of<void>(format, A::residual_row_id), room.rows.items,
+  run.each(rows, KeyResidualRows{csr.row_ptr, partition.rows.residual_row, workspace.rows.keys,
+                                 workspace.rows.items});
+  run.sort(workspace.rows, rows, 0, bits_for(partition.tau_nnz));
+  const SortedRows sorted{workspace.rows.items};
+  number_rows(run, csr, sorted, rows, workspace.residual_ptr);
+  run.copy(array_of<void>(format, A::residual_row_id), workspace.rows.items,
            static_cast<std::size_t>(rows) * sizeof(std::int32_t));
   run.each(partition.tau_nnz + 2,
-           WriteClasses{room.rows.keys, rows, array_of<std::int32_t>(format, A::residual_class_offset)});
-  run.each(entries, GatherColumns<SortedRows>{csr.row_ptr, room.residual_ptr, csr.col_idx, sorted, rows,
-                                              array_of<std::int32_t>(format, A::residual_col_id), room.from});
+           WriteClasses{workspace.rows.keys, rows, array_of<std::int32_t>(format, A::residual_class_offset)});
+  run.each(entries,
+           GatherColumns<SortedRows>{csr.row_ptr, workspace.residual_ptr, csr.col_idx, sorted, rows,
+                                     array_of<std::int32_t>(format, A::residual_col_id), workspace.from});
   visit_value_word(csr.value_dtype, [&](auto word) {
     using Word = decltype(word);
-    run.each(entries, GatherValues<Word>{room.from, static_cast<const Word*>(csr.values),
+    run.each(entries, GatherValues<Word>{workspace.from, static_cast<const Word*>(csr.values),
                                          array_of<Word>(format, A::residual_values)});
   });
 }
@@ -139,22 +141,23 @@ Result<DeviceFormat> rs_tile_on(Run& run, const DeviceCsr& csr) {
   auto partition = partition_on(run, csr);
   if (!partition) return tl::unexpected(partition.error());
   const std::int64_t windows = partition->rows.windows, entries = csr.nnz - partition->residual_entries;
-  Room<RsTileRoom> room;
-  if (Status s = room.make(run, csr.nnz, windows, partition->residual_rows, partition->residual_entries); !s)
+  Workspace<RsTileWorkspace> workspace;
+  if (Status s = workspace.make(run, csr.nnz, windows, partition->residual_rows, partition->residual_entries);
+      !s)
     return tl::unexpected(s.error());
-  const auto columns = find_columns(run, csr, partition->rows, windows, entries, room.columns);
+  const auto columns = find_columns(run, csr, partition->rows, windows, entries, workspace.columns);
   if (!columns) return tl::unexpected(columns.error());
-  number_tiles(run, *columns, room.tiles);
+  number_tiles(run, *columns, workspace.tiles);
   std::uint32_t tiles = 0;
-  run.fetch(&tiles, room.tiles + windows, 1);
+  run.download(&tiles, workspace.tiles + windows, 1);
   const std::int64_t limit = formats::split_limit(tiles, windows);
-  run.clear(room.split, sizeof *room.split);
-  run.each(windows + 1, CountPieces{room.tiles, windows, limit, room.pieces, room.split});
-  run.sum(room.pieces, windows + 1);
-  const auto cut = fetch_numbers(run, {Number(room.pieces + windows), Number(room.split)});
+  run.clear(workspace.split, sizeof *workspace.split);
+  run.each(windows + 1, CountPieces{workspace.tiles, windows, limit, workspace.pieces, workspace.split});
+  run.sum(workspace.pieces, windows + 1);
+  const auto cut = download_numbers(run, {Number(workspace.pieces + windows), Number(workspace.split)});
   if (!cut) return tl::unexpected(cut.error());
   const auto [pieces, split] = *cut;
-  Room<TileOffsetsRoom> offsets;
+  Workspace<TileOffsetsWorkspace> offsets;
   if (Status s = offsets.make(run, std::int64_t{tiles}); !s) return tl::unexpected(s.error());
 
   auto format = make_format(run, formats::kRsTileLayout, csr,
@@ -163,18 +166,19 @@ Result<DeviceFormat> rs_tile_on(Run& run, const DeviceCsr& csr) {
                              partition->residual_entries});
   if (!format) return format;
   auto* const masks = array_of<std::uint64_t>(*format, A::bitmap);
-  const AscendingSlots<RsRows> slots{*columns, room.tiles};
+  const AscendingSlots<RsRows> slots{*columns, workspace.tiles};
   const TilePlaces<AscendingSlots<RsRows>> places{slots, 1};
   set_masks(run, columns->rows, places, masks, tiles, offsets.offset);
-  run.each(pieces + 1, WritePieces{room.pieces, room.tiles, offsets.offset, partition->rows.first_row,
-                                   windows, array_of<std::int32_t>(*format, A::row_window_id),
-                                   array_of<std::int32_t>(*format, A::row_window_offset),
-                                   array_of<std::int64_t>(*format, A::value_offset),
-                                   array_of<std::uint8_t>(*format, A::window_flags)});
+  run.each(pieces + 1,
+           WritePieces{workspace.pieces, workspace.tiles, offsets.offset, partition->rows.first_row, windows,
+                       array_of<std::int32_t>(*format, A::row_window_id),
+                       array_of<std::int32_t>(*format, A::row_window_offset),
+                       array_of<std::int64_t>(*format, A::value_offset),
+                       array_of<std::uint8_t>(*format, A::window_flags)});
   number_slots(run, slots, tiles, array_of<std::int32_t>(*format, A::col_id));
   move_values(run, csr, columns->rows, places, BitOrder{masks, offsets.offset},
               array_of<void>(*format, A::values));
-  write_residual(run, csr, *partition, room, *format);
+  write_residual(run, csr, *partition, workspace, *format);
 
   if (partition->tau_nnz == 0) partition->choice.set_tc_blocks(tiles);
   format->parameters = formats::rule_parameters(partition->tau_nnz, partition->choice);

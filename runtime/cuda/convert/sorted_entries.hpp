@@ -85,7 +85,7 @@ Result<OwnedCsr> make_csr(Run& run, const DeviceCsr& shape, const DeviceCsr& len
   return made;
 }
 
-struct OrderRoom {
+struct OrderWorkspace {
   std::int64_t *position = nullptr, *first = nullptr;
 
   void place(Arena& arena, std::int64_t entries, std::int64_t firsts) {
@@ -96,9 +96,9 @@ struct OrderRoom {
 
 /// Allocates the order of a matrix's values. firsts: 0, or one more than its number of entries.
 template <class Run>
-Result<OrderRoom> make_order(Run& run, std::int64_t entries, std::int64_t firsts, OwnedCsr& made) {
+Result<OrderWorkspace> make_order(Run& run, std::int64_t entries, std::int64_t firsts, OwnedCsr& made) {
   Arena count;
-  OrderRoom order;
+  OrderWorkspace order;
   order.place(count, entries, firsts);
   auto memory = run.allocate(count.bytes(), "positions of values");
   if (!memory) return tl::unexpected(memory.error());
@@ -151,11 +151,12 @@ Result<OwnedCsr> csr_of_sorted(Run& run, const SortedEntries& sorted, const Devi
                                const void* values, bool with_positions) {
   auto made = make_csr(run, shape);
   if (!made) return made;
-  OrderRoom order;
+  OrderWorkspace order;
   if (with_positions) {
-    const auto room = make_order(run, sorted.entries, sorted.before == nullptr ? 0 : shape.nnz + 1, *made);
-    if (!room) return tl::unexpected(room.error());
-    order = *room;
+    const auto workspace =
+        make_order(run, sorted.entries, sorted.before == nullptr ? 0 : shape.nnz + 1, *made);
+    if (!workspace) return tl::unexpected(workspace.error());
+    order = *workspace;
   }
   run.each(shape.rows + 1, WriteOffsets{sorted, made_array<std::int64_t>(made->csr.row_ptr)});
   run.each(sorted.entries,

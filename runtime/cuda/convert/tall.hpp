@@ -44,7 +44,7 @@ struct ListColumns {
 };
 
 /// Assigns a slot to each sorted column, and a mask to each group.
-struct DealColumns {
+struct PlaceColumns {
   TallColumns tall;
   const std::uint64_t* keys;
   const std::uint32_t* items;
@@ -74,7 +74,7 @@ struct CountGroupTiles {
 
 /// Writes the id of each sorted column to its slot; the last one of a window is repeated to the end of its
 /// group.
-struct NumberDealtColumns {
+struct NumberPlacedColumns {
   TallColumns tall;
   const std::uint64_t* keys;
   const std::uint32_t* items;
@@ -117,8 +117,8 @@ struct WriteWindowRows {
   }
 };
 
-struct TallRoom {
-  ColumnsRoom columns;
+struct TallWorkspace {
+  ColumnsWorkspace columns;
   std::uint32_t* groups = nullptr;
 
   void place(Arena& arena, std::int64_t entries, std::int64_t windows) {
@@ -127,7 +127,7 @@ struct TallRoom {
   }
 };
 
-struct DealRoom {
+struct PlacesWorkspace {
   SortBuffers sort;
   std::uint32_t *used = nullptr, *slot = nullptr, *group_mask = nullptr, *tile = nullptr;
 
@@ -148,8 +148,8 @@ struct TallGroups {
 };
 
 template <class Run>
-Result<DeviceFormat> fill_tall(Run& run, const DeviceCsr& csr, const TallGroups& all, const DealRoom& deal,
-                               int level) {
+Result<DeviceFormat> fill_tall(Run& run, const DeviceCsr& csr, const TallGroups& all,
+                               const PlacesWorkspace& placed, int level) {
   using A = formats::TallArray;
   const Columns<FixedWindows>& columns = all.tall.columns;
   auto format = make_format(run, formats::kTallLayout, csr,
@@ -162,13 +162,13 @@ Result<DeviceFormat> fill_tall(Run& run, const DeviceCsr& csr, const TallGroups&
     return static_cast<std::size_t>(words) * sizeof(std::uint32_t);
   };
   run.copy(array_of<void>(*format, A::window_group_offset), all.tall.groups, bytes(columns.windows + 1));
-  run.copy(array_of<void>(*format, A::group_mask), deal.group_mask, bytes(all.groups));
-  run.copy(array_of<void>(*format, A::group_tile_offset), deal.tile, bytes(all.groups + 1));
-  run.each(all.columns, NumberDealtColumns{all.tall, deal.sort.keys, deal.sort.items, all.subs, deal.slot,
-                                           array_of<std::int32_t>(*format, A::col_id)});
+  run.copy(array_of<void>(*format, A::group_mask), placed.group_mask, bytes(all.groups));
+  run.copy(array_of<void>(*format, A::group_tile_offset), placed.tile, bytes(all.groups + 1));
+  run.each(all.columns, NumberPlacedColumns{all.tall, placed.sort.keys, placed.sort.items, all.subs,
+                                            placed.slot, array_of<std::int32_t>(*format, A::col_id)});
   auto* const masks = array_of<std::uint64_t>(*format, A::bitmap);
   auto* const offset = array_of<std::uint32_t>(*format, A::value_offset);
-  const TallPlaces places{columns, deal.slot, deal.group_mask, deal.tile};
+  const TallPlaces places{columns, placed.slot, placed.group_mask, placed.tile};
   set_masks(run, columns.rows, places, masks, all.tiles, offset);
   move_values(run, csr, columns.rows, places, BitOrder{masks, offset}, array_of<void>(*format, A::values));
   return run.finish(std::move(*format));
@@ -180,32 +180,32 @@ template <class Run>
 Result<DeviceFormat> tall_of_level(Run& run, const DeviceCsr& csr, int level) {
   const int row_bits = 4 + level, subs = tall_subs(level);
   const std::int64_t windows = (csr.rows + formats::tall_height(level) - 1) / formats::tall_height(level);
-  Room<TallRoom> room;
-  if (Status s = room.make(run, csr.nnz, windows); !s) return tl::unexpected(s.error());
-  const auto found = find_columns(run, csr, FixedWindows{row_bits}, windows, csr.nnz, room.columns);
+  Workspace<TallWorkspace> workspace;
+  if (Status s = workspace.make(run, csr.nnz, windows); !s) return tl::unexpected(s.error());
+  const auto found = find_columns(run, csr, FixedWindows{row_bits}, windows, csr.nnz, workspace.columns);
   if (!found) return tl::unexpected(found.error());
   const Columns<FixedWindows>& columns = *found;
-  number_tiles(run, columns, room.groups);
-  const auto sizes = fetch_numbers(run, {columns.first + windows, room.groups + windows});
+  number_tiles(run, columns, workspace.groups);
+  const auto sizes = download_numbers(run, {columns.first + windows, workspace.groups + windows});
   if (!sizes) return tl::unexpected(sizes.error());
-  TallGroups all{{columns, room.groups}, subs, (*sizes)[0], (*sizes)[1], 0};
+  TallGroups all{{columns, workspace.groups}, subs, (*sizes)[0], (*sizes)[1], 0};
 
-  Room<DealRoom> deal;
-  if (Status s = deal.make(run, all.columns, all.groups); !s) return tl::unexpected(s.error());
-  run.clear(deal.used, static_cast<std::size_t>(all.columns) * sizeof *deal.used);
-  run.each(columns.rows.steps_apart(), MarkSubs{columns, deal.used});
-  run.each(all.columns, ListColumns{columns, deal.used, subs, deal.sort.keys, deal.sort.items});
-  run.sort(deal.sort, all.columns, 0, subs + bits_for(windows - 1));
-  run.clear(deal.group_mask, static_cast<std::size_t>(all.groups) * sizeof *deal.group_mask);
+  Workspace<PlacesWorkspace> placed;
+  if (Status s = placed.make(run, all.columns, all.groups); !s) return tl::unexpected(s.error());
+  run.clear(placed.used, static_cast<std::size_t>(all.columns) * sizeof *placed.used);
+  run.each(columns.rows.steps_apart(), MarkSubs{columns, placed.used});
+  run.each(all.columns, ListColumns{columns, placed.used, subs, placed.sort.keys, placed.sort.items});
+  run.sort(placed.sort, all.columns, 0, subs + bits_for(windows - 1));
+  run.clear(placed.group_mask, static_cast<std::size_t>(all.groups) * sizeof *placed.group_mask);
   run.each(all.columns,
-           DealColumns{all.tall, deal.sort.keys, deal.sort.items, subs, deal.slot, deal.group_mask});
-  run.each(all.groups + 1, CountGroupTiles{deal.group_mask, all.groups, deal.tile});
-  run.sum(deal.tile, all.groups + 1);
+           PlaceColumns{all.tall, placed.sort.keys, placed.sort.items, subs, placed.slot, placed.group_mask});
+  run.each(all.groups + 1, CountGroupTiles{placed.group_mask, all.groups, placed.tile});
+  run.sum(placed.tile, all.groups + 1);
   std::uint32_t tiles = 0;
-  run.fetch(&tiles, deal.tile + all.groups, 1);
+  run.download(&tiles, placed.tile + all.groups, 1);
   if (Status s = run.status(); !s) return tl::unexpected(s.error());
   all.tiles = tiles;
-  return fill_tall(run, csr, all, deal, level);
+  return fill_tall(run, csr, all, placed, level);
 }
 
 /// height: chosen by the cost model if not given.

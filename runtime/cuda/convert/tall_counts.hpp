@@ -98,7 +98,7 @@ struct CountTall {
   }
 };
 
-struct TallCountsRoom {
+struct TallCountsWorkspace {
   SortBuffers sort, masks;
   std::int32_t* col_idx = nullptr;
   std::uint32_t* first = nullptr;
@@ -111,7 +111,7 @@ struct TallCountsRoom {
   }
 };
 
-struct TallSampleRoom {
+struct TallSampleWorkspace {
   std::int64_t* row_ptr = nullptr;
   std::uint64_t* sums = nullptr;
 
@@ -139,41 +139,46 @@ Result<formats::TallCounts> count_tall_on(Run& run, const DeviceCsr& csr,
   const std::int64_t rows = sample.size() * formats::kTallMaxRows;
   const SampledRows of_sample{sample, csr.rows};
   constexpr int kSums = 3;
-  Room<TallSampleRoom> sampled;
+  Workspace<TallSampleWorkspace> sampled;
   const SpreadSums shape{nullptr, kSums * formats::kTallLevels};
   if (Status s = sampled.make(run, rows, shape.size()); !s) return tl::unexpected(s.error());
   number_rows(run, csr, of_sample, rows, sampled.row_ptr);
   std::int64_t entries = 0;
-  run.fetch(&entries, sampled.row_ptr + rows, 1);
+  run.download(&entries, sampled.row_ptr + rows, 1);
   if (Status s = run.status(); !s) return tl::unexpected(s.error());
 
-  Room<TallCountsRoom> room;
-  if (Status s = room.make(run, entries, sample.size()); !s) return tl::unexpected(s.error());
+  Workspace<TallCountsWorkspace> workspace;
+  if (Status s = workspace.make(run, entries, sample.size()); !s) return tl::unexpected(s.error());
   run.clear(sampled.sums, static_cast<std::size_t>(shape.size()) * sizeof(std::uint64_t));
   run.each(entries, GatherColumns<SampledRows>{csr.row_ptr, sampled.row_ptr, csr.col_idx, of_sample, rows,
-                                               room.col_idx, nullptr});
+                                               workspace.col_idx, nullptr});
   const EntryKey key{bits_for(csr.cols - 1), kTallBlockBits};
-  run.each(entries,
-           MakeKeys<FixedWindows>{
-               sampled.row_ptr, room.col_idx, rows, {kTallBlockBits}, key, room.sort.keys, room.sort.items});
-  run.sort(room.sort, entries, key.row_bits, key.row_bits + key.column_bits + bits_for(sample.size() - 1));
+  run.each(entries, MakeKeys<FixedWindows>{sampled.row_ptr,
+                                           workspace.col_idx,
+                                           rows,
+                                           {kTallBlockBits},
+                                           key,
+                                           workspace.sort.keys,
+                                           workspace.sort.items});
+  run.sort(workspace.sort, entries, key.row_bits,
+           key.row_bits + key.column_bits + bits_for(sample.size() - 1));
   for (int level = 0; level < formats::kTallLevels; ++level) {
     const int subs = tall_subs(level);
     const std::int64_t windows = sample.size() * (formats::kTallMaxRows / formats::tall_height(level));
-    run.each(entries, MakeMaskKeys{key, room.sort.keys, entries, windows, 4 + level, subs, room.masks.keys,
-                                   room.masks.items});
-    run.sort(room.masks, entries, 0, subs + bits_for(windows));
-    run.each(windows + 1, FindMaskWindows{room.masks.keys, entries, subs, room.first});
+    run.each(entries, MakeMaskKeys{key, workspace.sort.keys, entries, windows, 4 + level, subs,
+                                   workspace.masks.keys, workspace.masks.items});
+    run.sort(workspace.masks, entries, 0, subs + bits_for(windows));
+    run.each(windows + 1, FindMaskWindows{workspace.masks.keys, entries, subs, workspace.first});
     run.each(std::max(entries, windows),
-             CountTall{room.masks.keys,
-                       room.first,
+             CountTall{workspace.masks.keys,
+                       workspace.first,
                        entries,
                        windows,
                        subs,
                        {sampled.sums + kSums * level * SpreadSums::kCopies, kSums}});
   }
   std::vector<std::uint64_t> sums(static_cast<std::size_t>(shape.size()));
-  run.fetch(sums.data(), sampled.sums, shape.size());
+  run.download(sums.data(), sampled.sums, shape.size());
   if (Status s = run.status(); !s) return tl::unexpected(s.error());
 
   formats::TallCounts counts{};

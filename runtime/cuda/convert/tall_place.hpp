@@ -7,8 +7,8 @@
 
 namespace sptile::runtime::cuda {
 
-/// Returns the place that formats::TallDeal assigns to a sorted group of `groups`: the number of integers
-/// below `groups` whose bit reversal is less than that of `sorted`. O(log groups).
+/// Returns the place that formats::BitReversedOrder assigns to a sorted group of `groups`: the number of
+/// integers below `groups` whose bit reversal is less than that of `sorted`. O(log groups).
 SPTILE_HOST_DEVICE std::int64_t tall_place(std::int64_t sorted, std::int64_t groups) {
   std::int64_t place = 0;
   for (int bit = 0; (groups - 1) >> bit != 0; ++bit) {

@@ -30,7 +30,7 @@ Result<OwnedCsr> transpose_on(Run& run, const DeviceCsr& a, bool with_positions)
     return fail(Errc::usage,
                 "transpose: row_order must be null; rows are transposed in their original order");
   if (Status s = check_on(run, a); !s) return tl::unexpected(s.error());
-  Room<SortBuffers> sort;
+  Workspace<SortBuffers> sort;
   if (Status s = sort.make(run, a.nnz); !s) return tl::unexpected(s.error());
   const EntryKey key{bits_for(a.rows - 1), 0};
   const CsrRows rows{a.row_ptr, a.rows, a.nnz};
@@ -53,7 +53,7 @@ struct CompareWords {
   }
 };
 
-struct CompareRoom {
+struct CompareWorkspace {
   std::uint32_t* differ = nullptr;
 
   void place(Arena& arena) { arena.take(differ, 1); }
@@ -63,18 +63,18 @@ struct CompareRoom {
 template <class Run>
 Result<bool> equal_on(Run& run, const DeviceCsr& a, const DeviceCsr& b) {
   if (a.rows != b.rows || a.cols != b.cols || a.nnz != b.nnz || a.value_dtype != b.value_dtype) return false;
-  Room<CompareRoom> room;
-  if (Status s = room.make(run); !s) return tl::unexpected(s.error());
-  run.clear(room.differ, sizeof *room.differ);
-  run.each(a.rows + 1, CompareWords<std::int64_t>{a.row_ptr, b.row_ptr, room.differ});
-  run.each(a.nnz, CompareWords<std::int32_t>{a.col_idx, b.col_idx, room.differ});
+  Workspace<CompareWorkspace> workspace;
+  if (Status s = workspace.make(run); !s) return tl::unexpected(s.error());
+  run.clear(workspace.differ, sizeof *workspace.differ);
+  run.each(a.rows + 1, CompareWords<std::int64_t>{a.row_ptr, b.row_ptr, workspace.differ});
+  run.each(a.nnz, CompareWords<std::int32_t>{a.col_idx, b.col_idx, workspace.differ});
   visit_value_word(a.value_dtype, [&](auto word) {
     using Word = decltype(word);
     run.each(a.nnz, CompareWords<Word>{static_cast<const Word*>(a.values), static_cast<const Word*>(b.values),
-                                       room.differ});
+                                       workspace.differ});
   });
   std::uint32_t differ = 0;
-  run.fetch(&differ, room.differ, 1);
+  run.download(&differ, workspace.differ, 1);
   if (Status s = run.status(); !s) return tl::unexpected(s.error());
   return differ == 0;
 }

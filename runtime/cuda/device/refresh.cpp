@@ -25,7 +25,7 @@ Status for_each_values(const DeviceFormat& matrix, F f) {
 }
 
 /// Allocates memory, once, for the values of all entries in CSR order.
-Status make_room(DeviceFormat& matrix, std::size_t bytes) {
+Status reserve(DeviceFormat& matrix, std::size_t bytes) {
   if (matrix.fresh != nullptr) return {};
   auto room = DeviceBuffer::allocate(bytes, "new values");
   if (!room) return tl::unexpected(room.error());
@@ -37,7 +37,7 @@ Status make_room(DeviceFormat& matrix, std::size_t bytes) {
 
 Status bring(DeviceFormat& matrix, const void* from, std::size_t bytes) {
   if (Status s = check(cudaDeviceSynchronize(), "waiting for earlier runs"); !s) return s;
-  if (Status s = make_room(matrix, bytes); !s) return s;
+  if (Status s = reserve(matrix, bytes); !s) return s;
   Uploader uploader;
   if (Status s = uploader.copy(matrix.fresh.get(), from, bytes); !s) return s;
   return uploader.finish();
@@ -103,7 +103,7 @@ Result<ArrayView> unpack(DeviceFormat& order, ArrayView packed, void* stream) {
   if (!order.value_source.present()) return packed;
   const CurrentDevice current(order.ordinal);
   if (Status s = current.status(); !s) return tl::unexpected(s.error());
-  if (Status s = make_room(order, static_cast<std::size_t>(packed.bytes())); !s)
+  if (Status s = reserve(order, static_cast<std::size_t>(packed.bytes())); !s)
     return tl::unexpected(s.error());
   const cudaError_t code =
       scatter(order.fresh.get(), packed.data, order.value_source.as<std::int64_t>().data(), packed.size,

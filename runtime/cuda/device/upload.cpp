@@ -42,7 +42,7 @@ Staging& staging() {
 /// One core fills memory more slowly than the bus transfers it.
 void copy_in_parallel(std::byte* to, const std::byte* from, std::size_t bytes) {
   const auto pieces = static_cast<std::int64_t>((bytes + kPiece - 1) / kPiece);
-#pragma omp parallel for schedule(static) num_threads(most_threads()) if (pieces > 1)
+#pragma omp parallel for schedule(static) num_threads(max_threads()) if (pieces > 1)
   for (std::int64_t i = 0; i < pieces; ++i) {
     const std::size_t begin = static_cast<std::size_t>(i) * kPiece;
     std::memcpy(to + begin, from + begin, std::min(kPiece, bytes - begin));

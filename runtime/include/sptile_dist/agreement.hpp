@@ -34,12 +34,12 @@ struct Record {
   }
 
  private:
-  /// Returns the length in bytes of the longest prefix of at most `most` bytes that does not split a UTF-8
+  /// Returns the length in bytes of the longest prefix of at most `limit` bytes that does not split a UTF-8
   /// character.
-  static std::size_t whole_letters(std::string_view text, std::size_t most) {
-    if (text.size() <= most) return text.size();
-    while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;
-    return most;
+  static std::size_t whole_letters(std::string_view text, std::size_t limit) {
+    if (text.size() <= limit) return text.size();
+    while (limit > 0 && (static_cast<unsigned char>(text[limit]) & 0xC0U) == 0x80U) --limit;
+    return limit;
   }
 };
 

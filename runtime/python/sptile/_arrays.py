@@ -71,7 +71,7 @@ class View(NamedTuple):
     itemsize: int
     """Bytes of an element, whatever its type."""
     stream: int | None = None
-    """On which the data are made ready, where the array says so."""
+    """Stream on which the data are produced, if the array names one."""
 
     @property
     def device_name(self) -> str:
@@ -86,15 +86,15 @@ class FastPath(NamedTuple):
     """Arrays of a framework that a product takes after a few cheap looks: whole, of these types."""
 
     array: Any
-    """Their class, exactly; None: there are none."""
+    """Exact class of the arrays; None if there is no fast path."""
     operand: Any
     result: Any
     """Types of operands and results, as arrays have them."""
     pair: Callable[[Any, Any, int], tuple[int, int] | None]
-    """(operand, result, device ordinal) -> pointers; None where they are not contiguous, on another device,
-    or need another look for what else the framework has."""
+    """(operand, result, device ordinal) -> pointers; None if they are not contiguous, are on another device, or need
+    the full checks of the framework."""
     stream: Callable[[int], int] | None = None
-    """As `Framework.stream`, without looking for the framework; None where there is no such notion."""
+    """Works like `Framework.stream` without looking up the framework; None for frameworks without streams."""
 
 
 NO_FAST_PATH = FastPath(None, None, None, lambda _b, _c, _ordinal: None)
@@ -109,7 +109,7 @@ class Framework(NamedTuple):
     contiguous: Callable[[Any], Any]
     """A copy whose elements follow each other."""
     stream: Callable[[int], int | None]
-    """The current stream of a device; None where there is no such notion."""
+    """Returns the current stream of a device; None for frameworks without streams."""
     put: Callable[[Any, int], Any]
     """(NumPy array, device ordinal) -> an array with the same numbers."""
     double: Callable[[Any], Any]
@@ -117,12 +117,12 @@ class Framework(NamedTuple):
     of_double: Callable[[Any, int, int], Any]
     """(NumPy array of float64, dtype code, device ordinal) -> a new array of that type."""
     fast_path: Callable[[int, int], FastPath] = lambda _operand, _result: NO_FAST_PATH
-    """(codes of the types of operands and results) -> what needs no further look."""
+    """(type codes of operands and results) -> the fast path of these types."""
 
 
 @lru_cache(maxsize=64)
 def _element(dtype: Any) -> tuple[int | None, str]:
-    """Code, where there is one, and name of a NumPy or torch dtype."""
+    """Returns the type code, None if there is none, and the name of a NumPy or torch dtype."""
     name = str(dtype).removeprefix("torch.")
     return DTYPE_CODES.get(name, _INDEX_CODES.get(name)), name
 
@@ -135,7 +135,7 @@ def _elements(byte_strides: tuple[int, ...], itemsize: int) -> tuple[int, ...] |
 # ---- NumPy ----
 
 address = ctypes.addressof
-export: Any = ctypes.c_char.from_buffer  # of what is contiguous, writable and not empty
+export: Any = ctypes.c_char.from_buffer  # of contiguous, writable, nonempty arrays
 
 
 def _numpy_pair(b: Any, c_: Any, _: int) -> tuple[int, int] | None:
@@ -380,7 +380,7 @@ FOREIGN_CUDA = Framework(
 
 
 def _cuda_ordinal(array: Any, pointer: int) -> int:
-    """The device of a pointer: what the array says, else what the driver says."""
+    """Returns the device of a pointer, from the array if it names one, otherwise from the driver."""
     device = getattr(array, "device", None)
     ordinal = getattr(device, "id", getattr(device, "index", None))
     if isinstance(ordinal, int):
@@ -479,8 +479,8 @@ def _from_dlpack(array: Any, name: str) -> Any:
 
 
 def view(array: Any, name: str) -> View:
-    """Where an operand lies, without a copy. UsageError for what is not an array, or has no memory; `name` is for
-    messages."""
+    """Returns a view of an operand without copying. Raises UsageError for objects that are not arrays or whose
+    memory was freed; `name` appears in messages."""
     found = _view(array, name)
     if found.pointer == 0 and 0 not in found.shape:
         raise UsageError(f"{name} has shape {found.shape} but a null pointer; its memory was freed")
@@ -488,8 +488,8 @@ def view(array: Any, name: str) -> View:
 
 
 def list_address(array: Any, dtype: int, count: int, name: str) -> int:
-    """The address of `count` elements of a type that follow each other, which the library reads or writes: UsageError
-    where an array has not got them."""
+    """Returns the address of `count` contiguous elements of a type. Raises UsageError for another shape, type or
+    layout."""
     found = view(array, name)
     if found.shape != (count,) or found.itemsize != ITEMSIZE[dtype]:
         raise UsageError(

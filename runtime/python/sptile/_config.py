@@ -1,4 +1,4 @@
-"""What this installation consists of: `show_config`, and where the `sptile` command is."""
+"""Configuration of the installation: `show_config`, and the path of the `sptile` command."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ Finish = Callable[[Any], Any]
 
 
 class _Run:
-    """Operands of one run. `finish`: what becomes of its lists, by operand; `numbers`: its scalars."""
+    """Operands of one run. `finish`: converters of result lists, by operand; `numbers`: the scalars."""
 
     def __init__(self, plan: SortedPlan, order: Order, operands: list[Any], numbers: dict[str, Any]) -> None:
         self.plan, self.order = plan, order
@@ -80,11 +80,11 @@ class _Run:
         )
 
     def placed(self, numbers: Any) -> Any:
-        """The number of its entry for each given one."""
+        """Index of the CSR entry of each given entry."""
         return self.order.indexed("place", _arrays.view(numbers, "a list"))
 
     def finish_doubles(self, i: int, change: Finish) -> None:
-        """Sets what becomes of a list, of which `change` gets a number for each given entry."""
+        """Registers a result list, which `change` expands to one number per given entry."""
 
         def finish(numbers: Any) -> Any:
             view = _arrays.view(numbers, "a list")
@@ -101,7 +101,7 @@ class _Run:
         return out.owner
 
     def results(self, returned: Any) -> Any:
-        """Returns the results for the caller, from those of the plan."""
+        """Returns the results for the caller, from the results of the plan."""
         written = [
             i
             for i, spec in enumerate(self.specs)
@@ -152,7 +152,7 @@ def run_as_given(plan: SortedPlan, order: Order, given: tuple[Any, ...], **numbe
 
 
 def _check_results(run: _Run) -> None:
-    """Refuses given results as the plan does: it sees copies of those that are lists."""
+    """Refuses the caller's results like the plan, which receives copies of lists."""
     placed = []
     for i, (spec, given) in enumerate(zip(run.specs, run.given, strict=True)):
         if given is None:
@@ -168,7 +168,7 @@ def _check_results(run: _Run) -> None:
 
 
 def _exchange(run: _Run, i: int) -> None:
-    """Puts a list in the order of the CSR arrays, where no entry is repeated."""
+    """Permutes a list to the order of the CSR arrays; requires that no entry is repeated."""
     spec, given = run.specs[i], run.given[i]
     if spec.result:
         run.finish[i] = run.placed
@@ -182,7 +182,7 @@ def _exchange(run: _Run, i: int) -> None:
 
 
 def _values(run: _Run, values: Any) -> Any:
-    """Values of a run in the order of the CSR arrays, those of one place added up."""
+    """Returns the values of a run in the order of the CSR arrays, with repeated entries added up."""
     plan, order = run.plan, run.order
     view = _check_values(run, values)
     if not order.repeated:
@@ -231,7 +231,7 @@ def _sddmm(run: _Run) -> None:
 
 
 def _bias(run: _Run) -> Any:
-    """Makes one bias of those of each entry; returns what each given entry has of the weight of its place."""
+    """Merges the biases of repeated entries into one; returns each given entry's share of the merged weight."""
     i, order = run.at("bias"), run.order
     if run.given[i] is not None:
         logarithms, shares = order.log_total(run.doubles(i))

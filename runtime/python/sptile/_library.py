@@ -33,7 +33,7 @@ def candidates(name: str, variable: str) -> Iterator[str]:
 
 
 def load(name: str, variable: str) -> ctypes.CDLL:
-    """Loads a shared library of sptile; ImportError says what was tried."""
+    """Loads a shared library of sptile. Raises ImportError with the paths that were tried."""
     tried = []
     for path in candidates(name, variable):
         try:

@@ -1,4 +1,4 @@
-"""Linear operators for SciPy's solvers. SciPy is imported when the first is made."""
+"""Linear operators for SciPy's solvers. SciPy is imported on first use."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ._plan import Plan
 from .bundle import Bundle, CsrMemory, fitting
 from .errors import UsageError
 
-_MADE = threading.Lock()  # held while something of an operator is made that is kept
+_MADE = threading.Lock()  # held while cached members of an operator are created
 _FOR_ANY_FORMAT = ("threads", "nonfinite", "transpose")
 
 
@@ -42,7 +42,7 @@ class _Products:
 
 
 def _in_memory(bundle: Bundle, dtype: Any = None) -> Bundle:
-    """The same matrix as CSR arrays, from which its transpose is made; with values of another type."""
+    """Returns the matrix as CSR arrays, the source of its transpose, with values of another type."""
     from scipy.sparse import csr_array  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
     indptr, indices, values = bundle.csr()
@@ -167,9 +167,9 @@ def _operator_class() -> Any:
         _rmatmat = _rmatvec
 
     class Operator(Checked):
-        """A matrix, or its transpose, as SciPy's solvers take it.
+        """A matrix, or its transpose, in the form that SciPy's solvers accept.
 
-        SciPy's checks take longer than a small product. Operands like those of the last product bypass them.
+        SciPy's checks take longer than a small product. Operands like those of the previous product bypass them.
         """
 
         @property

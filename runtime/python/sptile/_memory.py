@@ -12,7 +12,7 @@ _LARGE = 1 << 27
 
 
 def _number(path: str, key: str = "") -> int | None:
-    """The first number of a file, or of its line that starts with `key`; None where there is none."""
+    """Returns the first number in a file, or in its line that starts with `key`; None if there is none."""
     try:
         with open(path, encoding="ascii") as file:
             words = next((line.removeprefix(key).split() for line in file if line.startswith(key)), [])
@@ -22,8 +22,8 @@ def _number(path: str, key: str = "") -> int | None:
 
 
 def available_memory() -> int | None:
-    """Bytes of host memory that can be filled: what the machine, the control group and the limit of the address space
-    (ulimit -v) leave; None where the system does not say."""
+    """Returns the bytes of host memory that can be allocated, limited by the machine, the control group and the
+    address space (ulimit -v); None if unknown."""
     import resource
 
     found: list[int] = []
@@ -40,8 +40,8 @@ def available_memory() -> int | None:
 
 
 def check_memory(what: str, needed: int, available: int | None = None) -> None:
-    """IoError "WHAT need N bytes of memory; M are available" where they do not fit; M is that of the host where it is
-    not given."""
+    """Raises IoError "WHAT need N bytes of memory; M are available" if the bytes do not fit; M defaults to the free
+    memory of the host."""
     if needed < _LARGE:
         return
     if available is None:
@@ -51,7 +51,7 @@ def check_memory(what: str, needed: int, available: int | None = None) -> None:
 
 
 def _check_arrays(matrix: Any) -> None:
-    """Refuses a SciPy matrix whose arrays are not those of its format: conversions of SciPy read and write by them."""
+    """Refuses a SciPy matrix with invalid arrays, because SciPy's conversions index memory with them unchecked."""
     try:
         if hasattr(matrix, "check_format"):
             copy.copy(matrix).check_format(full_check=True)  # which may exchange arrays
@@ -70,8 +70,8 @@ def _check_coordinates(matrix: Any) -> None:
 
 
 def tocsr(matrix: Any) -> Any:
-    """`matrix.tocsr()` of a SciPy or CuPy matrix. IoError where the row pointers do not fit in memory, BadInputError
-    where the arrays of a SciPy matrix are damaged."""
+    """Returns `matrix.tocsr()` of a SciPy or CuPy matrix. Raises IoError if the row pointers do not fit in memory,
+    BadInputError if the arrays of a SciPy matrix are damaged."""
     if getattr(matrix, "format", "csr") == "csr" or not type(matrix).__module__.startswith("scipy."):
         return matrix.tocsr()
     _check_arrays(matrix)

@@ -21,7 +21,7 @@ Doubles = npt.NDArray[np.float64]
 
 
 class Order:
-    """How given entries become those of the CSR arrays: sorted, and repeated ones added up.
+    """Maps given entries to the CSR arrays, which are sorted and have repeated entries added up.
 
     position: int64 [given], given entries in the order of the CSR arrays. first: int64 [nnz + 1], where those
     of each entry begin in it; None: there is one of each. Lists end with the dimension of entries.
@@ -46,12 +46,12 @@ class Order:
         return self.first
 
     def counts(self) -> Positions:
-        """Given entries of each entry. Only where some are repeated."""
+        """Returns the number of given entries per CSR entry. Requires repeated entries."""
         return np.diff(self._starts())
 
     @cached_property
     def place(self) -> Positions:
-        """The entry of each given one: lists of entries, indexed with it, become lists of given ones."""
+        """Index of the CSR entry of each given entry, which expands lists of entries to lists of given entries."""
         place = np.empty_like(self.position)
         place[self.position] = np.arange(self.given) if self.first is None else self._entries()
         return place
@@ -76,7 +76,7 @@ class Order:
         return np.add.reduceat(values[..., self.position], self.first[:-1], axis=-1)
 
     def log_total(self, scores: Doubles) -> tuple[Doubles, Doubles]:
-        """Logarithms of the sums of exponentials for each entry, and what each given entry has of its sum."""
+        """Returns, per entry, the logarithm of the sum of exponentials, and each given entry's share of its sum."""
         starts, entry = self._starts()[:-1], self._entries()
         scores = scores[..., self.position]
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
@@ -84,7 +84,7 @@ class Order:
             largest = np.where(np.isinf(largest), 0, largest)
             weights = np.exp(scores - largest[..., entry])
             total = np.add.reduceat(weights, starts, axis=-1)
-            # Where all are masked each has the same part of nothing.
+            # Fully masked entries share the zero sum equally.
             parts = np.where(total[..., entry] == 0, 1 / self.counts()[entry], weights / total[..., entry])
             logarithms = largest + np.log(total)
         shares = np.empty_like(parts)
@@ -95,9 +95,9 @@ class Order:
 def sorted_entries(
     row: Any, col: Any, rows: int, cols: int
 ) -> tuple[Positions, npt.NDArray[np.int32], Order | None]:
-    """Row pointers and columns of entries in any order, with ids in range, and their order; None where they
-    ascend strictly. O(entries + rows + cols) where SciPy is imported, which counts. IoError where rows do not
-    fit in memory."""
+    """Returns row pointers and columns of entries in any order, with ids in range, and their order; None if they
+    ascend strictly. O(entries + rows + cols) if SciPy is imported, which counts. Raises IoError if the row pointers
+    do not fit in memory."""
     check_memory(f"the row pointers of {rows} rows", 16 * (rows + 1))  # and the counts that they are sums of
     row, col = row.astype(np.int32, copy=False), col.astype(np.int32, copy=False)
     order: Any = None

@@ -22,7 +22,7 @@ ABI_VERSION = 1
 
 @functools.cache
 def library() -> ctypes.CDLL:
-    """The library; ImportError says where it was looked for."""
+    """Returns the library. Raises ImportError with the paths that were searched."""
     found = c.load(_NAME, "SPTILE_TOOLS_LIBRARY")
     c.declare(found, SIGNATURES)
     version = found.sptile_tools_abi_version()
@@ -72,7 +72,8 @@ def _until_interrupted(options: Options, call: Call) -> tuple[int, str]:
 
 
 def run(options: Options, call: Call) -> None:
-    """Runs a call of the library that takes `options`; raises what it reports. Only the main thread gets signals."""
+    """Calls a function of the library that accepts `options`, and raises the error that it reports. Signals reach
+    only the main thread."""
     library()  # ImportError comes from here
     main = threading.current_thread() is threading.main_thread()
     status, message = _until_interrupted(options, call) if main else _outcome(call)
@@ -118,7 +119,7 @@ class Matrix:
         return loss
 
     def notes(self) -> Iterator[tuple[str, bool]]:
-        """What was said while the file was read, and whether the result is not all it should be."""
+        """Returns the notes of reading the file, and whether the result is inexact."""
         is_warning = c_int32()
         for number in itertools.count():
             text = library().sptile_tools_note(self.handle, number, ctypes.byref(is_warning))

@@ -126,6 +126,7 @@ class _Members(NamedTuple):
     memories: list[CsrMemory]
     arrangement: int
     is_file: bool = False
+    kept: tuple[Any, ...] = ()
 
     @property
     def name(self) -> str:
@@ -170,7 +171,7 @@ class _Members(NamedTuple):
 
 
 def _memories(matrices: Iterable[Any], copy: bool) -> list[CsrMemory]:
-    """The arrays of each matrix; an error says of which."""
+    """Returns the arrays of each matrix; errors name the matrix."""
     if not isinstance(matrices, Iterable) or isinstance(matrices, (str, bytes)) or hasattr(matrices, "shape"):
         raise ArgumentTypeError(f"matrices must be a list of matrices, got {type(matrices).__name__}")
     memories = []

@@ -94,10 +94,11 @@ class _InOrder:
 
     device = "cpu"
     is_file = False
+    kept = ()
     order: Order | None = None
     unordered = ""
     doubles: Any = None
-    """Values of the given entries, where some are repeated."""
+    """Values of the given entries; only if some are repeated."""
 
     @property
     def given(self) -> int | None:
@@ -110,7 +111,7 @@ class _InOrder:
 
 
 class _File(_InOrder):
-    """A file. It is opened once: all matrices of a bundle share what was opened. A pickle has its absolute path."""
+    """A file, opened once and shared by all matrices of a bundle. Pickles contain its absolute path."""
 
     is_file = True
 
@@ -396,8 +397,7 @@ class Bundle:
         return f"<sptile.Bundle {self.shape[0]}x{self.shape[1]} nnz={self.nnz} [{formats}] {self._name}>"
 
     def _handle(self, refreshable: bool) -> MatrixHandle:
-        """The handle whose formats have values of their own, or the one whose have not; made when first asked
-        for."""
+        """The handle whose formats own their values, or the one whose formats borrow them; created on first use."""
         handles = self._handles
         if handles is None:
             raise UsageError("the bundle is closed")
@@ -591,7 +591,7 @@ class Bundle:
             room = (c.Prediction * max(capacity, 1))()
             size = ctypes.sizeof(c.Prediction)
             c.check(
-                c.lib.sptile_predict(handle, operation.encode(), byref(wanted), room, size, capacity, byref(count))
+                c.lib.sptile_predict(handle, operation, byref(wanted), room, size, capacity, byref(count))
             )
             if count.value <= capacity:
                 return [_prediction(one) for one in room[: count.value]]
@@ -617,7 +617,7 @@ def dense_view(B: Any, name: str) -> _arrays.View:
 
 
 def fitting(plans: dict[int, Plan], n: int) -> Plan | None:
-    """Returns the narrowest plan, of those kept by width, that suits n columns."""
+    """Returns the narrowest plan, of those cached by width, that supports n columns."""
     found = [p for p in list(plans.values()) if p.least_n <= n <= p.n]
     return min(found, key=lambda p: p.n) if found else None
 
@@ -688,6 +688,22 @@ def part_bundle(path: bytes, copy: bool, matrix: bytes | None, part: Any) -> Bun
     return Bundle._create(_File(path, copy, matrix, part), os.fsdecode(path))
 
 
+class _Joined(_InOrder):
+    """All parts in a folder, of which one is open."""
+
+    def __init__(self, folder: bytes, part: Any) -> None:
+        self.folder, self.part, self.name = folder, part, os.fsdecode(folder)
+
+    def make(self, _options: c.MatrixOptions, handle: MatrixHandle) -> None:
+        c.check(c.lib.sptile_part_whole(self.part, self.folder, byref(handle)))
+
+
+def whole_bundle(folder: Any, part: Any) -> Bundle:
+    """Returns the entire matrix, joined from the parts in a folder, of which `part`, an `sptile_part`, is open."""
+    source = _Joined(path_bytes(folder), part)
+    return Bundle._create(source, source.name)
+
+
 def _format_name(handle: MatrixHandle, index: int) -> str:
     name = c_char_p()
     c.check(c.lib.sptile_matrix_format(handle, index, byref(name)))
@@ -726,7 +742,7 @@ def csr_memory(A: Any, copy: bool = False, pointers: bool = False, integers: str
 
 
 def _of_sparse(A: Any, copy: bool, pointers: bool, integers: str) -> CsrMemory:
-    """Of SciPy or CuPy: what has tocsr."""
+    """Returns the CSR arrays of a SciPy or CuPy matrix, by tocsr if it is in another format."""
     name = type(A).__name__
     if len(A.shape) != 2:
         raise UsageError(f"A must be two-dimensional, got {len(A.shape)} dimensions")
@@ -745,7 +761,7 @@ def _of_sparse(A: Any, copy: bool, pointers: bool, integers: str) -> CsrMemory:
         raise ArgumentTypeError(
             f"A.tocsr() must have indptr, indices and data, got {type(csr).__name__}"
         ) from None
-    # Rows of lil are lists in their order; what other packages call CSR is theirs.
+    # Rows of lil are lists in order; CSR arrays of other packages are not checked here.
     unordered = name if format == "dia" or (package == "cupyx" and csr is not A) else ""
     return _of_arrays(csr.shape, parts, name, copy, integers, unordered)
 
@@ -884,8 +900,8 @@ def _in_order(indptr: Any, indices: Any, cols: int) -> bool:
 
 
 def _sorted_values(values: Any, dtype: int, order: Order | None) -> tuple[Any, Any]:
-    """Values in the order of the CSR arrays, those of one place added up in double; where there are any, the
-    given ones, too."""
+    """Returns values in the order of the CSR arrays, repeated entries added up in double precision, and the given
+    values if entries are repeated."""
     if order is None:
         return values, None
     if not order.repeated:

@@ -528,7 +528,7 @@ def _matrix(src: Any, options: tools.Options) -> tools.Matrix:
     if isinstance(src, (str, bytes, os.PathLike)):
         matrix = tools.Matrix.read(_path(src), options)
         for text, is_loss in matrix.notes():
-            if not is_loss:  # what values lose the report says
+            if not is_loss:  # the report states lost values
                 warnings.warn(text, UserWarning, stacklevel=3)
         return matrix
     kept, arrays = _csr_arrays(src)
@@ -538,7 +538,7 @@ def _matrix(src: Any, options: tools.Options) -> tools.Matrix:
 
 
 def _csr_arrays(src: Any) -> tuple[Any, c.Arrays]:
-    """The CSR arrays of a matrix of a framework in host memory, and what keeps them."""
+    """Returns the CSR arrays of a framework's matrix in host memory, and their owner."""
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(src, getattr(torch, "Tensor", ())):
         return _from_torch(torch, src)
@@ -579,7 +579,8 @@ def _from_torch(torch: Any, src: Any) -> tuple[Any, c.Arrays]:
 
 
 def _checked(torch: Any, src: Any) -> Any:
-    """The same tensor, whose indices are those of its layout: conversions of torch read and write by them."""
+    """Returns the tensor if its indices are valid for its layout, because torch's conversions index memory with
+    them."""
     try:
         if src.layout is torch.sparse_coo:
             coalesced = src.is_coalesced()

@@ -24,7 +24,7 @@ constexpr HcSelector kSelectors[] = {
 TEST_CASE("hc_window: the weights of a selector are its number, and back") {
   for (const HcSelector& selector : kSelectors) CHECK(hc_selector(hc_parameter(selector)) == selector);
   CHECK(hc_selector(0) == HcSelector{-512, -512, -512});
-  CHECK(hc_selector(kHcMostParameter) == HcSelector{511, 511, 511, true});
+  CHECK(hc_selector(kHcMaxParameter) == HcSelector{511, 511, 511, true});
   CHECK(hc_parameter({-512, -512, -512, true}) == 1 << 30);
   CHECK(hc_parameter({-511, -512, -512}) == 1);
 }
@@ -57,21 +57,21 @@ TEST_CASE("hc_window: the paper's selector draws the line of its program") {
 
 TEST_CASE("hc_window: a selector that settles mixes where both kinds of windows gain enough") {
   constexpr HcSelector kSettles = {-400, 511, 0, true};
-  constexpr std::int64_t kEntries = 1000, kLeast = 511 * kEntries / 8;
-  CHECK(settled(kSettles, {kLeast + 1, 2 * kLeast}, kEntries) == kSettles);
-  CHECK(settled(kSettles, {kLeast, 2 * kLeast}, kEntries) == kHcAllTensor);
-  CHECK(settled(kSettles, {2 * kLeast, kLeast}, kEntries) == kHcAllCuda);
+  constexpr std::int64_t kEntries = 1000, kMin = 511 * kEntries / 8;
+  CHECK(settled(kSettles, {kMin + 1, 2 * kMin}, kEntries) == kSettles);
+  CHECK(settled(kSettles, {kMin, 2 * kMin}, kEntries) == kHcAllTensor);
+  CHECK(settled(kSettles, {2 * kMin, kMin}, kEntries) == kHcAllCuda);
   CHECK(settled(kSettles, {}, 0) == kHcAllTensor);
   constexpr HcSelector kMixes = {-400, 511, 0};
   CHECK(settled(kMixes, {1, 2}, kEntries) == kMixes);
   // As many entries and columns as a matrix of this format may have.
-  constexpr std::int64_t kMost = std::int64_t{1} << 32;
+  constexpr std::int64_t kMax = std::int64_t{1} << 32;
   HcGains gains;
-  gains.add(gain_on_cuda_cores({511, 511, 511, true}, kMost, kMost));
-  gains.add(gain_on_cuda_cores({-512, 511, -512, true}, kMost, kMost));
+  gains.add(gain_on_cuda_cores({511, 511, 511, true}, kMax, kMax));
+  gains.add(gain_on_cuda_cores({-512, 511, -512, true}, kMax, kMax));
   CHECK(gains.cuda > 0);
   CHECK(gains.tensor > 0);
-  CHECK(settled({0, 1, 0, true}, gains, kMost).settles);
+  CHECK(settled({0, 1, 0, true}, gains, kMax).settles);
 }
 
 TEST_CASE("hc_window: every selector gives what the slow builder gives, and the matrix back") {

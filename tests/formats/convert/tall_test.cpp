@@ -46,7 +46,7 @@ TEST_CASE(
 
 TEST_CASE("tall: the groups of a window are dealt to their places by reversed numbers") {
   for (const std::size_t groups : {1, 2, 3, 4, 5, 7, 8, 9, 100, 1000}) {
-    TallDeal deal(static_cast<std::int64_t>(groups));
+    BitReversedOrder deal(static_cast<std::int64_t>(groups));
     for (const std::size_t expected : slow_deal(groups))
       CHECK(deal.next() == static_cast<std::int64_t>(expected));
   }

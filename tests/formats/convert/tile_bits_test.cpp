@@ -31,8 +31,8 @@ TEST_CASE("tile bits: both ways of taking values give each bit the next value of
     const std::uint32_t* rows[2][8];
     for (int r = 0; r < 8; ++r) rows[0][r] = rows[1][r] = values.data() + 16 * r;
     std::vector<std::uint32_t> slow(64), fast(64);
-    const auto slow_size = take_values(mask, rows[0], slow.data()) - slow.data();
-    const auto fast_size = take_values_with_room(mask, rows[1], fast.data()) - fast.data();
+    const auto slow_size = copy_values(mask, rows[0], slow.data()) - slow.data();
+    const auto fast_size = copy_values_in_runs(mask, rows[1], fast.data()) - fast.data();
     CHECK(slow_size == std::popcount(mask));
     CHECK(fast_size == slow_size);
     slow.resize(static_cast<std::size_t>(slow_size));

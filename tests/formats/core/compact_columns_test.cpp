@@ -15,7 +15,7 @@ using namespace sptile::tests;
 
 namespace {
 
-constexpr std::int64_t kMostColumns = 2147483647;
+constexpr std::int64_t kMaxColumns = 2147483647;
 
 /// Rows of up to `most` entries in columns drawn from all of them.
 Rows scattered_rows(std::int64_t rows, std::int64_t cols, std::int64_t most) {
@@ -48,7 +48,7 @@ TEST_CASE("compact columns: those in use are numbered in their order, rows stay"
   for (const auto& [rows, most] : {std::pair{1, 40}, {3, 2000}, {300, 9}, {5000, 30}}) {
     const auto row_count = rows;
     CAPTURE(row_count);
-    const Csr a = make_csr(kMostColumns, scattered_rows(rows, kMostColumns, most), DType::none);
+    const Csr a = make_csr(kMaxColumns, scattered_rows(rows, kMaxColumns, most), DType::none);
     const CompactColumns columns(a.view());
     const CsrView compact = columns.view();
     REQUIRE(compact.nnz() == a.nnz());
@@ -76,7 +76,7 @@ TEST_CASE("compact columns: entries and rows that bound the columns already leav
 TEST_CASE("compact columns: a matrix that is not square does not become square") {
   const Rows as_many_columns_as_rows = {{5}, {700}, {90000}}, none(3);
   for (const Rows& rows : {as_many_columns_as_rows, none}) {
-    const Csr a = make_csr(kMostColumns, rows, DType::none);
+    const Csr a = make_csr(kMaxColumns, rows, DType::none);
     CHECK(CompactColumns(a.view()).view().cols == 4);
   }
 }

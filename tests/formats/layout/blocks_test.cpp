@@ -85,7 +85,7 @@ std::int64_t check_blocks(const FormatView& view, const Rows& matrix) {
     entries += check_tiles(blocks, w, end, rows_of_window(blocks, w, matrix, in_rows));
   }
   CHECK(entries == view.nnz);
-  CHECK(blocks.fetches() == 8 * blocks.tiles() + std::ssize(blocks.rows.columns));
+  CHECK(blocks.loads() == 8 * blocks.tiles() + std::ssize(blocks.rows.columns));
   if (blocks.windows() > 0) CHECK(blocks.tile_offset.back() == blocks.tiles());
   if (view.layout->tc_blocks(view) > 0)
     CHECK(blocks.first_value_of_tile(blocks.tiles()) == view.nnz - std::ssize(blocks.rows.columns));
@@ -143,7 +143,7 @@ TEST_CASE("blocks: csr is all rows and no windows") {
   CHECK(blocks.windows() == 0);
   CHECK(blocks.tiles() == 0);
   CHECK(blocks.rows.size() == 3);
-  CHECK(blocks.fetches() == 3);
+  CHECK(blocks.loads() == 3);
   CHECK(row_offsets(blocks.rows) == std::vector<std::int64_t>{0, 2, 2, 3});
 }
 
@@ -170,7 +170,7 @@ TEST_CASE("blocks: sizes do not depend on what arrays hold, nor on whether they 
     const Blocks blocks = blocks_of(data.view()), same = blocks_of(nowhere);
     CHECK(same.windows() == blocks.windows());
     CHECK(same.tiles() == blocks.tiles());
-    CHECK(same.fetches() == blocks.fetches());
+    CHECK(same.loads() == blocks.loads());
     CHECK(same.rows.size() == blocks.rows.size());
   }
 }

@@ -58,7 +58,7 @@ TEST_CASE("partners: without caps they are the best by weighted Jaccard index of
   const auto sets = reorder::sets_of_rows(a.view(), tests::given_order(a.rows));
   const auto lists = reorder::lists_of_columns(sets);
   const auto weights = reorder::weigh(sets, lists);
-  const auto likeness = [&](std::int64_t x, std::int64_t y) {
+  const auto similarity = [&](std::int64_t x, std::int64_t y) {
     double both = 0, either = 0;
     for (std::int32_t c = 0; c < a.cols; ++c) {
       const bool in_x = std::ranges::binary_search(sets.of(x), c),
@@ -74,16 +74,16 @@ TEST_CASE("partners: without caps they are the best by weighted Jaccard index of
   std::vector<double> found(120, 0);
   for (const reorder::Pair& pair : pairs) {
     CHECK(pair.x < pair.y);
-    CHECK(static_cast<double>(pair.likeness) == doctest::Approx(likeness(pair.x, pair.y)));
+    CHECK(static_cast<double>(pair.similarity) == doctest::Approx(similarity(pair.x, pair.y)));
     for (const std::int32_t item : {pair.x, pair.y}) {
       auto& best = found[static_cast<std::size_t>(item)];
-      best = std::max(best, static_cast<double>(pair.likeness));
+      best = std::max(best, static_cast<double>(pair.similarity));
     }
   }
   for (std::int64_t i = 0; i < 120; ++i) {
     double best = 0;
     for (std::int64_t j = 0; j < 120; ++j)
-      if (j != i) best = std::max(best, likeness(i, j));
+      if (j != i) best = std::max(best, similarity(i, j));
     CHECK(found[static_cast<std::size_t>(i)] == doctest::Approx(best));
   }
 }

@@ -33,14 +33,14 @@ std::vector<std::int32_t> rounds(int columns, int times) {
 TEST_CASE("format counts: a small matrix by hand") {
   const BundleSample sample;  // [. 1 . . 2 / . . . . . / 3 4 . 5 .]
   const FormatCounts csr = runtime::count_format(formats::as_format(sample.csr()));
-  CHECK(csr.fetches == 5);
+  CHECK(csr.loads == 5);
   CHECK(csr.tiles == 0);
   CHECK(csr.entries == 5);
   CHECK(csr.units == 3);
   CHECK(csr.longest == 3);
   CHECK(csr.bytes == 4 * 8 + 5 * 4 + 5 * 4);
   const FormatCounts bittcf = runtime::count_format(sample.bittcf());
-  CHECK(bittcf.fetches == 8);
+  CHECK(bittcf.loads == 8);
   CHECK(bittcf.tiles == 1);
   CHECK(bittcf.entries == 5);
   CHECK(bittcf.units == 1);
@@ -61,13 +61,12 @@ TEST_CASE("format counts: every format counts its fetches in groups of 8 columns
     CHECK(counts.units >= 1);
     CHECK(counts.units <= 225);  // windows and residual rows
     CHECK(counts.longest >= 1);
-    CHECK(counts.longest <= counts.fetches);
+    CHECK(counts.longest <= counts.loads);
     CHECK(counts.bytes == formats::index_bytes(view) + formats::value_bytes(view));
     const formats::Blocks blocks = formats::blocks_of(view);
     if (blocks.placement == formats::WindowPlacement::regular)
-      CHECK(counts.fetches == 8 * counts.tiles + std::ssize(blocks.rows.columns));
-    if (converter.format == "tall")
-      CHECK(counts.fetches == 8 * std::ssize(formats::as_tall(view).group_mask));
+      CHECK(counts.loads == 8 * counts.tiles + std::ssize(blocks.rows.columns));
+    if (converter.format == "tall") CHECK(counts.loads == 8 * std::ssize(formats::as_tall(view).group_mask));
   }
 }
 
@@ -75,7 +74,7 @@ TEST_CASE("format counts: an empty matrix") {
   const std::vector<std::int64_t> row_ptr = {0};
   const formats::CsrView empty{0, 0, row_ptr, {}, {}};
   const FormatCounts counts = runtime::count_format(formats::as_format(empty));
-  CHECK(counts.fetches == 0);
+  CHECK(counts.loads == 0);
   CHECK(counts.longest == 0);
   CHECK(miss_share(counts.lists, 1, kAll) == 0);
 }
@@ -86,7 +85,7 @@ TEST_CASE("format counts: offsets of a damaged matrix are read safely") {
   const std::vector<std::int32_t> columns = {-7, std::numeric_limits<std::int32_t>::max(), 0};
   const formats::CsrView damaged{3, 3, row_ptr, columns, {}};
   const FormatCounts counts = runtime::count_format(formats::as_format(damaged));
-  CHECK(counts.fetches == 3);
+  CHECK(counts.loads == 3);
   CHECK(miss_share(counts.lists, 2, kAll) <= 1);
 }
 

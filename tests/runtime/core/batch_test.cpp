@@ -54,15 +54,15 @@ TEST_CASE("batch: where matrices begin") {
 }
 
 TEST_CASE("batch: sizes as large as ids are taken, larger ones refused by the name of the matrix") {
-  constexpr std::int64_t kMost = formats::kMaxId;
+  constexpr std::int64_t kMax = formats::kMaxId;
   for (const Arrangement arrangement : {Arrangement::block_diagonal, Arrangement::stacked}) {
-    const std::int64_t cols = arrangement == Arrangement::stacked ? kMost : 1;
-    CHECK(runtime::arrange(std::vector<BatchMember>{{kMost - 1, cols, 0}, {1, cols, 0}}, arrangement));
-    const Error rows = refused({{kMost - 1, cols, 0}, {1, cols, 0}, {1, cols, 0}}, arrangement);
+    const std::int64_t cols = arrangement == Arrangement::stacked ? kMax : 1;
+    CHECK(runtime::arrange(std::vector<BatchMember>{{kMax - 1, cols, 0}, {1, cols, 0}}, arrangement));
+    const Error rows = refused({{kMax - 1, cols, 0}, {1, cols, 0}, {1, cols, 0}}, arrangement);
     CHECK(rows.code == Errc::unsupported);
     CHECK(rows.message == "matrix 2 of the batch: 1 rows after 2147483647; a batch has at most 2147483647");
   }
-  const Error cols = refused({{1, kMost, 0}, {1, kMost, 0}}, Arrangement::block_diagonal);
+  const Error cols = refused({{1, kMax, 0}, {1, kMax, 0}}, Arrangement::block_diagonal);
   CHECK(cols.code == Errc::unsupported);
   CHECK(cols.message ==
         "matrix 1 of the batch: 2147483647 columns after 2147483647; a batch has at most 2147483647");

@@ -44,7 +44,7 @@ void check_plan(const formats::FormatView& view, std::int64_t n, int threads) {
   }
   CHECK(column == 0);
   CHECK(unit == units_of(view, plan));
-  CHECK(std::ssize(plan.chunks) <= most_chunks(threads));
+  CHECK(std::ssize(plan.chunks) <= max_chunks(threads));
 }
 
 }  // namespace

@@ -270,13 +270,12 @@ TEST_CASE("stored schedules: a bit that is flipped in any byte is noticed") {
 }
 
 TEST_CASE("stored schedules: any number that is changed, missing or too many is noticed") {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
   for_each_sample([](Sample sample) {
     const std::vector<std::int64_t> good = sample.numbers;
     for (std::size_t i = 0; i < good.size(); ++i) {
       CAPTURE(i);
-      for (const std::int64_t wrong :
-           {good[i] - 1, good[i] + 1, std::int64_t{-1}, kMost, kMost / 16, -kMost}) {
+      for (const std::int64_t wrong : {good[i] - 1, good[i] + 1, std::int64_t{-1}, kMax, kMax / 16, -kMax}) {
         if (wrong == good[i]) continue;
         sample.numbers[i] = wrong;
         CAPTURE(wrong);

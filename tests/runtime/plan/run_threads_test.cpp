@@ -17,25 +17,25 @@ OperandSizes sizes_of(std::int64_t rows, std::int64_t nnz, const RunSizes& run) 
 }  // namespace
 
 TEST_CASE("run threads: small work stays on one thread") {
-  CHECK(threads_for(0, 8).most == 1);
-  CHECK(threads_for(10e3, 8).most == 1);
+  CHECK(threads_for(0, 8).max == 1);
+  CHECK(threads_for(10e3, 8).max == 1);
   // The graph of Cora with 16 features, and a vector.
-  CHECK(threads_for(estimated_time(kSpmm, sizes_of(2708, 13264, {16, 16, 1}), DType::f32), 8).most == 1);
-  CHECK(threads_for(estimated_time(kSpmm, sizes_of(2708, 13264, {1, 1, 1}), DType::f32), 8).most == 1);
+  CHECK(threads_for(estimated_time(kSpmm, sizes_of(2708, 13264, {16, 16, 1}), DType::f32), 8).max == 1);
+  CHECK(threads_for(estimated_time(kSpmm, sizes_of(2708, 13264, {1, 1, 1}), DType::f32), 8).max == 1);
 }
 
 TEST_CASE("run threads: more work has more threads, up to those of the plan") {
   int before = 1;
   for (double time = 1e3; time < 1e8; time *= 2) {
-    const int threads = threads_for(time, 6).most;
+    const int threads = threads_for(time, 6).max;
     CHECK(threads >= before);
     CHECK(threads <= 6);
     before = threads;
   }
   CHECK(before == 6);
-  CHECK(threads_for(1e30, 4096).most == 4096);
-  CHECK(threads_for(1e9, 1).most == 1);
-  CHECK(threads_for(1e9, 0).most == 1);
+  CHECK(threads_for(1e30, 4096).max == 4096);
+  CHECK(threads_for(1e9, 1).max == 1);
+  CHECK(threads_for(1e9, 0).max == 1);
 }
 
 TEST_CASE("run threads: sleeping workers are woken for long work") {
@@ -62,10 +62,10 @@ TEST_CASE("run threads: the estimate grows with nonzeros, columns, heads, types 
 TEST_CASE("run threads: tests may have all threads for any work") {
   {
     const test::AllThreads all;
-    CHECK(threads_for(1, 7).most == 7);
+    CHECK(threads_for(1, 7).max == 7);
     CHECK(threads_for(1, 7).wake == Wake::always);
   }
-  CHECK(threads_for(1, 7).most == 1);
+  CHECK(threads_for(1, 7).max == 1);
 }
 
 }  // namespace sptile::runtime

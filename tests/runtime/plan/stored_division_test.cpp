@@ -178,7 +178,7 @@ TEST_CASE("stored divisions: numbers and bytes are bounded before anything is al
   const DivisionRequest request{kSpmm, view, kN, 1};
   Stored stored(request);
   std::vector<UnitRun> rows;
-  for (std::int64_t r = 1; r <= most_chunks(1) + 1; ++r) rows.push_back({r, 1});
+  for (std::int64_t r = 1; r <= max_chunks(1) + 1; ++r) rows.push_back({r, 1});
   stored.set(rows);
   CHECK_FALSE(stored.restored(request));
   rows.pop_back();

@@ -28,13 +28,13 @@ class Variable {
 
 TEST_CASE("default threads: no more than processors, and than OpenMP gives") {
   ::unsetenv("SPTILE_THREADS");
-  const int most = omp_get_max_threads();
-  CHECK(default_threads().threads == std::min({most, omp_get_num_procs(), processors()}));
+  const int max = omp_get_max_threads();
+  CHECK(default_threads().threads == std::min({max, omp_get_num_procs(), processors()}));
   omp_set_num_threads(1);
   CHECK(default_threads().threads == 1);
   omp_set_num_threads(1000);
   CHECK(default_threads().threads == std::min(omp_get_num_procs(), processors()));
-  omp_set_num_threads(most);
+  omp_set_num_threads(max);
 }
 
 TEST_CASE("default threads: the variable overrules OpenMP and processors, the program the variable") {
@@ -45,7 +45,7 @@ TEST_CASE("default threads: the variable overrules OpenMP and processors, the pr
   CHECK(default_threads().threads == 5);
   set_default_threads(0);
   CHECK(default_threads().threads == 37);
-  CHECK(most_threads() == 37);
+  CHECK(max_threads() == 37);
 }
 
 TEST_CASE("default threads: 0 and nothing in the variable leave the number open") {
@@ -85,7 +85,7 @@ TEST_CASE("default threads: a child of fork has as many, but one in loops of Ope
   const Variable variable("3");
   CHECK(in_child([] {
           if (default_threads().threads != 3) ::_exit(1);
-          if (most_threads() != 1) ::_exit(2);
+          if (max_threads() != 1) ::_exit(2);
         }) == 0);
 }
 

@@ -66,9 +66,9 @@ void refuse_each(
     const std::string& what, LastError last_error, const std::function<sptile_status()>& call,
     const std::function<void()>& after = [] {}) {
   CAPTURE(what);
-  constexpr std::int64_t kMost = 20000;
+  constexpr std::int64_t kMax = 20000;
   std::int64_t refused = 0;
-  for (std::int64_t n = 0; n < kMost; n += 1 + n / 200) {
+  for (std::int64_t n = 0; n < kMax; n += 1 + n / 200) {
     allowed = n;
     const sptile_status status = call();
     const bool all_allowed = allowed.exchange(kUncounted) > 0;
@@ -83,7 +83,7 @@ void refuse_each(
     after();
     ++refused;
   }
-  FAIL("it needs more than ", kMost, " allocations");
+  FAIL("it needs more than ", kMax, " allocations");
 }
 
 sptile_tools_options tools_options() {

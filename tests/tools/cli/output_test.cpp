@@ -56,10 +56,10 @@ TEST_CASE("text that is not UTF-8 is shown byte by byte, whatever follows it") {
 }
 
 TEST_CASE("colours are those of paint alone, where the stream has them") {
-  const std::string text = paint(Style::bad, "WRONG") + "\x1b[1;35m";
+  const std::string text = styled(Style::bad, "WRONG") + "\x1b[1;35m";
   CHECK(written(text) == R"(WRONG\x1b[1;35m)");
   choose_colours(ColourMode::always);
-  CHECK(written(paint(Style::bad, "a\x1b[2J") + "\x1b[1;35m") == "\x1b[1;31ma\\x1b[2J\x1b[0m\\x1b[1;35m");
+  CHECK(written(styled(Style::bad, "a\x1b[2J") + "\x1b[1;35m") == "\x1b[1;31ma\\x1b[2J\x1b[0m\\x1b[1;35m");
   choose_colours(ColourMode::never);
 }
 

@@ -86,7 +86,7 @@ TEST_CASE("a bar without a phase writes only the printed lines, however often it
   const StderrFile written;
   const sptile::Progress progress;
   ProgressBar bar(progress, {});
-  bar.paint_at(kStart + 600ms);
+  bar.draw_at(kStart + 600ms);
   bar.print("a note");
   bar.finish();
   bar.finish();
@@ -98,9 +98,9 @@ TEST_CASE("a bar shows its phase, keeps lines above it, and leaves an empty line
   sptile::Progress progress;
   progress.begin("inflate", 0);
   ProgressBar bar(progress, {});
-  bar.paint_at(kStart + 300ms);
+  bar.draw_at(kStart + 300ms);
   bar.print("a note");
-  bar.paint_at(kStart + 400ms);
+  bar.draw_at(kStart + 400ms);
   bar.finish();
   CHECK(written.text() == "\r\033[Kinflate\r\033[Ka note\n\r\033[Kinflate\r\033[K");
 }
@@ -110,15 +110,15 @@ TEST_CASE("the bar of a job of several steps counts steps and names the phase") 
   sptile::Progress progress;
   progress.begin("inflate", 0);
   ProgressBar bar(progress, {});
-  bar.paint_at(kStart + 1s);
+  bar.draw_at(kStart + 1s);
   progress.steps = 12;
   progress.steps_done = 3;
-  bar.paint_at(kStart + 2s);
+  bar.draw_at(kStart + 2s);
   CHECK(written.text().find("\033[K3 of 12: inflate [=====") != std::string::npos);
   CHECK(written.text().ends_with("]  25%  3 s left"));
   progress.begin("read", 8);
   progress.done = 2;
-  bar.paint_at(kStart + 25s);
+  bar.draw_at(kStart + 25s);
   CHECK(written.text().find("\033[K3 of 12: read 25% [====") != std::string::npos);
   CHECK(written.text().ends_with("]  25%  72.0 s left"));
 }

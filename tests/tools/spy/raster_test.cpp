@@ -87,7 +87,7 @@ TEST_CASE("raster: matrices without rows, columns or entries are blank") {
 
 TEST_CASE("paint: white where nothing is, black for the most, one scale for all panels") {
   const spy::Raster left{1, 3, {0, 1, 10}}, right{1, 2, {0, 100}};
-  const spy::Image image = spy::paint(std::vector{left, right});
+  const spy::Image image = spy::render(std::vector{left, right});
   CHECK(image.height == 1);
   CHECK(image.width == 3 + 12 + 2);
   CHECK(image.pixels[0] == 255);

@@ -8,14 +8,14 @@ using namespace sptile::tools;
 
 namespace {
 // Every bin starts behind the one before, and together they have all lines, each in its range.
-void check_bins(const std::vector<std::int64_t>& lengths, std::size_t most_bins) {
-  const auto bins = length_bins(lengths, most_bins);
+void check_bins(const std::vector<std::int64_t>& lengths, std::size_t max_bins) {
+  const auto bins = length_bins(lengths, max_bins);
   std::int64_t lines = 0;
   for (std::size_t i = 0; i < bins.size(); ++i) {
-    CHECK(bins[i].least <= bins[i].most);
-    if (i > 0) CHECK(bins[i].least == bins[i - 1].most + 1);
+    CHECK(bins[i].min <= bins[i].max);
+    if (i > 0) CHECK(bins[i].min == bins[i - 1].max + 1);
     std::int64_t inside = 0;
-    for (const std::int64_t n : lengths) inside += n >= bins[i].least && n <= bins[i].most;
+    for (const std::int64_t n : lengths) inside += n >= bins[i].min && n <= bins[i].max;
     CHECK(bins[i].lines == inside);
     lines += bins[i].lines;
   }

@@ -1,7 +1,7 @@
 """Tables and charts of products on CPUs, one table per processor."""
 
 from chart import bar_chart
-from rows import distinct, geomean, paragraph, ratios, spread, table, values
+from rows import counted_share, distinct, geomean, paragraph, ratios, row_table, spread, table, values
 
 FILE = "cpu-vendors"
 TYPES = ("f32", "f64")
@@ -81,24 +81,28 @@ def cpu_headline(results):
 
 
 def cpu_processors(results):
-    lines = []
-    for processor in _processors(results):
-        rows = _rows(results, processor=processor)
-        rates = [
-            values([row for row in rows if row["threads"] == str(threads)], "memory_gb_per_s") for threads in THREADS
-        ]
-        lines.append(
-            [
-                processor,
-                "; ".join(distinct(rows, "versions")),
-                str(len(distinct(rows, "matrix"))),
-                " and ".join(f"{max(rate):.0f}" for rate in rates if rate),
-                ", ".join(distinct(rows, "date")),
-                ", ".join(distinct(rows, "commit")),
-            ]
-        )
-    head = ["processor", "libraries", "matrices", "read of memory with 1 and 2 threads, GB/s", "date", "commit"]
-    return table(head, lines)
+    def processor_rows(row):
+        return _rows(results, processor=row["processor"])
+
+    def listed(column, separator=", "):
+        return lambda row: separator.join(distinct(processor_rows(row), column))
+
+    def rates(row):
+        rows = processor_rows(row)
+        found = (values([r for r in rows if r["threads"] == str(threads)], "memory_gb_per_s") for threads in THREADS)
+        return " and ".join(f"{max(rate):.0f}" for rate in found if rate)
+
+    return row_table(
+        [{"processor": processor} for processor in _processors(results)],
+        [
+            ("processor", "processor"),
+            ("libraries", listed("versions", "; ")),
+            ("matrices", lambda row: str(len(distinct(processor_rows(row), "matrix")))),
+            ("read of memory with 1 and 2 threads, GB/s", rates),
+            ("date", listed("date")),
+            ("commit", listed("commit")),
+        ],
+    )
 
 
 def cpu_slower(results):
@@ -111,7 +115,7 @@ def cpu_slower(results):
         found = ratios(rows, "mkl_us", "sptile_us")
         worst, row = min(zip(found, rows, strict=True), key=lambda pair: pair[0])
         case = f"{row['type']}, {row['threads']} thread{'s' if row['threads'] != '1' else ''}"
-        slower = f"{sum(ratio < 1 for ratio in found)} of {len(found)}"
+        slower = counted_share(found, lambda ratio: ratio < 1)
         return [str(n), slower, row["matrix"], case, f"{worst:.2f}"]
 
     def make(processor):
@@ -132,8 +136,8 @@ def cpu_bandwidth(results):
     def make(processor):
         measured = [row for row in _rows(results, processor=processor, n=1) if row["read_us"]]
         lines = []
-        for name, least, most in SIZES:
-            rows = [row for row in measured if least < float(row["bytes"]) <= most]
+        for name, low, high in SIZES:
+            rows = [row for row in measured if low < float(row["bytes"]) <= high]
             lines.append([name, *(cell(rows, kind, threads) for kind, threads in CASES)])
         return table(["size of A, B and C", *CASE_HEADS], lines) if measured else ""
 
@@ -156,13 +160,5 @@ def cpu_chart(results):
     )
 
 
-BLOCKS = {
-    "cpu-headline": cpu_headline,
-    "cpu-processors": cpu_processors,
-    "cpu-mkl": _over("mkl"),
-    "cpu-slower": cpu_slower,
-    "cpu-scipy": _over("scipy"),
-    "cpu-eigen": _over("eigen"),
-    "cpu-bandwidth": cpu_bandwidth,
-}
+cpu_mkl, cpu_scipy, cpu_eigen = map(_over, ("mkl", "scipy", "eigen"))
 CHARTS = {"cpu.svg": cpu_chart}

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from chart import bar_chart
-from rows import distinct, geomean, number, paragraph, ratios, spread, table, values
+from rows import counted_share, distinct, geomean, number, paragraph, ratios, row_table, slow_enough, spread, table, values
 
 COLUMNS = (1, 8, 32, 128, 512)
 H100 = (
@@ -69,7 +69,7 @@ def _speedups(results, device, cases):
                 str(len(rows)),
                 spread(_over_cusparse(rows)),
                 spread(public) if public else "not measured",
-                f"{sum(ratio < 1 for ratio in public)} of {len(public)}" if public else "",
+                counted_share(public, lambda ratio: ratio < 1) if public else "",
                 f"{100 * (geomean(_loss(rows)) - 1):.1f} %",
             ]
         )
@@ -127,39 +127,25 @@ def h200_outliers(results):
 
 def h100_losses(results):
     """Returns the two matrices of each case with the lowest speedup over the best public kernel."""
-    lines = []
-    for op, kind, n in H100:
-        rows = sorted(
-            _case(results, "h100", op, kind, n), key=lambda row: number(row, "public_us") / number(row, "auto_us")
-        )
-        for row in rows[:2]:
-            ratio = number(row, "public_us") / number(row, "auto_us")
-            fastest = number(row, "public_us") / number(row, "best_us")
-            lines.append(
-                [
-                    f"{NAMES[op]}, {kind}",
-                    str(n),
-                    row["matrix"],
-                    row["auto_us"],
-                    f"`{row['auto_kernel']}`",
-                    row["public_us"],
-                    row["public_kernel"],
-                    f"{ratio:.2f}",
-                    f"{fastest:.2f}",
-                ]
-            )
-    head = [
-        "operation",
-        "N",
-        "matrix",
-        "chosen, us",
-        "kernel",
-        "public, us",
-        "public kernel",
-        "speedup",
-        "speedup of the fastest sptile kernel",
-    ]
-    return table(head, lines)
+
+    def speedup(row, column="auto_us"):
+        return number(row, "public_us") / number(row, column)
+
+    rows = [row for case in H100 for row in sorted(_case(results, "h100", *case), key=speedup)[:2]]
+    return row_table(
+        rows,
+        [
+            ("operation", lambda row: f"{NAMES[row['op']]}, {row['type']}"),
+            ("N", "n"),
+            ("matrix", "matrix"),
+            ("chosen, us", "auto_us"),
+            ("kernel", lambda row: f"`{row['auto_kernel']}`"),
+            ("public, us", "public_us"),
+            ("public kernel", "public_kernel"),
+            ("speedup", lambda row: f"{speedup(row):.2f}"),
+            ("speedup of the fastest sptile kernel", lambda row: f"{speedup(row, 'best_us'):.2f}"),
+        ],
+    )
 
 
 def h100_kernels(results):
@@ -209,37 +195,15 @@ def h200_graph(results):
 def h200_choice(results):
     """Returns the loss of the cost model on matrices that its constants were fitted on, and on the others."""
     lines = []
-    cases = {
-        ("spmm", "f32"): "SpMM, f32",
-        ("spmm", "f64"): "SpMM, f64",
-        ("spmm", "f16"): "SpMM, f16",
-        ("sddmm", "f32"): "SDDMM, f32",
-        ("sddmm", "f16"): "SDDMM, f16",
-    }
-    for (op, kind), name in cases.items():
-        cells = [name]
+    for op, kind in (("spmm", "f32"), ("spmm", "f64"), ("spmm", "f16"), ("sddmm", "f32"), ("sddmm", "f16")):
+        cells = [f"{NAMES[op]}, {kind}"]
         for fitted in (1, 0):
             losses = values(results.rows("h200", op=op, type=kind, fitted=fitted), "chosen_over_best")
             close = sum(loss <= 1.05 for loss in losses) / len(losses)
-            cells += [
-                str(len(losses)),
-                f"{100 * (geomean(losses) - 1):.1f} %",
-                f"{100 * close:.0f} %",
-                f"{max(losses):.2f}",
-            ]
+            cells += [str(len(losses)), f"{100 * (geomean(losses) - 1):.1f} %", f"{100 * close:.0f} %", f"{max(losses):.2f}"]
         lines.append(cells)
-    head = [
-        "operation",
-        "fitted: cases",
-        "loss",
-        "within 5 %",
-        "worst",
-        "held out: cases",
-        "loss",
-        "within 5 %",
-        "worst",
-    ]
-    return table(head, lines)
+    rest = ["loss", "within 5 %", "worst"]
+    return table(["operation", "fitted: cases", *rest, "held out: cases", *rest], lines)
 
 
 def h200_bound(results):
@@ -256,13 +220,8 @@ def h200_bound(results):
 
 
 def h200_batches(results):
-    lines = [[row["batch"], row["matrices"], row["speedup"]] for row in results.rows("h200-batches")]
-    return table(["batch", "matrices", "speedup over one launch per matrix"], lines)
-
-
-def slow_enough(results, n):
-    """Rows of reordered SpMM that take at least 20 us in the original order, so that launches do not dominate."""
-    return [row for row in results.rows("h200-orders", n=n) if number(row, "given_us") >= 20]
+    columns = [("batch", "batch"), ("matrices", "matrices"), ("speedup over one launch per matrix", "speedup")]
+    return row_table(results.rows("h200-batches"), columns)
 
 
 def orders(results):
@@ -278,7 +237,7 @@ def orders(results):
                 str(n),
                 str(len(rows)),
                 f"{geomean(gains):.2f} ({min(gains):.2f} to {max(gains):.2f})",
-                f"{sum(gain > 1 for gain in gains)} of {len(gains)}",
+                counted_share(gains, lambda gain: gain > 1),
                 f"{geomean(better):.2f}",
                 spread(values(public, "best_over_public")),
             ]
@@ -340,20 +299,4 @@ def h200_chart(results):
     )
 
 
-BLOCKS = {
-    "h100-headline": h100_headline,
-    "h100-speedups": h100_speedups,
-    "h100-losses": h100_losses,
-    "h100-outliers": h100_outliers,
-    "h200-outliers": h200_outliers,
-    "h100-kernels": h100_kernels,
-    "h100-resources": h100_resources,
-    "h200-headline": h200_headline,
-    "h200-speedups": h200_speedups,
-    "h200-graph": h200_graph,
-    "h200-choice": h200_choice,
-    "h200-bound": h200_bound,
-    "h200-batches": h200_batches,
-    "orders": orders,
-}
 CHARTS = {"spmm.svg": h100_chart, "h200.svg": h200_chart}

@@ -56,6 +56,26 @@ def table(head, rows):
     return "\n".join("| " + " | ".join(cells) + " |" for cells in [head, rules, *rows])
 
 
+def row_table(rows, columns):
+    """Returns a Markdown table with a line per row. `columns`: pairs of a heading and a column, or function of a row."""
+    return table(
+        [head for head, _ in columns],
+        [[row[cell] if isinstance(cell, str) else cell(row) for _, cell in columns] for row in rows],
+    )
+
+
+def format_table(rows, cell, nonzeros=None):
+    """Returns a Markdown table with a line per matrix and a column per format, cell(row). `nonzeros`: column of the file
+    with the number of nonzeros, in millions."""
+    formats = distinct(rows, "format")
+    lines = []
+    for name in distinct(rows, "matrix"):
+        own = {row["format"]: row for row in rows if row["matrix"] == name}
+        size = [own[formats[0]][nonzeros]] if nonzeros else []
+        lines.append([name, *size, *(cell(own[kind]) for kind in formats)])
+    return table(["matrix", *(["million nonzeros"] if nonzeros else []), *(f"`{kind}`" for kind in formats)], lines)
+
+
 def paragraph(text):
     """Returns text in lines of at most 118 characters."""
     return textwrap.fill(text, 118, break_long_words=False, break_on_hyphens=False)
@@ -73,4 +93,19 @@ def range_of(numbers, digits=1):
 
 def thousands(value):
     """Returns a number without decimals, with separators."""
-    return f"{value:,.0f}"
+    return f"{float(value):,.0f}"
+
+
+def millions(row, column):
+    """Returns a column in millions, with one decimal."""
+    return f"{float(row[column]) / 1e6:.1f}"
+
+
+def counted_share(numbers, holds):
+    """Returns "K of N" for the numbers for which holds(number)."""
+    return f"{sum(map(holds, numbers))} of {len(numbers)}"
+
+
+def slow_enough(results, n):
+    """Rows of reordered SpMM that take at least 20 us in the original order, so that launches do not dominate."""
+    return [row for row in results.rows("h200-orders", n=n) if number(row, "given_us") >= 20]

@@ -1,8 +1,23 @@
 """Tables and charts of other work on CPUs, of orderings, of start-up and of training."""
 
 from chart import bar_chart
-from gpu import slow_enough
-from rows import distinct, geomean, number, paragraph, range_of, ratios, spread, table, thousands, values
+from rows import (
+    counted_share,
+    distinct,
+    format_table,
+    geomean,
+    millions,
+    number,
+    paragraph,
+    range_of,
+    ratios,
+    row_table,
+    slow_enough,
+    spread,
+    table,
+    thousands,
+    values,
+)
 
 FORMATS = ("csr", "bittcf", "bmat", "rs_tile", "tall", "libra_spmm", "libra_sddmm", "me_tcf")
 METHODS = ("degree", "rabbit", "affinity", "loa", "wjaccard", "pack fast", "pack", "pack quality")
@@ -23,22 +38,19 @@ def cpu_formats(results):
 
 
 def cpu_batches(results):
-    lines = []
-    for name in distinct(results.rows("cpu-batches"), "batch"):
-        one, two = (results.rows("cpu-batches", batch=name, threads=threads)[0] for threads in (1, 2))
-        lines.append(
-            [
-                name,
-                one["matrices"],
-                thousands(float(one["nonzeros"])),
-                thousands(float(one["batch_us"])),
-                one["speedup"],
-                thousands(float(two["batch_us"])),
-                two["speedup"],
-            ]
-        )
-    head = ["batch", "matrices", "nonzeros", "1 thread: us", "speedup", "2 threads: us", "speedup"]
-    return table(head, lines)
+    two = {row["batch"]: row for row in results.rows("cpu-batches", threads=2)}
+    return row_table(
+        results.rows("cpu-batches", threads=1),
+        [
+            ("batch", "batch"),
+            ("matrices", "matrices"),
+            ("nonzeros", lambda row: thousands(row["nonzeros"])),
+            ("1 thread: us", lambda row: thousands(row["batch_us"])),
+            ("speedup", "speedup"),
+            ("2 threads: us", lambda row: thousands(two[row["batch"]]["batch_us"])),
+            ("speedup", lambda row: two[row["batch"]]["speedup"]),
+        ],
+    )
 
 
 def cpu_solvers(results):
@@ -47,7 +59,7 @@ def cpu_solvers(results):
     for name in distinct(rows, "solver"):
         one, two = (values(results.rows("cpu-solvers", solver=name, threads=t), "speedup") for t in (1, 2))
         shares = [100 * share for share in values(results.rows("cpu-solvers", solver=name, threads=2), "share")]
-        reached = f"{sum(speedup >= 1.5 for speedup in two)} of {len(two)}"
+        reached = counted_share(two, lambda speedup: speedup >= 1.5)
         lines.append([f"`{name}`", f"{range_of(shares, 0)} %", spread(one), spread(two), reached])
     head = ["solver", "products, share of the time", "1 thread", "2 threads", "1.5 times and more with 2"]
     origin = "{processor}, {date}, commit {commit}:".format(**rows[0])
@@ -55,38 +67,23 @@ def cpu_solvers(results):
 
 
 def matrix_market(results):
-    lines = [
+    return row_table(
+        results.rows("matrix-market"),
         [
-            row["values"],
-            row["threads"],
-            row["sptile_read_ms"],
-            row["package_read_ms"],
-            row["speedup_to_coo"],
-            row["speedup_to_csr"],
-            row["speedup_write"],
-        ]
-        for row in results.rows("matrix-market")
-    ]
-    head = [
-        "values",
-        "threads",
-        "sptile, ms",
-        "fast-matrix-market, ms",
-        "speedup, package to COO",
-        "speedup, package to CSR",
-        "speedup of writing",
-    ]
-    return table(head, lines)
+            ("values", "values"),
+            ("threads", "threads"),
+            ("sptile, ms", "sptile_read_ms"),
+            ("fast-matrix-market, ms", "package_read_ms"),
+            ("speedup, package to COO", "speedup_to_coo"),
+            ("speedup, package to CSR", "speedup_to_csr"),
+            ("speedup of writing", "speedup_write"),
+        ],
+    )
 
 
 def cpu_conversion(results):
-    lines = []
     rows = results.rows("cpu-conversion", threads=1)
-    formats = distinct(rows, "format")
-    for name in distinct(rows, "matrix"):
-        own = results.rows("cpu-conversion", threads=1, matrix=name)
-        lines.append([name, own[0]["nonzeros_m"], *(row["nonzeros_m_per_s_and_thread"] for row in own)])
-    return table(["matrix", "million nonzeros", *(f"`{kind}`" for kind in formats)], lines)
+    return format_table(rows, lambda row: row["nonzeros_m_per_s_and_thread"], "nonzeros_m")
 
 
 # Orderings
@@ -118,8 +115,7 @@ def reordering_headline(results):
         f"**`pack` reaches {dense:.1f} nonzeros per 8x8 block, compared with {wjaccard:.1f} for weighted Jaccard "
         f"and {rabbit:.1f} for Rabbit** "
         f"(geometric mean, {_order_count(results)} matrices). With `pack`, "
-        f"SpMM with N = 128 is faster than in the original order on {sum(gain > 1 for gain in gains)} of {len(gains)} "
-        "matrices."
+        f"SpMM with N = 128 is faster than in the original order on {counted_share(gains, lambda gain: gain > 1)} matrices."
     )
 
 
@@ -142,27 +138,16 @@ def reordering_methods(results):
 
 
 def reordering_heights(results):
+    blocks8, blocks16, columns = "nonzeros_per_block_8_rows", "nonzeros_per_block_16_rows", "distinct_columns_64_rows"
     lines = []
     for preset in ("pack fast", "pack", "pack quality"):
         cells = []
-        for height, column in (
-            (8, "nonzeros_per_block_8_rows"),
-            (16, "nonzeros_per_block_16_rows"),
-            (64, "distinct_columns_64_rows"),
-        ):
+        for height, column in ((8, blocks8), (16, blocks16), (64, columns)):
             ratio = _order_geomean(results, preset, column, height) / _order_geomean(results, "wjaccard", column, 8)
             cells += [f"{ratio:.3f}", _order_time(results, preset, height)]
         lines.append([f"`{preset}`", *cells])
-    head = [
-        "preset",
-        "8 rows: nonzeros per block",
-        "time",
-        "16 rows: nonzeros per block",
-        "time",
-        "64 rows: distinct columns",
-        "time",
-    ]
-    return table(head, lines)
+    heads = ("8 rows: nonzeros per block", "16 rows: nonzeros per block", "64 rows: distinct columns")
+    return table(["preset", *(cell for head in heads for cell in (head, "time"))], lines)
 
 
 def reordering_rectangular(results):
@@ -203,14 +188,18 @@ def reordering_chart(results):
 # Start-up
 
 
+def _first_products(results):
+    """Yields the name, the million nonzeros, and the rows by format of each matrix."""
+    rows = results.rows("first-product")
+    for name in distinct(rows, "matrix"):
+        own = {row["format"]: row for row in rows if row["matrix"] == name}
+        yield name.removesuffix(".h5"), millions(own["csr"], "nonzeros"), own
+
+
 def start_up_headline(results):
-    firsts = values(results.rows("first-product", format="csr"), "products")
-    tiles = [
-        value
-        for row in results.rows("first-product")
-        if row["format"] not in ("csr", "me_tcf")
-        for value in [number(row, "products")]
-    ]
+    rows = results.rows("first-product")
+    firsts = values([row for row in rows if row["format"] == "csr"], "products")
+    tiles = values([row for row in rows if row["format"] not in ("csr", "me_tcf")], "products")
     return paragraph(
         f"**From CSR in device memory, the first SpMM takes as long as {range_of(firsts)} multiplications with `csr`** "
         f"and {range_of(tiles)} with a tile format, conversion and planning included (four matrices, N = 128, H200)."
@@ -218,76 +207,72 @@ def start_up_headline(results):
 
 
 def first_product(results):
-    lines = []
-    for name in distinct(results.rows("first-product"), "matrix"):
-        own = {row["format"]: row for row in results.rows("first-product", matrix=name)}
-        lines.append(
-            [
-                name.removesuffix(".h5"),
-                f"{float(own['csr']['nonzeros']) / 1e6:.1f}",
-                *(own[kind]["products"] for kind in FORMATS),
-            ]
-        )
-    return table(["matrix", "million nonzeros", *(f"`{kind}`" for kind in FORMATS)], lines)
+    return table(
+        ["matrix", "million nonzeros", *(f"`{kind}`" for kind in FORMATS)],
+        [[name, size, *(own[kind]["products"] for kind in FORMATS)] for name, size, own in _first_products(results)],
+    )
 
 
 def start_up_bundles(results):
-    lines = []
-    for row in results.rows("start-up", stored="no"):
-        stored = results.rows("start-up", stored="yes", bundle=row["bundle"], format=row["format"])[0]
-        lines.append(
-            [
-                row["bundle"].removesuffix(".h5"),
-                f"`{row['format']}`",
-                f"{float(row['bytes']) / 1e6:.1f}",
-                *(thousands(float(row[column])) for column in ("pinned", "plan")),
-                thousands(float(stored["plan"])),
-                thousands(float(row["first_run"])),
-            ]
-        )
-    head = ["bundle", "format", "MB", "pinned copy, us", "plan, us", "stored plan, us", "first run, us"]
-    return table(head, lines)
+    stored = {(row["bundle"], row["format"]): row for row in results.rows("start-up", stored="yes")}
+    return row_table(
+        results.rows("start-up", stored="no"),
+        [
+            ("bundle", lambda row: row["bundle"].removesuffix(".h5")),
+            ("format", lambda row: f"`{row['format']}`"),
+            ("MB", lambda row: millions(row, "bytes")),
+            ("pinned copy, us", lambda row: thousands(row["pinned"])),
+            ("plan, us", lambda row: thousands(row["plan"])),
+            ("stored plan, us", lambda row: thousands(stored[row["bundle"], row["format"]]["plan"])),
+            ("first run, us", lambda row: thousands(row["first_run"])),
+        ],
+    )
 
 
 def plan_memory(results):
-    lines = []
-    for row in results.rows("plan-memory"):
-        cells = [f"{float(row[column]) / 1e6:.1f}" for column in ("format_bytes", "shared_bytes", "apart_bytes")]
-        ratio = float(row["shared_bytes"]) / float(row["apart_bytes"])
-        lines.append([row["bundle"].removesuffix(".h5"), f"`{row['format']}`", *cells, f"{ratio:.2f}"])
-    return table(["bundle", "format", "format, MB", "four plans, one handle, MB", "four handles, MB", "ratio"], lines)
+    return row_table(
+        results.rows("plan-memory"),
+        [
+            ("bundle", lambda row: row["bundle"].removesuffix(".h5")),
+            ("format", lambda row: f"`{row['format']}`"),
+            ("format, MB", lambda row: millions(row, "format_bytes")),
+            ("four plans, one handle, MB", lambda row: millions(row, "shared_bytes")),
+            ("four handles, MB", lambda row: millions(row, "apart_bytes")),
+            ("ratio", lambda row: f"{float(row['shared_bytes']) / float(row['apart_bytes']):.2f}"),
+        ],
+    )
 
 
 def device_conversion(results):
     rows = results.rows("device-conversion")
-    formats = distinct(rows, "format")
-    lines = []
-    for name in distinct(rows, "matrix"):
-        own = results.rows("device-conversion", matrix=name)
-        lines.append([name, own[0]["nonzeros_m"], *(f"{row['ms']} ({row['speedup_over_cpu']})" for row in own)])
-    return table(["matrix", "million nonzeros", *(f"`{kind}`" for kind in formats)], lines)
+    return format_table(rows, lambda row: f"{row['ms']} ({row['speedup_over_cpu']})", "nonzeros_m")
 
 
 def first_call(results):
-    lines = [[f"`{row['formats']}`", row["min_ms"], row["max_ms"]] for row in results.rows("first-call")]
-    return table(["formats used", "minimum, ms", "maximum, ms"], lines)
+    columns = [("formats used", lambda row: f"`{row['formats']}`"), ("minimum, ms", "min_ms"), ("maximum, ms", "max_ms")]
+    return row_table(results.rows("first-call"), columns)
 
 
 def mini_batches(results):
     names = {"i64": "64-bit indices", "i32": "32-bit indices", "trusted": "32-bit indices, not checked"}
-    lines = [
-        [names[row["form"]], row["create"], row["plan"], row["run"], row["p90"]] for row in results.rows("mini-batches")
-    ]
-    return table(["CSR arrays", "create, us", "plan, us", "run, us", "plan and run, 90th percentile, us"], lines)
+    return row_table(
+        results.rows("mini-batches"),
+        [
+            ("CSR arrays", lambda row: names[row["form"]]),
+            ("create, us", "create"),
+            ("plan, us", "plan"),
+            ("run, us", "run"),
+            ("plan and run, 90th percentile, us", "p90"),
+        ],
+    )
 
 
 def start_up_chart(results):
     formats = ("csr", "bittcf", "bmat", "tall")
-    groups = []
-    for name in distinct(results.rows("first-product"), "matrix"):
-        own = [results.rows("first-product", matrix=name, format=kind)[0] for kind in formats]
-        label = f"{name.removesuffix('.h5')} ({float(own[0]['nonzeros']) / 1e6:.1f} M)"
-        groups.append((label, [number(row, "products") for row in own]))
+    groups = [
+        (f"{name} ({size} M)", [number(own[kind], "products") for kind in formats])
+        for name, size, own in _first_products(results)
+    ]
     return bar_chart(
         "First SpMM from CSR in device memory, H200",
         "multiplications",
@@ -356,35 +341,27 @@ def training_memory(results):
     return _training_table(results, "peak_mb")
 
 
+def _epochs(row, other):
+    """Returns the epochs after which the longer first step of sptile pays off."""
+    extra = number(row, "sptile_first_ms") - number(row, "torch_first_ms")
+    gain = number(row, other) - number(row, "sptile_ms")
+    return f"{extra / gain:.0f}" if gain > 0 else "never"
+
+
 def break_even(results):
-    lines = []
-    for row in results.rows("break-even"):
-        extra = number(row, "sptile_first_ms") - number(row, "torch_first_ms")
-        epochs = []
-        for other in ("torch_ms", "torch_kept_ms"):
-            gain = number(row, other) - number(row, "sptile_ms")
-            epochs.append(f"{extra / gain:.0f}" if gain > 0 else "never")
-        lines.append(
-            [
-                row["graph"],
-                *(
-                    row[column]
-                    for column in ("torch_first_ms", "sptile_first_ms", "torch_ms", "torch_kept_ms", "sptile_ms")
-                ),
-                *epochs,
-            ]
-        )
-    head = [
-        "graph",
-        "first step: PyTorch, ms",
-        "sptile, ms",
-        "step: PyTorch, ms",
-        "cached transpose, ms",
-        "sptile, ms",
-        "break-even over PyTorch, epochs",
-        "over cached transpose",
-    ]
-    return table(head, lines)
+    return row_table(
+        results.rows("break-even"),
+        [
+            ("graph", "graph"),
+            ("first step: PyTorch, ms", "torch_first_ms"),
+            ("sptile, ms", "sptile_first_ms"),
+            ("step: PyTorch, ms", "torch_ms"),
+            ("cached transpose, ms", "torch_kept_ms"),
+            ("sptile, ms", "sptile_ms"),
+            ("break-even over PyTorch, epochs", lambda row: _epochs(row, "torch_ms")),
+            ("over cached transpose", lambda row: _epochs(row, "torch_kept_ms")),
+        ],
+    )
 
 
 def attention(results):
@@ -408,11 +385,10 @@ def update(results):
 
 
 def call_overhead(results):
-    lines = []
-    for row in results.rows("call-overhead"):
-        low, high = row["min_us"], row["max_us"]
-        lines.append([row["device"], row["call"], low if low == high else f"{low} to {high}"])
-    return table(["device", "call", "host time, us"], lines)
+    def time(row):
+        return row["min_us"] if row["min_us"] == row["max_us"] else f"{row['min_us']} to {row['max_us']}"
+
+    return row_table(results.rows("call-overhead"), [("device", "device"), ("call", "call"), ("host time, us", time)])
 
 
 def training_chart(results):
@@ -435,32 +411,6 @@ def training_chart(results):
     )
 
 
-BLOCKS = {
-    "cpu-formats": cpu_formats,
-    "cpu-batches": cpu_batches,
-    "cpu-solvers": cpu_solvers,
-    "matrix-market": matrix_market,
-    "cpu-conversion": cpu_conversion,
-    "reordering-headline": reordering_headline,
-    "reordering-methods": reordering_methods,
-    "reordering-heights": reordering_heights,
-    "reordering-rectangular": reordering_rectangular,
-    "reordering-threads": reordering_threads,
-    "start-up-headline": start_up_headline,
-    "first-product": first_product,
-    "start-up-bundles": start_up_bundles,
-    "plan-memory": plan_memory,
-    "device-conversion": device_conversion,
-    "first-call": first_call,
-    "mini-batches": mini_batches,
-    "training-headline": training_headline,
-    "training-speedups": training_speedups,
-    "training-memory": training_memory,
-    "break-even": break_even,
-    "attention": attention,
-    "update": update,
-    "call-overhead": call_overhead,
-}
 CHARTS = {
     "start-up.svg": start_up_chart,
     "reordering.svg": reordering_chart,

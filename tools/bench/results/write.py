@@ -17,7 +17,16 @@ import gpu
 import topics
 from rows import Results
 
-BLOCKS = gpu.BLOCKS | cpu.BLOCKS | topics.BLOCKS
+MODULES = (gpu, cpu, topics)
+# A public function of a module that is not a chart makes the block of its name.
+BLOCKS = {
+    name.replace("_", "-"): make
+    for module in MODULES
+    for name, make in vars(module).items()
+    if not name.startswith("_")
+    and getattr(make, "__module__", None) == module.__name__
+    and make not in module.CHARTS.values()
+}
 CHARTS = gpu.CHARTS | cpu.CHARTS | topics.CHARTS
 BLOCK = re.compile(r"<!-- begin ([\w-]+) -->\n.*?<!-- end \1 -->", re.DOTALL)
 ROOT = Path(__file__).resolve().parents[3]

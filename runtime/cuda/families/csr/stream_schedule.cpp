@@ -57,7 +57,7 @@ Division divide(std::span<const std::int64_t> row_ptr, const StreamShape& shape)
   std::vector<Part> parts(static_cast<std::size_t>(count));
   Division division;
   division.ends.resize(static_cast<std::size_t>(rows));
-#pragma omp parallel for schedule(dynamic, 1) num_threads(most_threads()) if (count > 1)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(max_threads()) if (count > 1)
   for (std::int64_t i = 0; i < count; ++i)
     parts[static_cast<std::size_t>(i)] = divide_rows(
         row_ptr, i * kRowsPerPart, std::min((i + 1) * kRowsPerPart, rows), shape, division.ends.data());

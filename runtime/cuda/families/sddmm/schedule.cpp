@@ -56,7 +56,7 @@ void append_items(Schedule& schedule, const Blocks& blocks, const DeviceInfo& de
   header.item_count = cut.first_item.back();
   header.items_at = append_zeros(schedule, at(header.item_count) * sizeof(SddmmItem));
   auto* const items = reinterpret_cast<SddmmItem*>(schedule.bytes.data() + header.items_at);
-#pragma omp parallel for schedule(static) num_threads(most_threads())
+#pragma omp parallel for schedule(static) num_threads(max_threads())
   for (std::int64_t w = 0; w < blocks.windows(); ++w)
     for_each_item(blocks, cut, w, [&](std::size_t i, const SddmmItem& item) { items[i] = item; });
 }
@@ -68,7 +68,7 @@ void read_items(ScheduleReader& reader, const Blocks& blocks, const DeviceInfo& 
   const auto items = reader.part<SddmmItem>(header.item_count, header.items_at);
   if (items.empty()) return;
   bool same = true;
-#pragma omp parallel for schedule(static) num_threads(most_threads()) reduction(&& : same)
+#pragma omp parallel for schedule(static) num_threads(max_threads()) reduction(&& : same)
   for (std::int64_t w = 0; w < blocks.windows(); ++w)
     for_each_item(blocks, cut, w,
                   [&](std::size_t i, const SddmmItem& item) { same = same && items[i] == item; });
@@ -93,7 +93,7 @@ void append_runs(Schedule& schedule, std::span<const std::int64_t> offset, const
   const std::int64_t length = cut_rows(offset, device, header);
   header.first_row_at = append_zeros(schedule, at(header.runs) * sizeof(std::int32_t));
   auto* const first_row = reinterpret_cast<std::int32_t*>(schedule.bytes.data() + header.first_row_at);
-#pragma omp parallel for schedule(static) num_threads(most_threads())
+#pragma omp parallel for schedule(static) num_threads(max_threads())
   for (std::int64_t r = 0; r < header.runs; ++r)
     first_row[r] = static_cast<std::int32_t>(std::upper_bound(offset.begin(), offset.end(), r * length) -
                                              offset.begin() - 1);

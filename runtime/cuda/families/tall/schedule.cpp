@@ -67,7 +67,7 @@ TallChunk make_chunk(const formats::TallView& a, std::int64_t window, std::int64
 std::vector<std::int32_t> count_chunks(const formats::TallView& a, int most_values) {
   const std::int64_t windows = a.windows();
   std::vector<std::int32_t> first(at(windows) + 1);
-#pragma omp parallel for schedule(static) num_threads(most_threads())
+#pragma omp parallel for schedule(static) num_threads(max_threads())
   for (std::int64_t w = 0; w < windows; ++w)
     for_each_chunk(a, w, most_values, [&](std::int64_t, std::int64_t) { ++first[at(w) + 1]; });
   for (std::size_t w = 1; w < first.size(); ++w) first[w] += first[w - 1];
@@ -78,7 +78,7 @@ std::vector<std::int32_t> count_chunks(const formats::TallView& a, int most_valu
 std::vector<TallChunk> make_chunks(const formats::TallView& a, int most_values,
                                    const std::vector<std::int32_t>& first) {
   std::vector<TallChunk> chunks(at(first.back()));
-#pragma omp parallel for schedule(static) num_threads(most_threads())
+#pragma omp parallel for schedule(static) num_threads(max_threads())
   for (std::int64_t w = 0; w < a.windows(); ++w) {
     TallChunk* to = chunks.data() + first[at(w)];
     for_each_chunk(a, w, most_values,
@@ -200,7 +200,7 @@ std::vector<TallItem> divide(std::span<const std::int64_t> before, std::span<con
 
 }  // namespace
 
-TallStage tall_stage(const TallRoom& room) {
+TallStage tall_stage(const TallWorkspace& room) {
   const auto bytes = [](int wanted) { return wanted > 0 ? round_up(wanted, 16) + 16 : 0; };
   TallStage stage{};
   stage.pitch = tall_pitch(room.slice_segments);
@@ -266,7 +266,7 @@ std::vector<std::uint16_t> tall_places(const formats::TallView& a, std::span<con
                                        int sub_windows) {
   // padded to full units
   std::vector<std::uint16_t> places(at((std::int64_t{a.value_offset.back()} + 7) / 8 * 8));
-#pragma omp parallel for schedule(static) num_threads(most_threads())
+#pragma omp parallel for schedule(static) num_threads(max_threads())
   for (std::int64_t c = 0; c < std::ssize(chunks); ++c) {
     const TallChunk& chunk = chunks[at(c)];
     for (int g = 0; g < chunk.groups; ++g) {
@@ -389,7 +389,7 @@ namespace {
 bool are_chunks(const formats::TallView& a, int most_values, const std::vector<std::int32_t>& first,
                 std::span<const TallChunk> chunks, const std::vector<bool>& ends) {
   bool same = true;
-#pragma omp parallel for schedule(static) num_threads(most_threads()) reduction(&& : same)
+#pragma omp parallel for schedule(static) num_threads(max_threads()) reduction(&& : same)
   for (std::int64_t w = 0; w < a.windows(); ++w) {
     std::size_t number = at(first[at(w)]);
     for_each_chunk(a, w, most_values, [&](std::int64_t group, std::int64_t end) {

@@ -80,11 +80,11 @@ struct TallStage {
 };
 SPTILE_HOST_DEVICE constexpr int tall_pitch(int slice_segments) { return 128 * slice_segments + 16; }
 /// Capacity of a stage: tiles with their bitmaps, or places of entries.
-struct TallRoom {
+struct TallWorkspace {
   int slice_segments, values_bytes;
   int tiles = 0, places = 0;
 };
-TallStage tall_stage(const TallRoom& room);
+TallStage tall_stage(const TallWorkspace& room);
 
 /// Maximum bytes of values in a chunk.
 inline constexpr int kTallValuesBytes = kTallPolicy.values_bytes;
@@ -124,7 +124,7 @@ struct TallHeader {
   ScheduleScratch scratch;
   TallShape shape;
   int stages = 0;
-  TallRoom room;        ///< capacity of a stage
+  TallWorkspace room;   ///< capacity of a stage
   int dense_bytes = 0;  ///< bytes of the dense tiles of a chunk
 };
 

@@ -93,12 +93,12 @@ struct Divider {
 /// items are `pieces`, `team` of them per slot.
 void find_values(const TileWindows& windows, TileSchedule& schedule, std::int64_t pieces, std::int64_t team) {
   const formats::Blocks& blocks = windows.blocks;
-#pragma omp parallel for schedule(static) num_threads(most_threads())
+#pragma omp parallel for schedule(static) num_threads(max_threads())
   for (std::int64_t i = pieces; i < std::ssize(schedule.items); ++i) {
     TileItem& run = schedule.items[static_cast<std::size_t>(i)];
     run.value_begin = blocks.first_value_of_tile(run.tile_begin);
   }
-#pragma omp parallel for schedule(dynamic, 16) num_threads(most_threads())
+#pragma omp parallel for schedule(dynamic, 16) num_threads(max_threads())
   for (const SplitWindow& split : schedule.splits) {
     TileItem* const piece = schedule.items.data() + split.first_slot * team;
     std::int64_t value = blocks.first_value_of_tile(piece->tile_begin);
@@ -163,7 +163,7 @@ bool are_pieces(const TileWindows& windows, std::span<const TileItem> pieces, st
 bool are_all_pieces(const TileWindows& windows, std::span<const TileItem> items,
                     std::span<const SplitWindow> splits, int team) {
   bool good = true;
-#pragma omp parallel for schedule(dynamic, 16) num_threads(most_threads()) reduction(&& : good) if (items.size() > 4096)
+#pragma omp parallel for schedule(dynamic, 16) num_threads(max_threads()) reduction(&& : good) if (items.size() > 4096)
   for (std::size_t s = 0; s < splits.size(); ++s) {
     const auto first = static_cast<std::size_t>(splits[s].first_slot) * static_cast<std::size_t>(team),
                count = static_cast<std::size_t>(splits[s].count) * static_cast<std::size_t>(team);
@@ -241,7 +241,7 @@ DivisionTotals check_division(ScheduleReader& reader, const TileWindows& windows
   const auto runs = items.subspan(
       reader.ok() ? static_cast<std::size_t>(totals.slots) * static_cast<std::size_t>(team) : items.size());
   bool whole = true, once = true;
-#pragma omp parallel for schedule(static) num_threads(most_threads()) reduction(&& : whole) if (runs.size() > 4096)
+#pragma omp parallel for schedule(static) num_threads(max_threads()) reduction(&& : whole) if (runs.size() > 4096)
   for (const TileItem& run : runs)
     whole = whole && run.window_begin >= 0 && run.window_end < std::ssize(windows.tile_offset) &&
             is_run(windows, run);

@@ -87,7 +87,7 @@ std::int64_t block_bytes(std::int64_t n, std::int64_t m, const UpdateMemory& mem
 }
 
 /// Larger weights never fit, and their bytes would overflow.
-constexpr std::int64_t kMostColumns = 1 << 20;
+constexpr std::int64_t kMaxColumns = 1 << 20;
 
 constexpr int kWarps[] = {8, 16, 12, 4};
 
@@ -96,7 +96,7 @@ constexpr int kWarps[] = {8, 16, 12, 4};
 UpdateShape update_shape(std::int64_t n, std::int64_t m, const UpdateMemory& memory,
                          const DeviceInfo& device) {
   UpdateShape best;
-  if (n > kMostColumns || m > kMostColumns) return best;
+  if (n > kMaxColumns || m > kMaxColumns) return best;
   constexpr std::int64_t kReserved = 1024;  ///< per block, reserved by the system
   const auto most = static_cast<std::int64_t>(device.shared_per_block);
   for (const int warps : kWarps) {
@@ -111,7 +111,7 @@ UpdateShape update_shape(std::int64_t n, std::int64_t m, const UpdateMemory& mem
 
 Status check_update(std::int64_t n, std::int64_t m, const UpdateMemory& memory, const DeviceInfo& device) {
   if (update_shape(n, m, memory, device).warps > 0) return {};
-  const std::string least = n > kMostColumns || m > kMostColumns
+  const std::string least = n > kMaxColumns || m > kMaxColumns
                                 ? "more than all"
                                 : std::to_string(block_bytes(n, m, memory, 4)) + " bytes of";
   return fail(Errc::unsupported, "weights of " + std::to_string(n) + " x " + std::to_string(m) + " need " +

@@ -1,4 +1,4 @@
-"""Operators that make matrices in compiled code, where a compiler sees their tokens."""
+"""Operators that create matrices in compiled code, where compilers see their tokens."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Tokens = tuple[Tensor, Tensor]
 
 
 def _entries_with(token: Tensor, **said: Any) -> Entries:
-    """The entries that a token names; UsageError where they have not got what the caller says."""
+    """Returns the entries of a token. Raises UsageError if their sizes differ from the caller's."""
     a = entries_of(token)
     for name, value in said.items():
         if value != getattr(a, name):
@@ -109,7 +109,7 @@ def _list_of_rows(_entries: Tensor, rows: int, device: torch.device) -> Tensor:
     return torch.empty((rows, 1), dtype=torch.float64, device=device)
 
 
-# Schema, what it does, what a compiler sees.
+# Schema, implementation, and fake implementation for compilers.
 OPERATORS: tuple[tuple[str, Callable[..., Any], Callable[..., Any]], ...] = (
     (
         "matrix_of(Tensor row, Tensor col, SymInt rows, SymInt cols, str format) -> (Tensor, Tensor)",

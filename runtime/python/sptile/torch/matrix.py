@@ -16,7 +16,7 @@ from torch.autograd import forward_ad
 from .._memory import tocsr
 from ..errors import ArgumentTypeError, BadInputError, DeviceError, UnsupportedError, UsageError
 from . import operators
-from .handle import DTYPES, Handle, PackedProduct, Ref, precision_of, torch_dtype
+from .handle import DTYPES, Handle, PackedProduct, Ref, Stored, precision_of, torch_dtype
 from .operands import statistic
 from .pattern import (
     WIDE,
@@ -59,8 +59,8 @@ class SparseMatrix:
     format : str, optional
         Storage format: "csr", "bittcf", "bmat", "tall", ... On a CUDA device, a comma-separated list such as
         "csr,rs_tile,tall" times its formats at the first product of each width and uses the fastest. "auto" is
-        "csr" on the CPU and "csr,bittcf,bmat,tall" on a CUDA device. Only "csr" is bitwise reproducible between
-        runs.
+        "csr" on the CPU, and on a CUDA device a list of formats that are usually fast. Only "csr" is bitwise
+        reproducible between runs.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ class SparseMatrix:
             )
 
     def _set(self, entries: Ref, values: Tensor | None, product: Handle | None = None) -> None:
-        """product: the handle with values that do not learn, where there is one already."""
+        """product: an existing handle whose values do not require gradients, or None."""
         found = entries.entries
         order, pattern = found.order, found.handle.pattern
         counts = values is None and order.repeats
@@ -211,7 +211,7 @@ class SparseMatrix:
 
     @classmethod
     def _of_graph(cls, edge_index: Tensor, rows: int, cols: int) -> SparseMatrix:
-        """In compiled code: of an edge_index, by what layers remember of it."""
+        """Returns the matrix of an edge_index in compiled code, from the cache of the layers."""
         tokens = torch.ops.sptile.graph_of(edge_index, rows, cols)
         return cls._compiled(*tokens, (rows, cols), edge_index.shape[1], None, edge_index.device)
 
@@ -393,7 +393,9 @@ class SparseMatrix:
         return cls._of_entries(ids, rows_of_pointers(ends, ids.numel()), values, shape, format)
 
     @classmethod
-    def from_bundle(cls, bundle: str | PathLike[str] | Any, *, format: str = "auto") -> SparseMatrix:
+    def from_bundle(
+        cls, bundle: str | PathLike[str] | Any, *, format: str = "auto", kernel: str | None = None
+    ) -> SparseMatrix:
         """Returns the matrix of a bundle, with the rows in the original order.
 
         Parameters
@@ -401,7 +403,12 @@ class SparseMatrix:
         bundle : path or Bundle
             Bundle file, or an open bundle.
         format : str, optional
-            See `SparseMatrix`.
+            Format of products with the stored values: one that the bundle stores, or a comma-separated list whose
+            fastest is used. A CUDA device converts formats that are not stored. "auto" uses the plan that the bundle
+            stores for the number of columns, otherwise the fastest format. Products with other values use
+            `SparseMatrix.format`.
+        kernel : str, optional
+            Kernel of products with the stored values. By default the fastest.
 
         Returns
         -------
@@ -411,7 +418,12 @@ class SparseMatrix:
         Raises
         ------
         MissingFileError, IoError, BadInputError
-            If the bundle cannot be read.
+            If the bundle cannot be read. The first product raises `UsageError` if a format is not stored.
+
+        Notes
+        -----
+        Gradients of x use the transpose if the bundle stores it (``transpose=True`` of `sptile.convert`), otherwise CSR
+        arrays or, on a CUDA device, formats converted from them.
 
         Examples
         --------
@@ -424,7 +436,12 @@ class SparseMatrix:
         opened = open_bundle(bundle) if isinstance(bundle, str | PathLike) else bundle
         crow, col, values = opened.csr()
         numbers = None if values is None else _tensor_of(values, opened.dtype)
-        return cls(_tensor_of(crow), _tensor_of(col), numbers, tuple(opened.shape), format=format)
+        stored = Stored(opened._handle(False), format, kernel) if opened._handle(False).source.is_file else None
+        rows = _tensor_of(crow)
+        other = format if stored is None else stored.format_on(rows.device)
+        matrix = cls(rows, _tensor_of(col), numbers, tuple(opened.shape), format=other)
+        matrix._handle.stored = stored
+        return matrix
 
     @classmethod
     def block_diag(cls, matrices: Iterable[SparseMatrix], *, format: str = "auto") -> SparseMatrix:
@@ -508,7 +525,7 @@ class SparseMatrix:
         return cls._of(Handle(pattern, None, format), order, values)
 
     def _given_values(self) -> Tensor | None:
-        """The values, None where they only count how often entries were given."""
+        """Returns the values; None if they only count how often entries were given."""
         return None if self._counts else self.values
 
     @property
@@ -721,10 +738,15 @@ class SparseMatrix:
             return self
         if given is not None:
             given = given.to(place, dtype or given.dtype, non_blocking, copy)
+        product = None if cast else self._plain()
         if place == self.device:
-            return self._like(self.with_values(given))
-        bare = Handle(self.pattern.to(place), None, self._bare.format)
-        return self._like(SparseMatrix._of(bare, self._order.to(place), given))
+            return self._like(SparseMatrix._of_ref(self._entries, given, product))
+        stored = None if product is None else product.stored
+        format = self._bare.format if stored is None else stored.format_on(place)
+        moved = SparseMatrix._of(Handle(self.pattern.to(place), None, format), self._order.to(place), given)
+        if moved._learned is None:
+            moved._handle.stored = stored
+        return self._like(moved)
 
     def cuda(self, device: torch.device | str | int | None = None) -> SparseMatrix:
         """Returns the matrix on a CUDA device.
@@ -1039,8 +1061,8 @@ class SparseMatrix:
         return normalized
 
     def _compiled_norm(self, add_self_loops: bool, fill_value: Number, dtype: torch.dtype) -> SparseMatrix:
-        """gcn_norm in compiled code, where the number of entries that are not repeated is not known: its entries are
-        those that were given, then all loops."""
+        """Returns gcn_norm in compiled code, where the number of distinct entries is unknown: its entries are the
+        given ones, then all loops."""
         wide = statistic(dtype)
         looped, row, col = self, *self.places()
         values = row.new_ones(row.shape, dtype=wide) if self.values is None else self.values.to(wide)
@@ -1068,8 +1090,7 @@ class SparseMatrix:
         return looped, loop, torch.where(last < 0, given, last)
 
     def _with_last_loops(self, values: Tensor) -> Tensor:
-        """Numbers of the entries as they were given; of entries on the diagonal that were given several times
-        all but the last become 0."""
+        """Returns the numbers of the given entries; of repeated diagonal entries, all but the last become 0."""
         position = self._order.position
         if position is None or self._order.source is not None:
             return values
@@ -1080,8 +1101,8 @@ class SparseMatrix:
 
     @kept
     def _with_loops(self) -> tuple[Handle, EntryOrder, int]:
-        """A + I without values, the order of the entries in CSR and then of those that were missing, and how
-        many these are."""
+        """Returns A + I without values, the order in CSR of the entries and the added diagonal entries, and the
+        number of the latter."""
         bare = self._bare
         if "loops" not in bare.derived:
             rows = min(self.shape)
@@ -1101,7 +1122,7 @@ class SparseMatrix:
         return bare if handle is None else handle, order, count
 
     def _derive(self, name: str, make: Callable[[], Derived]) -> Derived:
-        """What follows from this matrix, made once, not as inference tensors: training may follow."""
+        """Returns make(), cached by name; made outside inference mode, because training may follow."""
         if name not in self._derived:
             if torch.compiler.is_compiling():
                 return make()
@@ -1177,8 +1198,8 @@ class SparseMatrix:
         plain = plain and forward_ad._current_level < 0 and not torch.is_autocast_enabled(self.device.type)
         if plain:
             packed = self._packed.get((x.shape, x.dtype, precision_of(x)))
-            if packed is not None and packed.fits(x):
-                return operators.packed_spmm(packed, x)
+            if packed is not None and (address := packed.address(x)):
+                return operators.packed_spmm(packed, x, address)
         x, values = tensor_of("x", x), optional_tensor("values", values)
         if torch.is_autocast_enabled(self.device.type):
             x, values = cast(self, x), cast(self, values)  # type: ignore[assignment]
@@ -1249,7 +1270,11 @@ class SparseMatrix:
         )
 
     def __copy__(self) -> SparseMatrix:
-        return self._like(SparseMatrix._of_ref(self._entries, self._given_values()))
+        return self._like(SparseMatrix._of_ref(self._entries, self._given_values(), self._plain()))
+
+    def _plain(self) -> Handle | None:
+        """Returns the handle of products with the values, which copies share; None if the values are learned."""
+        return self._handle if self._learned is None else None
 
     def __deepcopy__(self, memo: dict[int, Any]) -> SparseMatrix:
         values = self._given_values()
@@ -1258,7 +1283,7 @@ class SparseMatrix:
                 "cannot deep copy a SparseMatrix whose values are not leaf tensors; copy A.detach(), or call "
                 "A.with_values with copies of the tensors"
             )
-        copied = self._like(SparseMatrix._of_ref(self._entries, copy.deepcopy(values, memo)))
+        copied = self._like(SparseMatrix._of_ref(self._entries, copy.deepcopy(values, memo), self._plain()))
         memo[id(self)] = copied
         return copied
 
@@ -1299,8 +1324,8 @@ def heads_first(a: SparseMatrix, name: str, values: Tensor, heads: int | None) -
 
 
 def _sides_are_named() -> bool:
-    """Runs while torch compiles. For `A @ x` torch 2.11 swaps the operands and still names the function of `x @ A`,
-    as it has no name for a swapped one in its table. Adds that name, once, and starts the compilation again."""
+    """Runs while torch compiles. For `A @ x`, torch 2.11 swaps the operands but keeps the function name of `x @ A`,
+    because its table has no name for the swapped function. Adds that name once, and restarts the compilation."""
     try:
         from torch._dynamo.exc import RestartAnalysis
         from torch._dynamo.variables.builtin import BUILTIN_TO_TENSOR_RFN_MAP
@@ -1330,8 +1355,8 @@ PRODUCTS = (
 
 
 def scaled(values: Tensor, row: Tensor, col: Tensor, nodes: int) -> Tensor:
-    """D^-1/2 A D^-1/2, D the sums of the rows: values, rows and columns of the entries. Those of mirrored entries are
-    equal to the bit."""
+    """Returns D^-1/2 A D^-1/2, where D has the row sums of A: values, rows and columns of the entries. Mirrored
+    entries are bitwise equal."""
     sums = values.to(WIDE.get(values.dtype, values.dtype))
     factor = sums.new_zeros(nodes).index_add(0, row, sums).pow(-0.5)
     factor = torch.where(torch.isinf(factor), 0, factor).to(values.dtype)

@@ -15,7 +15,7 @@ from torch import Tensor
 from ..errors import InternalError, UsageError
 from .handle import DTYPES, Entries, Ref
 
-# What checks read: a matrix, or its Ref while a compiler traces.
+# Argument of checks: a matrix, or its Ref while a compiler traces.
 Sizes = Entries | Ref
 
 FLOATS = "float32, float64, float16 or bfloat16"
@@ -101,7 +101,7 @@ def statistic(dtype: torch.dtype) -> torch.dtype:
 
 
 class _Bound:
-    """Sizes by name, as a call has set them so far, and what messages say of the matrix."""
+    """Sizes by name that the operands of a call have determined, and the description of the matrix for messages."""
 
     def __init__(self, operator: str, a: Sizes | None, t: bool) -> None:
         self.operator, self.a = operator, a
@@ -113,7 +113,7 @@ class _Bound:
             self._nouns = {rows: "rows", cols: "columns", "given": "nonzeros"}
 
     def size(self, name: str | int, found: Any) -> Any:
-        """What a size must be: `found`, where it is not set yet."""
+        """Returns the required size; `found` if it is not determined yet."""
         return name if isinstance(name, int) else self.of.setdefault(name, found)
 
     def text(self, operand: Operand) -> str:
@@ -240,8 +240,8 @@ class Check:
                 _check_apart(self.name, name, arguments[place], others)
 
     def _key(self, arguments: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        """All that the comparison reads of dense tensors; None where one has no shape or no address, as sparse ones have
-        none: then it says what is wrong."""
+        """Returns the properties of dense tensors that are compared; None if one has no shape or no address (sparse
+        tensors), which the full check then reports."""
         key: list[Any] = [self.name]
         try:
             for place in self._flags:
@@ -286,7 +286,7 @@ class Check:
     def _form(
         self, bound: _Bound, arguments: tuple[Any, ...], first: Any
     ) -> tuple[tuple[Operand, ...], list[tuple[Operand, ...]]]:
-        """The form of a call, and those which the rank of its first tensor does not rule out."""
+        """Returns the form of a call, and the forms that the rank of its first tensor permits."""
         forms = self.row.forms
         if self._choice is not None:
             number = int(arguments[self._choice])

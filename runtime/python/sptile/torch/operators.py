@@ -67,7 +67,7 @@ def watched() -> bool:
 
 
 def transformed() -> bool:
-    """True in transforms of torch.func and in forward mode, where derivatives come from the parts of an
+    """Returns whether a transform of torch.func or forward mode is active. These differentiate the steps of an
     operator."""
     if torch.compiler.is_compiling():
         return False
@@ -80,7 +80,7 @@ def followed(x: Tensor) -> bool:
 
 
 def _recorded(arguments: tuple[Any, ...]) -> bool:
-    """True where a history is kept of what follows from these."""
+    """Returns whether autograd records operations on these tensors."""
     if forward_ad._current_level >= 0:
         return True
     if torch.is_grad_enabled():
@@ -91,8 +91,8 @@ def _recorded(arguments: tuple[Any, ...]) -> bool:
 
 
 def _of_one_step(function: Any) -> Any:
-    """A function whose forward sets the context: torch calls it in half the time, but no transform of torch.func
-    takes it."""
+    """A function whose forward sets the context: torch calls it in half the time, but transforms of torch.func do
+    not support it."""
 
     def forward(ctx: Any, *arguments: Any) -> Any:
         output = function.forward(*arguments)
@@ -105,8 +105,8 @@ def _of_one_step(function: Any) -> Any:
 
 
 class Kernel:
-    """One operator without derivatives: what it computes of `Entries`, and the shapes of its results. Both get tensors
-    that fit the row of `operands.OPERANDS`. It is called with a `Ref`."""
+    """One operator without derivatives: its implementation on `Entries`, and the shapes of its results. Both receive
+    tensors that match the row of `operands.OPERANDS`. It is called with a `Ref`."""
 
     def __init__(self, schema: str, run: Callable[..., Any], fake: Callable[..., Any]) -> None:
         self.name = name = schema.split("(")[0]
@@ -155,8 +155,8 @@ class Operator(Kernel):
         return self.run(a.entries, *arguments)
 
     def again(self, a: Ref, *arguments: Any) -> Any:
-        """The call in a derivative, where operands may be those of torch.autograd.grad(is_grads_batched=True),
-        which are taken one by one."""
+        """Calls an operator in a derivative, whose operands may be batched by
+        torch.autograd.grad(is_grads_batched=True); batches are processed one by one."""
         if any(isinstance(x, Tensor) and is_legacy_batchedtensor(x) for x in arguments):
             return self.op(*a, *arguments)
         return self(a, *arguments)
@@ -185,13 +185,13 @@ def sizes(a: Sizes, t: bool) -> tuple[int, int]:
 
 
 def added(*terms: Tensor | None) -> Tensor | None:
-    """The sum of those that are there."""
+    """Returns the sum of the tensors that are not None."""
     there = [x for x in terms if x is not None]
     return sum(there[1:], start=there[0]) if there else None
 
 
 def batch_first(x: Tensor, dim: int | None, size: int) -> Tensor:
-    """x with the dimension of a vmap in front; repeated where x has none."""
+    """Moves the vmap dimension of x to the front; repeats x if it has none."""
     return x.expand(size, *x.shape) if dim is None else x.movedim(dim, 0)
 
 
@@ -275,20 +275,24 @@ spmm = Operator("spmm(a, bool t, Tensor b, Tensor? values) -> Tensor", _spmm, _f
 
 class _PackedSpmm(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, product: PackedProduct, x: Tensor) -> Tensor:
+    def forward(ctx: Any, product: PackedProduct, x: Tensor, address: int) -> Tensor:
         ctx.a = product.a
-        return product.run(x)
+        return product.run(x, address)
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> Any:
-        return None, spmm.again(ctx.a, True, g, None)
+        return None, spmm.again(ctx.a, True, g, None), None
 
 
-def packed_spmm(product: PackedProduct, x: Tensor) -> Tensor:
-    """Returns A x for x that fits."""
+# Function.apply without its search for transforms of torch.func, in which x has no address.
+_apply_packed: Any = super(torch.autograd.Function, _PackedSpmm).apply
+
+
+def packed_spmm(product: PackedProduct, x: Tensor, address: int) -> Tensor:
+    """Returns A x for x at an address that `product` has found."""
     if x.requires_grad and torch.is_grad_enabled():
-        return _PackedSpmm.apply(product, x)  # type: ignore[no-untyped-call]
-    return product.run(x)
+        return _apply_packed(product, x, address)  # type: ignore[no-any-return]
+    return product.run(x, address)
 
 
 def _add_spmm(a: Entries, t: bool, b: Tensor, out: Tensor) -> None:
@@ -300,7 +304,7 @@ def _add_spmm(a: Entries, t: bool, b: Tensor, out: Tensor) -> None:
 
 
 def _nothing(*_arguments: Any) -> None:
-    """What a compiler sees of an operator without results."""
+    """Fake implementation of an operator without results."""
 
 
 _adding = Kernel("add_spmm(a, bool t, Tensor b, Tensor(c!) out) -> ()", _add_spmm, _nothing)

@@ -1,5 +1,4 @@
-"""Where a sparse matrix has entries: CSR arrays in order, how they follow from those of the user, the
-transpose."""
+"""Sparsity patterns: sorted CSR arrays, their relation to the arrays of the user, and the transpose."""
 
 from __future__ import annotations
 
@@ -50,8 +49,8 @@ def kept(make: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
 
 
 def untraced(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """A function that torch.compile runs as it is. One that passes addresses on must keep its tensors until it
-    returns; compiled frames drop what they no longer read."""
+    """Marks a function that torch.compile runs uncompiled. A function that passes addresses on must keep its tensors
+    until it returns; compiled frames drop unused tensors."""
     if hasattr(_eval_frame, "set_code_exec_strategy"):
         skip = _eval_frame._FrameAction.SKIP
         _eval_frame.set_code_exec_strategy(function.__code__, _eval_frame._FrameExecStrategy(skip, skip))
@@ -92,7 +91,7 @@ def _check_side(size: int, what: str) -> None:
 
 
 def check_pointers_fit(size: int, what: str, device: torch.device) -> None:
-    """Raises IoError where the pointers of `size` rows or columns, and their source array, do not fit in memory."""
+    """Raises IoError if the pointers of `size` rows or columns, and their source array, do not fit in memory."""
     needed = 16 * (size + 1)
     if device.type == "cuda" and needed >= 1 << 27:
         cached = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
@@ -166,9 +165,9 @@ class EntryOrder:
         return self._counts
 
     def log_sum_exp(self, scores: Tensor) -> tuple[Tensor, Tensor]:
-        """Scores [..., given] of an order that repeats: the logarithm of the sum of the exponentials at each
-        entry [..., nnz], and the share of each given one in that sum [..., given]. A sum of -inf has shares
-        of 0."""
+        """Returns, from scores [..., given] of an order that repeats entries, the logarithm of the sum of
+        exponentials per entry [..., nnz], and each given entry's share of that sum [..., given]. Shares of a sum of
+        -inf are 0."""
         index = self.positions().expand(scores.shape)
         shape = (*scores.shape[:-1], self.nnz)
         top = scores.new_full(shape, -torch.inf).scatter_reduce(-1, index, scores, "amax")
@@ -211,8 +210,8 @@ class Pattern:
         return torch.repeat_interleave(rows, self.crow.diff(), output_size=self.nnz)
 
     def transposed(self) -> tuple[Pattern, Tensor]:
-        """The transpose, which is this pattern where it is symmetric, and which entry of this one each of its
-        entries is: int32 [nnz] (int64 of more than 2^31). Made once, by a sort of the columns."""
+        """Returns the transpose, which is this pattern if it is symmetric, and the index in this pattern of each of
+        its entries: int32 [nnz] (int64 beyond 2^31). Computed once, by sorting the columns."""
         with self._lock:
             if self._transposed is None:
                 self._transposed = self._transpose()
@@ -318,7 +317,7 @@ def chain_patterns(patterns: Sequence[Pattern], diagonal: bool) -> Pattern:
 
 @kept
 def chain_orders(orders: Sequence[EntryOrder], device: torch.device) -> EntryOrder:
-    """Returns the order of the concatenated entries of patterns, as they were given."""
+    """Returns the order of the concatenated given entries of patterns."""
     nnz = sum(order.nnz for order in orders)
     if all(order.position is None for order in orders):
         return EntryOrder(nnz)

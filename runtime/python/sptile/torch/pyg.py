@@ -17,8 +17,7 @@ _PRODUCTS = (torch.sparse.mm, torch.mm, torch.matmul, Tensor.mm, Tensor.matmul, 
 
 
 class AdjacencyTensor(Tensor):
-    """What adj_t gives: it answers what is asked of a sparse CSR tensor, and multiplies as its matrix
-    does."""
+    """Replacement of adj_t: has the attributes of a sparse CSR tensor, and multiplies with its matrix."""
 
     matrix: SparseMatrix
 

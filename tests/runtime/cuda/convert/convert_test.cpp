@@ -75,8 +75,8 @@ FoundColumns by_bits(const formats::Csr& a, const Windows& of_row, std::int64_t 
   const runtime::cuda::NumberByBits<Windows> bits{a.row_ptr.data(), a.col_idx.data(),  a.rows,
                                                   of_row,           ranges.data(),     found.place.data(),
                                                   found.ids.data(), found.first.data()};
-  runtime::cuda::WindowSizes room;
-  measure_windows(run, bits, windows, 1 << 20, &room);
+  runtime::cuda::WindowSizes workspace;
+  measure_windows(run, bits, windows, 1 << 20, &workspace);
   runtime::cuda::number_by_bits(run, bits, windows);
   return found;
 }
@@ -326,7 +326,7 @@ TEST_CASE("device conversions: selectors of hc_window, in every type of values")
 }
 
 TEST_CASE("device conversions: the rule of hc_window is that of the host") {
-  for (const int parameter : {0, 1, 77777777, 123456789, 1000000000, formats::kHcMostParameter}) {
+  for (const int parameter : {0, 1, 77777777, 123456789, 1000000000, formats::kHcMaxParameter}) {
     const formats::HcSelector selector = formats::hc_selector(parameter);
     const runtime::cuda::HcRule rule(selector);
     for (std::int64_t columns = 1; columns < std::int64_t{1} << 31; columns += 1 + columns / 5)
@@ -391,7 +391,7 @@ TEST_CASE("device conversions: heights of tall are compared on the same sample")
 
 TEST_CASE("device conversions: groups of tall windows are dealt to the same places") {
   for (std::int64_t groups = 1; groups < 300; ++groups) {
-    formats::TallDeal deal(groups);
+    formats::BitReversedOrder deal(groups);
     for (std::int64_t place = 0; place < groups; ++place)
       CHECK(runtime::cuda::tall_place(deal.next(), groups) == place);
   }

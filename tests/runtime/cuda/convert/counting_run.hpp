@@ -56,15 +56,15 @@ class CountingRun : public HostRun {
     HostRun::copy(to, from, bytes);
   }
   template <class T>
-  void bring(T* to, const T* host, std::int64_t n) {
+  void upload(T* to, const T* host, std::int64_t n) {
     counts.launches += n > 0;
-    HostRun::bring(to, host, n);
+    HostRun::upload(to, host, n);
   }
   template <class T>
-  void fetch(T* host, const T* x, std::int64_t n) {
+  void download(T* host, const T* x, std::int64_t n) {
     counts.launches += n > 0;
     counts.waits += n > 0;
-    HostRun::fetch(host, x, n);
+    HostRun::download(host, x, n);
   }
   Result<std::shared_ptr<std::byte>> allocate(std::size_t bytes, const char* what) {
     counts.kept += bytes > 0;

@@ -62,11 +62,11 @@ class HostRun {
     if (bytes > 0) std::memcpy(to, from, bytes);
   }
   template <class T>
-  void bring(T* to, const T* host, std::int64_t n) {
+  void upload(T* to, const T* host, std::int64_t n) {
     copy(to, host, static_cast<std::size_t>(n) * sizeof(T));
   }
   template <class T>
-  void fetch(T* host, const T* x, std::int64_t n) {
+  void download(T* host, const T* x, std::int64_t n) {
     copy(host, x, static_cast<std::size_t>(n) * sizeof(T));
   }
   /// Allocates memory filled with garbage, so that uninitialized reads are detected.

@@ -15,7 +15,7 @@ using namespace sptile;
 using runtime::cuda::Parts;
 using runtime::cuda::Uploader;
 
-int runtime::most_threads() noexcept { return 2; }
+int runtime::max_threads() noexcept { return 2; }
 
 namespace {
 

@@ -18,7 +18,7 @@ from .ranks import Ranks, as_bytes, rank_list
 
 CHECKS = ("always", "first")
 
-# What a call does; ranks must do the same.
+# Kind of a call; all ranks must make the same calls.
 PRODUCT, PRODUCT_T, FETCH, GIVE_BACK, COLLECT, ADD_UP = range(6)
 _CALLS = (
     "A @ x",
@@ -46,7 +46,7 @@ class Pending:
 
 
 class _Header(NamedTuple):
-    """What all ranks must say alike in one call."""
+    """Properties of a call that must be equal on all ranks."""
 
     call: int
     width: int
@@ -59,7 +59,8 @@ class _Header(NamedTuple):
 
 
 class Lists(NamedTuple):
-    """What an exchange needs of a part: rows that it owns; rows for and from each other part."""
+    """Properties of a part that an exchange needs: the owned rows, and the rows sent to and received from each other
+    part."""
 
     owned: int
     sent_counts: list[int]
@@ -94,14 +95,14 @@ class Exchange:
         self.send_rows = lists.send_rows.to(device)
         self.bytes_sent = 0
         self._agreed: set[_Header] = set()
-        # Rows travel in memory of the device where the group can, else through that of the host.
+        # Rows are sent from device memory if the group supports it, otherwise through host memory.
         direct = device.type == "cuda" and ranks.backends.get("cuda", "gloo") != "gloo"
         self._wire = device if direct else torch.device("cpu")
         self._stream = torch.cuda.Stream(device) if device.type == "cuda" else None
 
     def agree(self, call: int, x: Tensor, refusal: Error | None = None) -> None:
-        """All ranks are about to do the same, or all raise: UsageError says who does what. `refusal` is what this
-        rank has against its own operand: it is raised here, and the others say whose operand it is."""
+        """Checks that all ranks make the same call; otherwise all raise UsageError, which names the ranks and their
+        calls. `refusal` is this rank's error for its own operand: this rank raises it, and the others name the rank."""
         if self.alone and call in _OF_ROWS:
             if refusal is not None:
                 raise refusal
@@ -127,7 +128,7 @@ class Exchange:
         self._agreed.add(header)
 
     def fetch(self, x: Tensor) -> Pending:
-        """Begins to bring rows of others: x [owned, n]; what arrives is [needed, n]."""
+        """Starts to receive rows from other ranks: x [owned, n]; the result is [needed, n]."""
         return self._begin(
             lambda: x.index_select(0, self.send_rows), x, self.sent_counts, self.received_counts
         )
@@ -138,15 +139,15 @@ class Exchange:
         return self._begin(lambda: r, r, self.received_counts, self.sent_counts)
 
     def add(self, out: Tensor, arrived: Tensor) -> None:
-        """Adds what was given back to rows of out [owned, n], sender after sender, so that bits repeat: each has a
-        row once."""
+        """Adds received gradients to rows of out [owned, n] in the order of senders, which makes bits reproducible;
+        each sender has a row once."""
         senders = zip(arrived.split(self.sent_counts), self.send_rows.split(self.sent_counts), strict=True)
         for rows, places in senders:
             if places.numel() > 0:
                 out.index_add_(0, places, rows)
 
     def sum_over_ranks(self, numbers: Tensor) -> Tensor:
-        """The sums of what all ranks have, [n] of each."""
+        """Returns the sums over all ranks of a tensor [n]."""
         sums = numbers.to(self._wire, copy=True)
         self.ranks.guarded("add_up", lambda: dist.all_reduce(sums, group=self.ranks.group))
         return sums.to(self.device)

@@ -106,7 +106,7 @@ def attention(
 
 
 def _side_by_side(A: DistSparseMatrix, k: Tensor, v: Tensor) -> Tensor:
-    """k and v as columns of one operand. Raises UsageError in all ranks where they do not fit in one."""
+    """Concatenates k and v as columns of one operand. All ranks raise UsageError if the shapes do not match."""
     try:
         if k.dtype != v.dtype:
             raise TypeError(f"k is {k.dtype}, but v is {v.dtype}")

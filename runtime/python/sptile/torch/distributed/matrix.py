@@ -490,7 +490,7 @@ class DistSparseMatrix:
         )
 
     def _derive(self, name: str, make: Callable[[], Derived]) -> Derived:
-        """What follows from this matrix, made once."""
+        """Returns make(), cached by name."""
         if name not in self._derived:
             self._derived[name] = make()
         derived: Derived = self._derived[name]
@@ -510,7 +510,7 @@ class DistSparseMatrix:
         return operand.reshape(self.owned, operand.shape[1:].numel())
 
     def _refusal(self, x: object, multiplied: bool) -> Error | None:
-        """What is wrong with an operand."""
+        """Returns the error of an operand, if any."""
         if not isinstance(x, Tensor):
             return ArgumentTypeError(f"x must be a torch.Tensor, got {type(x).__name__}")
         if x.layout != torch.strided or x.dim() == 0 or x.shape[0] != self.owned:

@@ -1,4 +1,4 @@
-"""What crosses the ranks, with gradients of any order: products, rows of others, and the way back of these."""
+"""Communication between ranks, with gradients of any order: products, gathered rows, and the reverse exchange."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _product(a: Halves, x: Tensor) -> Tensor:
 
 
 def _product_t(a: Halves, x: Tensor) -> Tensor:
-    """halo^T x leaves while local^T x is formed; what others send is added to the rows that are theirs."""
+    """halo^T x is sent while local^T x is computed; received rows are added to the owned rows."""
     pending = a.exchange.give_back(operators.spmm.below(a.halo._product, True, x, None))
     out: Tensor = operators.spmm.below(a.local._product, True, x, None)
     a.exchange.add(out, pending.wait())
@@ -68,7 +68,7 @@ class Fetch(torch.autograd.Function):
 
 
 class GiveBack(torch.autograd.Function):
-    """Sums, for each row, of what belongs to it elsewhere: r [needed, n], the result [owned, n]."""
+    """Sums, for each owned row, the contributions of other ranks: r [needed, n], the result [owned, n]."""
 
     @staticmethod
     def forward(ctx: Any, r: Tensor, exchange: Exchange) -> Tensor:

@@ -1,5 +1,5 @@
-"""The processes that share a matrix, and their messages other than rows: small ones in host memory, so that
-nothing waits for a device. An error in one process is raised in all."""
+"""Processes that share a matrix, and their small messages, which are in host memory so that they do not wait for a
+device. An error in one process is raised in all."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Result = TypeVar("Result")
 
 _RECORD_BYTES = 4096
 _TEXT_BYTES = 3072
-# Exceptions that are not of sptile, and what they are to all ranks; anything else is InternalError.
+# Exceptions of other packages, and the errors that all ranks raise for them; others become InternalError.
 _MEANINGS: tuple[tuple[type[Exception], type[Error]], ...] = (
     (MemoryError, IoError),
     (OSError, IoError),
@@ -119,8 +119,8 @@ class Ranks:
             ) from error
 
     def _missing(self) -> str:
-        """Who does not answer, by a roll call through the store of the group, which needs no connection between
-        ranks."""
+        """Returns the ranks that do not answer a roll call through the store of the group, which needs no connection
+        between ranks."""
         self._failures += 1
         try:
             store = self.control.get_group_store()

@@ -202,9 +202,8 @@ class GATConv(GraphLayer):
         return (out, listed) if return_attention_weights and listed is not None else out
 
     def _scores(self, source: Tensor, target: Tensor | None) -> tuple[Tensor, Tensor | None]:
-        """What nodes of [nodes, heads out_channels] add to scores where they send and where they receive,
-        each [nodes, heads]: products with the two vectors of each head, so that nothing of the size of h is
-        made."""
+        """Returns the contributions of nodes [nodes, heads out_channels] to scores as sources and as targets, each
+        [nodes, heads]: products with the two vectors of each head, which need no tensor of the size of h."""
         of_head = torch.eye(self.heads, dtype=source.dtype, device=source.device).unsqueeze(1)
         by_src, by_dst = (
             (att.to(source.dtype).transpose(0, 1).transpose(1, 2) * of_head).flatten(0, 1)
@@ -218,7 +217,7 @@ class GATConv(GraphLayer):
     def _weights(
         self, edges: Edges, alpha_dst: Tensor, alpha_src: Tensor, edge_attr: Tensor | None, p: float
     ) -> Tensor:
-        """What each edge weighs, [edges, heads]."""
+        """Returns the attention weights, [edges, heads]."""
         to, by = torch.ones_like(alpha_dst), torch.ones_like(alpha_src)
         scores = sddmm(edges.matrix, torch.stack([alpha_dst, to], -1), torch.stack([by, alpha_src], -1))
         if edge_attr is not None:
@@ -227,12 +226,12 @@ class GATConv(GraphLayer):
         if edges.left_out is not None:
             masked = torch.cat([edges.left_out, edges.left_out.new_zeros(edges.loops)])
             scores = scores.masked_fill(masked.unsqueeze(1), -torch.inf)
-        # Dense in the order of the edges, so that dropout draws what it draws in PyG.
+        # Dense in the order of the edges, so that dropout samples the same elements as in PyG.
         return functional.dropout(softmax(edges.matrix, scores).contiguous(), p)
 
     def _of_edges(self, edge_attr: Tensor, edges: Edges, dtype: torch.dtype) -> Tensor:
-        """What the features of edges add to their scores, [edges, heads]: linear in them, so that added loops
-        get the mean or the sum of what the other edges of their node have."""
+        """Returns the contributions of edge features to scores, [edges, heads]. They are linear, so added loops get
+        the mean or sum of the contributions of the node's other edges."""
         if self.lin_edge is None or self.att_edge is None:
             raise UsageError("edge_attr requires a layer with edge_dim")
         if not isinstance(edge_attr, Tensor):
@@ -258,7 +257,7 @@ class GATConv(GraphLayer):
         return torch.cat([scores, self._of_loops(scores, edges, by_head)])
 
     def _of_loops(self, scores: Tensor, edges: Edges, by_head: Tensor) -> Tensor:
-        """What added loops get, [loops, heads], where `scores` are those of the other edges."""
+        """Returns the scores of added loops, [loops, heads], from the `scores` of the other edges."""
         if not isinstance(self.fill_value, str):
             fill = torch.as_tensor(self.fill_value, dtype=by_head.dtype, device=by_head.device)
             return (by_head * fill).sum(1).expand(edges.loops, -1)

@@ -1,5 +1,4 @@
-"""The graph of a layer: a SparseMatrix, or an edge_index, whose matrix is made once; sums and means over
-neighbours."""
+"""Graphs of layers: a SparseMatrix, or an edge_index, whose matrix is cached; sums and means over neighbors."""
 
 from __future__ import annotations
 
@@ -99,7 +98,7 @@ def unchanged(kept: Tensor, now: Tensor) -> bool:
 # its rows and columns, and a copy of the edges.
 _seen: list[tuple[weakref.ref[Tensor], tuple[int, int, Tensor], SparseMatrix]] = []
 _MOST_SEEN = 8
-# Patterns of weights by their columns, as long as these live: the rest of what each was made of, and copies.
+# Patterns of weights, cached as long as their column tensors live: with the other source tensors, and copies.
 _of_weights: Any = WeakTensorKeyDictionary()
 _lock = threading.RLock()
 
@@ -114,7 +113,7 @@ def _copy(ids: Tensor) -> Tensor:
 
 
 def matrix_of_edges(edge_index: Tensor, rows: int, cols: int) -> SparseMatrix:
-    """That of `matrix_of`, made where edge_index is another tensor or holds other edges."""
+    """Returns the matrix of `matrix_of`, rebuilt if edge_index is another tensor or has other edges."""
     with _lock:
         for place, (reference, (*shape, kept), matrix) in enumerate(_seen):
             if reference() is edge_index and shape == [rows, cols]:
@@ -132,7 +131,7 @@ def matrix_of_edges(edge_index: Tensor, rows: int, cols: int) -> SparseMatrix:
 
 
 def matrix_of_pointers(crow: Tensor, col: Tensor, cols: int, format: str = "auto") -> SparseMatrix:
-    """The pattern of CSR arrays, made where they are other tensors or hold other numbers."""
+    """Returns the pattern of CSR arrays, rebuilt if they are other tensors or have other numbers."""
     shape = (crow.numel() - 1, cols)
     with _lock:
         of, crow_kept, col_kept, matrix = _of_weights.get(col) or (None,) * 4
@@ -174,7 +173,7 @@ def matrix_of(edge_index: Graph, rows: int, cols: int, weight: Tensor | None = N
 
 
 def normalized(a: SparseMatrix, add_self_loops: bool, fill_value: float, dtype: torch.dtype) -> SparseMatrix:
-    """As gcn_norm, with values of a type; kept where values do not learn."""
+    """Works like gcn_norm, with values of a type; cached if values do not require gradients."""
     if a.is_normalized:
         return a
 
@@ -205,8 +204,8 @@ def total(a: SparseMatrix, x: Tensor) -> Tensor:
 
 
 def mean(a: SparseMatrix, x: Tensor) -> Tensor:
-    """Means over neighbours, x [..., nodes, n], 0 where there are none. Sums are divided in float32 or wider;
-    those of float16, which overflow, and of long rows are formed in a wider type as well."""
+    """Returns means over neighbors, x [..., nodes, n], 0 for nodes without neighbors. Sums are divided in float32 or
+    wider; sums of float16, which overflow, and of long rows are also accumulated in a wider type."""
     if not torch.is_autocast_enabled(x.device.type):
         return _mean(a, x)
     x = cast(a, x)  # type: ignore[assignment]
@@ -248,7 +247,7 @@ def _degrees(a: SparseMatrix, dtype: torch.dtype) -> tuple[Tensor, tuple[Tensor,
 
 
 class Edges(NamedTuple):
-    """The edges that attention weighs, in PyG's order: those given, in their order, then added loops."""
+    """Edges with attention weights in PyG's order: the given edges, in their order, then added loops."""
 
     matrix: SparseMatrix  # its entries are these edges, in this order
     row: Tensor
@@ -256,12 +255,12 @@ class Edges(NamedTuple):
     given: int  # how many edges were given
     kept: Tensor | None  # ids of the given edges among them; None: all
     loops: int  # how many loops follow
-    left_out: Tensor | None = None  # in compiled code: the given edges that weigh nothing, bool [given]
+    left_out: Tensor | None = None  # in compiled code: given edges with zero weight, bool [given]
 
 
 def edges_of(a: SparseMatrix, add_self_loops: bool) -> Edges:
-    """The edges of a graph; with `add_self_loops` given loops are left out and each node gets one. Kept with
-    the matrix. In compiled code they are among the edges, and `left_out` says which they are."""
+    """Returns the edges of a graph; `add_self_loops` replaces given loops with one loop per node. Cached with the
+    matrix. In compiled code the given loops remain among the edges, and `left_out` marks them."""
     return a._derive(f"edges {add_self_loops}", lambda: _edges(a, add_self_loops))
 
 
@@ -286,8 +285,8 @@ def repeats(a: SparseMatrix) -> bool:
 
 
 def attended(a: SparseMatrix, add_self_loops: bool) -> tuple[SparseMatrix, Tensor | None]:
-    """The matrix whose entries attention weighs, and what is added to their scores, None: nothing. In compiled
-    code given loops are among the entries, and weigh nothing."""
+    """Returns the matrix whose entries have attention weights, and the bias of their scores or None. In compiled
+    code given loops are among the entries, with zero weight."""
     if not add_self_loops:
         return a, None
     if torch.compiler.is_compiling() and "attended" not in a._derived:
@@ -298,7 +297,7 @@ def attended(a: SparseMatrix, add_self_loops: bool) -> tuple[SparseMatrix, Tenso
 
 
 def attend(a: SparseMatrix, q: Tensor, k: Tensor, v: Tensor, add_self_loops: bool, **settings: Any) -> Tensor:
-    """attention over a graph, with loops or as it is."""
+    """Computes attention over a graph, with or without added loops."""
     entries, masks = attended(a, add_self_loops)
     bias = None if masks is None else masks.to(v.dtype)
     return attention(entries, q, k, v, bias=bias, **settings)

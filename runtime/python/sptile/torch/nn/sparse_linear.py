@@ -126,7 +126,7 @@ class SparseLinear(nn.Module):
         return cls(crow, col.to(torch.int32), weight[row, col].to(dtype), weight.shape[1], bias)
 
     def _pattern(self) -> SparseMatrix:
-        """The pattern of W; made anew where `crow` or `col` hold other numbers than in the last call."""
+        """Returns the pattern of W, rebuilt if `crow` or `col` have other numbers than in the last call."""
         if torch.compiler.is_compiling():
             return SparseMatrix(self.crow, self.col, None, (self.out_features, self.in_features))
         return matrix_of_pointers(self.crow, self.col, self.in_features)

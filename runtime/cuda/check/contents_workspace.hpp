@@ -9,7 +9,7 @@
 namespace sptile::runtime::cuda {
 
 /// Counters and bits, initially zero; empty if the format needs none.
-struct ContentsRoom {
+struct ContentsWorkspace {
   std::uint64_t* window_entries = nullptr;                      ///< counters for formats without tile offsets
   std::uint32_t *seen_rows = nullptr, *seen_entries = nullptr;  ///< one bit per position of an order
   std::size_t bytes = 0;                                        ///< total size

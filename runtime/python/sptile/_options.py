@@ -198,13 +198,15 @@ def integer(value: Any, what: str, minimum: int | None = None, maximum: int = 0)
 
 
 def text(value: Any, what: str) -> bytes | None:
-    if value is None:
-        return None
+    return None if value is None else string(value, what)
+
+
+def string(value: Any, what: str) -> bytes:
     if not isinstance(value, str):
         raise ArgumentTypeError(f"{what} must be a str, got {value!r}")
     if "\0" in value:
         raise UsageError(f"{what} must not contain a NUL character, got {value!r}")
-    return value.encode()
+    return value.encode("utf-8", "surrogateescape")
 
 
 def device_of(device: Any) -> tuple[int, int]:

@@ -17,8 +17,8 @@ from . import _library as c
 from . import _tools as tools
 from ._arrays import DTYPE_CODES, DTYPE_NAMES, dtype_code, list_address, view
 from ._memory import check_memory, tocsr
-from ._options import integer
-from .bundle import Bundle, MemoryFile, remember_order
+from ._options import integer, string
+from .bundle import Bundle, MemoryFile, path_bytes, remember_order
 from .bundle import open as open_bundle
 from .errors import ArgumentTypeError, BadInputError, UsageError
 
@@ -195,7 +195,7 @@ def read(
     from scipy.sparse import csr_array
 
     code = c.DTYPE_NONE if dtype is None else _value_type(dtype)
-    options = _file_options(real_part, kind, base, separator, columns, _threads(threads), code)
+    options = _file_options(real_part, kind, base, separator, columns, integer(threads, "threads"), code)
     matrix = tools.Matrix.read(_path(path), options)
     arrays = matrix.arrays()
     if strict and (lost := _describe_losses(matrix.losses(), arrays.value_dtype, "read as {}")):
@@ -402,32 +402,17 @@ def reorder(
 
 
 def _path(path: Path) -> bytes:
-    try:
-        name = os.fsencode(path)
-    except TypeError:
-        raise ArgumentTypeError(f"path must be a str, bytes or os.PathLike, got {type(path).__name__}") from None
-    if not name or b"\0" in name:
-        raise UsageError("path must not be empty or contain a NUL byte")
+    name = path_bytes(path)
+    if not name:
+        raise UsageError("path must not be empty")
     return name
-
-
-def _text(name: str, text: Any) -> bytes:
-    if not isinstance(text, str):
-        raise ArgumentTypeError(f"{name} must be a str, got {text!r}")
-    if "\0" in text:
-        raise UsageError(f"{name} must not contain a NUL character")
-    return text.encode("utf-8", "surrogateescape")
 
 
 def _list(name: str, texts: Any) -> bytes:
     """Names with commas."""
     if isinstance(texts, (list, tuple)):
-        return b",".join(_text(name, text) for text in texts)
-    return _text(name, texts)
-
-
-def _threads(threads: Any) -> int:
-    return integer(threads, "threads", 0, 4096)
+        return b",".join(string(one, name) for one in texts)
+    return string(texts, name)
 
 
 def _value_type(dtype: Any) -> int:
@@ -465,13 +450,13 @@ def _order_options(
     options = tools.Options(
         window_rows=0 if window_rows is None else integer(window_rows, "window_rows", 1, 1024),
         seed=integer(seed, "seed", 1, 2**64 - 1),
-        threads=_threads(threads),
-        method=_text("reorder", method),
+        threads=integer(threads, "threads"),
+        method=string(method, "reorder"),
     )
     if preset is not None:
-        options.preset = _text("preset", preset)
+        options.preset = string(preset, "preset")
     if settings is not None:
-        options.settings = _text("settings", ",".join(f"{name}={value}" for name, value in dict(settings).items()))
+        options.settings = string(",".join(f"{name}={value}" for name, value in dict(settings).items()), "settings")
     return options
 
 
@@ -496,7 +481,7 @@ def _file_options(
         separator=0 if separator is None else ord(_SEPARATORS.get(separator, separator)),
     )
     if kind is not None:
-        options.kind = _text("kind", kind)
+        options.kind = string(kind, "kind")
     if columns is not None:
         options.columns = _list("columns", columns)
     return options

@@ -19,11 +19,12 @@ from .operands import Sizes, list_in_memory, number_list, operand, pairs, rows_i
 from .operators import Operator, once_differentiable, only_reverse
 
 SCORES = CHOICES["score"]
+_NAMES = list(SCORES)
 
 
 def _plan(handle: Handle, operation: str, q: Tensor, v: Tensor, score: int) -> TorchPlan:
     # Kernels of csr form exact products, whatever is allowed.
-    return handle.plan(operation, q.shape[2], q.dtype, m=v.shape[2], heads=q.shape[1], score=score)
+    return handle.plan(operation, q.shape[2], q.dtype, m=v.shape[2], heads=q.shape[1], score=_NAMES[score])
 
 
 def _of_entries(

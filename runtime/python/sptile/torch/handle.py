@@ -24,7 +24,7 @@ from .. import _library as c
 from .._arrays import dtype_code
 from .._calls import PlanHandle, Width, release, run_prepared
 from .._matrix import MatrixHandle, describe, made
-from .._options import text
+from .._options import plan_options, text
 from ..bundle import CsrMemory
 from ..errors import InternalError, UsageError
 from .pattern import EntryOrder, Pattern, apart, inverse, untraced
@@ -41,11 +41,11 @@ def torch_dtype(dtype: Any) -> torch.dtype:
     return _OF_CODES[dtype_code(dtype)]
 
 
-def precision_of(x: Tensor) -> int:
+def precision_of(x: Tensor) -> str | None:
     """Returns the minimum precision of products with x, that of torch's matrix products."""
     if x.dtype is not torch.float32 or not x.is_cuda:
-        return c.PRECISION_DEFAULT
-    return c.PRECISION_TF32 if _allows_tf32() else c.PRECISION_FP32
+        return None
+    return "tf32" if _allows_tf32() else "fp32"
 
 
 # Set by allow_tf32 and its successor fp32_precision; torch before 2.9 has only allow_tf32.
@@ -77,7 +77,7 @@ _current_stream: Any = getattr(torch._C, "_cuda_getCurrentRawStream", None)
 class TorchPlan(PlanHandle):
     """A plan of a device of torch."""
 
-    def __init__(self, matrix: MatrixHandle, operation: bytes, options: c.PlanOptions, device: torch.device) -> None:
+    def __init__(self, matrix: MatrixHandle, operation: bytes | None, options: c.PlanOptions, device: torch.device) -> None:
         super().__init__(matrix, operation, options)
         self._device, self._index = device, device.index
         self._workspaces: dict[int, tuple[tuple[c_void_p, Any], Tensor | None]] = {}
@@ -198,10 +198,11 @@ class Handle:
         return self._source
 
     def plan(
-        self, operation: str, n: int, dtype: torch.dtype, precision: int = 0, run_values: bool = False, **attributes: int
+        self, operation: str, n: int, dtype: torch.dtype, precision: str | None = None, run_values: bool = False,
+        **attributes: Any,
     ) -> TorchPlan:
         """Returns the plan of an operation with n columns, which the handle keeps. `run_values`: each run brings the
-        values of the nonzeros. `attributes` are those of the C interface."""
+        values of the nonzeros. `attributes` are those of plans."""
         key = (operation, n, dtype, precision, run_values, *attributes.items())
         plan = self.plans.get(key)
         if plan is not None:
@@ -215,7 +216,8 @@ class Handle:
 
     @untraced
     def _make(
-        self, operation: str, n: int, dtype: torch.dtype, precision: int, run_values: bool, attributes: dict[str, int]
+        self, operation: str, n: int, dtype: torch.dtype, precision: str | None, run_values: bool,
+        attributes: dict[str, Any],
     ) -> TorchPlan:
         device = self.pattern.device
         cuda = device.type == "cuda"
@@ -227,22 +229,15 @@ class Handle:
             format, kernel = stored.format, stored.kernel
         if format == "auto" and kernel is None:
             format = "any"
-        options = c.PlanOptions(
-            n=n,
-            format=format.encode(),
-            kernel=text(kernel, "kernel"),
-            dense=DTYPES[dtype],
-            device=c.DEVICE_CUDA if cuda else c.DEVICE_CPU,
-            ordinal=device.index or 0,
+        op, options = plan_options(
+            n, op=operation, format=format, kernel=kernel, dtype=dtype, device=device,
             threads=0 if cuda else torch.get_num_threads(),
-            transpose=int(stored is not None and stored.transposed),
-            stream=stream_of(device),
-        )
-        measured = cuda and format == "any" or "," in format
-        several = {"choice": c.CHOICE_MEASURED} if measured else {}
-        c.set_attributes(options, {**attributes, **several, "precision": precision, "order": c.ORDER_CSR})
+            transpose=stored is not None and stored.transposed,
+            choice="measured" if cuda and format == "any" or "," in format else "predicted",
+            precision=precision, stream=stream_of(device), **attributes,
+        )  # fmt: skip
         matrix = self._matrix(value_dtype) if stored is None else stored.matrix
-        return (CudaPlan if cuda else TorchPlan)(matrix, operation.encode(), options, device)
+        return (CudaPlan if cuda else TorchPlan)(matrix, op, options, device)
 
     @untraced
     def _matrix(self, dtype: torch.dtype | None) -> MatrixHandle:

@@ -29,7 +29,6 @@ from torch._C._autograd import _profiler_enabled
 from torch._C._functorch import is_legacy_batchedtensor
 from torch.autograd import forward_ad
 
-from .. import _library as c
 from ..errors import UnsupportedError
 from .handle import Entries, Handle, PackedProduct, Ref, TorchPlan, entries_of_sizes, precision_of
 from .operands import (
@@ -526,10 +525,9 @@ softmax_gradient = Operator(
 
 def update_plan(handle: Handle, n: int, m: int, like: Tensor, relu: bool, transposed_weights: bool) -> TorchPlan:
     """Returns the plan of a fused update with operands like a tensor."""
-    activation = c.ACTIVATION_RELU if relu else c.ACTIVATION_NONE
     return handle.plan(
         "spmm_update", n, like.dtype, precision_of(like),
-        m=m, activation=activation, transposed_weights=int(transposed_weights),
+        m=m, activation="relu" if relu else None, transposed_weights=transposed_weights,
     )  # fmt: skip
 
 
@@ -639,7 +637,7 @@ def _update_gradient(
         return g, dbias.zero_(), dw.zero_()
     z, dc = rows_in_memory(z), rows_in_memory(dc)
     out = rows_in_memory(out) if relu and out is not None else None
-    activation = c.ACTIVATION_RELU if relu else c.ACTIVATION_NONE
+    activation = "relu" if relu else None
     handle = handle.transposed() if t else handle
     plan = handle.plan("update_gradient", n, z.dtype, precision_of(z), m=m, activation=activation)
     plan.run(

@@ -13,7 +13,8 @@ Status no_format(const Bundle& bundle, std::string_view format, Side side) {
     names += (names.empty() ? "" : ", ") + std::string(held.layout->name);
   return fail(Errc::usage, "the bundle has no format " + std::string(format) +
                                (side == Side::transpose ? " of the transpose" : "") +
-                               "; stored formats: " + names);
+                               "; stored formats: " + names + "; store it with 'sptile convert --format " +
+                               std::string(format) + "'");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "runtime/capi/error.hpp"
 #include "runtime/capi/handles.hpp"
 #include "runtime/capi/matrix_arguments.hpp"
+#include "runtime/handle/whole.hpp"
 
 namespace sptile::runtime {
 namespace {
@@ -40,6 +41,18 @@ Status create_matrix(const sptile_part* part, const char* name, const sptile_mat
   if (Status s = check_shared(kCall, *arguments); !s) return s;
   const Part& both = part->part;
   *out = new sptile_matrix{Matrix::from_bundle(is_halo ? both.halo : both.local, arguments->options)};
+  return {};
+}
+
+Status give_whole(const sptile_part* own, const char* folder, sptile_matrix** out) {
+  constexpr const char* kCall = "sptile_part_whole";
+  if (out == nullptr) return null_argument(kCall, "matrix");
+  *out = nullptr;
+  if (own == nullptr) return null_argument(kCall, "part");
+  if (folder == nullptr) return null_argument(kCall, "folder");
+  auto whole = join_parts(own->part, folder);
+  if (!whole) return tl::unexpected(whole.error());
+  *out = new sptile_matrix{Matrix::from_host(std::move(*whole), {.trusted = true})};
   return {};
 }
 
@@ -84,4 +97,8 @@ sptile_status sptile_part_describe(const sptile_part* part, sptile_part_info* in
 sptile_status sptile_part_matrix(const sptile_part* part, const char* name,
                                  const sptile_matrix_options* options, sptile_matrix** matrix) {
   return guarded([&] { return create_matrix(part, name, options, matrix); });
+}
+
+sptile_status sptile_part_whole(const sptile_part* part, const char* folder, sptile_matrix** matrix) {
+  return guarded([&] { return give_whole(part, folder, matrix); });
 }

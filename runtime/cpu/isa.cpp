@@ -10,7 +10,7 @@ namespace {
 
 bool always() { return true; }
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(SPTILE_GENERIC)
 /// Every processor with AVX2 has F16C, which clang 14 cannot query.
 bool has_avx2() {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
@@ -33,7 +33,7 @@ bool has_sve() {
 
 constexpr Isa kIsas[] = {
     {"generic", always, generic::cpu_kernels},
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(SPTILE_GENERIC)
     {"avx2", has_avx2, avx2::cpu_kernels},
     {"avx512", has_avx512, avx512::cpu_kernels},
 #elif defined(__aarch64__)

@@ -1,10 +1,15 @@
 #include "runtime/handle/plan.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
+#include "formats/layout/bittcf.hpp"
+#include "formats/layout/bmat.hpp"
+#include "formats/layout/csr.hpp"
 #include "formats/layout/registry.hpp"
+#include "formats/layout/tall.hpp"
 #include "runtime/plan/from_device.hpp"
 #include "runtime/plan/measured_choice.hpp"
 #include "runtime/plan/product_plan.hpp"
@@ -14,9 +19,30 @@ namespace {
 
 using formats::FormatLayout;
 
+/// Formats to which a device converts CSR arrays for a measured choice among "any" formats.
+constexpr const FormatLayout* kConverted[] = {&formats::kCsrLayout, &formats::kBitTcfLayout,
+                                              &formats::kBmatLayout, &formats::kTallLayout};
+
+/// Returns the stored formats and, for a measured choice on a device, those to which it converts, csr first.
+std::vector<const FormatLayout*> any_formats(const Matrix& matrix, Side side, const PlanOptions& options) {
+  auto all = matrix.formats(side);
+  if (options.device == Device::cpu || options.choice == Choice::predicted) return all;
+  std::vector<const FormatLayout*> first(std::begin(kConverted), std::end(kConverted));
+  std::copy_if(all.begin(), all.end(), std::back_inserter(first), [&](const FormatLayout* one) {
+    return std::find(first.begin(), first.end(), one) == first.end();
+  });
+  return first;
+}
+
 /// Returns the named formats; all stored formats if there are no names.
-Result<std::vector<const FormatLayout*>> named_formats(const Matrix& matrix, const MatrixChoice& choice) {
-  const std::string_view names = choice.formats;
+Result<std::vector<const FormatLayout*>> named_formats(const Matrix& matrix, const MatrixChoice& choice,
+                                                       const PlanOptions& options) {
+  std::string_view names = choice.formats;
+  if (names == "any") {
+    auto all = any_formats(matrix, choice.side, options);
+    if (!all.empty()) return all;
+    names = "auto";
+  }
   if (names.empty() || names == "auto") {
     auto all = matrix.formats(choice.side);
     if (all.empty())
@@ -81,6 +107,19 @@ struct Planner {
     return plan;
   }
 
+  /// Returns the plan that the bundle stores for these options; nullptr if there is none.
+  [[nodiscard]] Result<std::shared_ptr<ProductPlan>> restored(PlanOptions options) const {
+    options.choice = Choice::predicted;
+    std::vector<PlanMatrix> all;
+    for (const FormatLayout* layout : matrix.formats(choice.side))
+      if (auto one = matrix.stored(*layout, choice.side)) all.push_back(std::move(*one));
+    const auto found = stored_choice(op, all, options);
+    if (!found) return tl::unexpected(found.error());
+    if (!*found) return nullptr;
+    options.kernel = (*found)->kernel;
+    return plan(*all[(*found)->matrix].format.layout, options);
+  }
+
   /// Returns the fastest plan of formats of which some are converted.
   [[nodiscard]] Result<std::shared_ptr<ProductPlan>> fastest(const std::vector<const FormatLayout*>& layouts,
                                                              PlanOptions options) const {
@@ -118,15 +157,17 @@ Result<std::shared_ptr<ProductPlan>> plan_matrix(Matrix& matrix, const Operation
                                                  const MatrixChoice& choice, const PlanOptions& options) {
   const PlanOptions requested = options_for(matrix, options);
   if (Status s = check_side(op, choice.side); !s) return tl::unexpected(s.error());
-  const auto layouts = named_formats(matrix, choice);
+  const auto layouts = named_formats(matrix, choice, requested);
   if (!layouts) return tl::unexpected(layouts.error());
   const Planner planner{matrix, op, choice};
   const bool chosen_kernel = requested.choice == Choice::predicted || !planner.is_stored(*layouts->front());
   if (layouts->size() == 1 && chosen_kernel) return planner.plan(*layouts->front(), requested);
   const auto converts = [&](const FormatLayout* layout) { return !planner.is_stored(*layout); };
   if (requested.device == Device::cuda && requested.choice == Choice::measured &&
-      std::any_of(layouts->begin(), layouts->end(), converts))
-    return planner.fastest(*layouts, requested);
+      std::any_of(layouts->begin(), layouts->end(), converts)) {
+    auto stored = choice.formats == "any" ? planner.restored(requested) : nullptr;
+    return !stored || *stored ? stored : planner.fastest(*layouts, requested);
+  }
   const auto matrices = stored_formats(matrix, *layouts, choice.side);
   if (!matrices) return tl::unexpected(matrices.error());
   auto chosen = choose_plan(op, *matrices, requested, [&](std::size_t i, const PlanOptions& one) {
@@ -139,7 +180,7 @@ Result<std::shared_ptr<ProductPlan>> plan_matrix(Matrix& matrix, const Operation
 Result<std::vector<Candidate>> predict_matrix(const Matrix& matrix, const Operation& op,
                                               const MatrixChoice& choice, const PlanOptions& options) {
   if (Status s = check_side(op, choice.side); !s) return tl::unexpected(s.error());
-  const auto layouts = named_formats(matrix, choice);
+  const auto layouts = named_formats(matrix, choice, options);
   if (!layouts) return tl::unexpected(layouts.error());
   const auto matrices = stored_formats(matrix, *layouts, choice.side);
   if (!matrices) return tl::unexpected(matrices.error());

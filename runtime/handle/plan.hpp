@@ -11,9 +11,10 @@ namespace sptile::runtime {
 
 /// Formats and side of the matrix for a plan.
 struct MatrixChoice {
-  std::string_view formats = {};  ///< comma-separated names; empty or "auto": all stored formats
-  Side side = Side::matrix;       ///< A or, for operations without a number per entry, A^T
-  void* stream = nullptr;         ///< stream for conversions
+  /// comma-separated names; empty or "auto": all stored formats; "any": as in sptile_plan_options
+  std::string_view formats = {};
+  Side side = Side::matrix;  ///< A or, for operations without a number per entry, A^T
+  void* stream = nullptr;    ///< stream for conversions
 };
 
 /// Multiplications of a product below which the launch takes most of the time: conversions do not pay.

@@ -285,6 +285,12 @@ void sptile_part_destroy(sptile_part* part);
 sptile_status sptile_part_matrix(const sptile_part* part, const char* name,
                                  const sptile_matrix_options* options, sptile_matrix** matrix);
 
+/* Joins all parts in a directory of 'sptile partition' into the entire matrix, in its original row order, and
+ * copies them. `part` is one of them, the others are opened. SPTILE_STATUS_BAD_INPUT, which names the file or
+ * the row, unless all belong to one partition and each row has one owner; SPTILE_STATUS_DEVICE without
+ * memory. */
+sptile_status sptile_part_whole(const sptile_part* part, const char* folder, sptile_matrix** matrix);
+
 /* Lists for the exchange. C = local B + halo R, where R contains the rows of B that other parts own, in the
  * order of the senders: the `send_rows` of part q for p are the rows from receive_offset[q] of R on p. */
 typedef struct sptile_part_info {
@@ -323,7 +329,9 @@ typedef struct sptile_plan_options {
   const char* format; /* name of a format, or a comma-separated list of candidates; NULL or "auto": all stored
                          formats. On a CUDA device, a format that is not stored is converted from the CSR
                          arrays, with the same result as 'sptile convert'; a list of such formats requires
-                         SPTILE_CHOICE_MEASURED */
+                         SPTILE_CHOICE_MEASURED. "any": like "auto", but SPTILE_CHOICE_MEASURED on a CUDA
+                         device also tries the formats to which conversion usually pays, unless the bundle
+                         stores a plan for these options */
   const char* kernel; /* name of a kernel to force, for example "cpu.csr.avx2"; NULL: the best one */
   void* stream;       /* cudaStream_t that converts arrays in device memory; NULL: the default stream */
   const sptile_attribute* attributes; /* [attribute_count] attributes of plans; NULL if there are none */

@@ -447,6 +447,13 @@ class Matrix {
     detail::check(sptile_part_matrix(part.get(), name.c_str(), &c, handle_.out()));
   }
 
+  /// Joins all parts in the directory of an open part into the entire matrix. See sptile_part_whole.
+  [[nodiscard]] static Matrix whole(const Part& part, const std::string& folder) {
+    Matrix all;
+    detail::check(sptile_part_whole(part.get(), folder.c_str(), all.handle_.out()));
+    return all;
+  }
+
   /// Creates a matrix from arrays. They are borrowed unless MatrixOptions::copy is set: keep them unchanged
   /// as long as the matrix and its plans.
   explicit Matrix(const CsrMatrix& a, const MatrixOptions& options = {}, void* stream = nullptr) {

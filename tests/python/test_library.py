@@ -110,6 +110,29 @@ def test_importing_is_light() -> None:
     assert len(new) < 30, new
 
 
+def test_attribute_of_the_library_is_an_argument() -> None:
+    """tests/exercise adds an operation with the attribute `shift`, without an edit of the package."""
+    library = Path(_library.lib._name).resolve().parents[1] / "tests/exercise/libexercise.so"
+    if not library.exists():
+        pytest.skip(f"{library} was not built")
+    code = """
+import inspect, numpy as np, scipy.sparse, sptile
+A = scipy.sparse.csr_array(np.array([[1, 1], [0, 1]], np.float32))
+X, Y = np.float32([[1], [2]]), np.float32([[10], [20]])
+print(*(sptile.plan(A, 1, op="edge_add", shift=shift).run(X, Y) for shift in (0, -3)))
+print(inspect.signature(sptile.plan).parameters["shift"].default)
+print("Number added to each sum" in sptile.plan.__doc__)
+try:
+    sptile.plan(A, 1, op="edge_add", shift=1001)
+except sptile.UsageError as error:
+    print(error)
+"""
+    done = run_python(code, SPTILE_LIBRARY=str(library))
+    assert done.stdout.splitlines() == [
+        "[11. 21. 22.] [ 8. 18. 19.]", "0", "True", "shift must be from -1000 to 1000, got 1001"
+    ], done.stderr  # fmt: skip
+
+
 def test_plans_need_no_scipy() -> None:
     code = "import sptile, sys; sptile.Bundle, sptile.spmm; print({'scipy', 'torch'} & set(sys.modules))"
     assert run_python(code).stdout == "set()\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 
 import pytest
+import scipy.sparse
 
 torch = pytest.importorskip("torch")
 
@@ -58,6 +59,22 @@ def test_every_format_gives_the_product_and_its_gradient(format: str, dtype: tor
         assert error(out, full @ x.detach().double().cpu()) < 5e-3
         out.backward(torch.ones_like(out))
         assert error(x.grad, full.t() @ torch.ones(500, n).double()) < 1e-2
+
+
+def test_formats_of_a_bundle_follow_to_the_device(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    source = scipy.sparse.random_array((500, 400), density=0.1, rng=1, dtype="float32", format="csr")
+    bundle = sptile.convert(source, tmp_path / "a.h5", formats="csr,bittcf", reorder="degree")
+    torch.backends.cuda.matmul.allow_tf32 = True
+    full = torch.from_numpy(source.toarray()).double()
+    for format in ("auto", "bittcf", "tall"):
+        a = st.SparseMatrix.from_bundle(bundle, format=format).cuda()
+        assert a._handle.stored is not None
+        x = random(400, 64, device="cuda", dtype=torch.float32, learn=True)
+        out = a @ x
+        assert format in ("auto", *(plan.format for plan in a._handle.plans.values()))
+        assert error(out, full @ x.detach().double().cpu()) < 5e-3
+        out.backward(torch.ones_like(out))
+        assert error(x.grad, full.t() @ torch.ones(500, 64).double()) < 1e-2
 
 
 def test_streams_at_the_same_time() -> None:

@@ -6,6 +6,7 @@ import copy
 import gc
 import io
 import pickle
+import subprocess
 import warnings
 
 import pytest
@@ -14,6 +15,7 @@ torch = pytest.importorskip("torch")
 
 import numpy as np  # noqa: E402
 import scipy.sparse  # noqa: E402
+from conftest import command, make_bundle  # noqa: E402
 from torch_problems import close, matrix, needs_cuda, on_devices, random  # noqa: E402
 
 import sptile  # noqa: E402
@@ -69,6 +71,51 @@ def test_a_bundle_gives_the_matrix(tmp_path) -> None:  # type: ignore[no-untyped
     assert torch.equal(st.SparseMatrix.from_bundle(path).to_dense(), torch.from_numpy(source.toarray()))
     with sptile.open(path) as bundle:
         assert st.SparseMatrix.from_bundle(bundle).nnz == source.nnz
+
+
+@pytest.mark.parametrize("format", sptile._operations.FORMATS)
+def test_every_format_of_a_bundle_multiplies_through_torch(bundle_path, small, format: str) -> None:  # type: ignore[no-untyped-def]
+    full = torch.from_numpy(small.toarray())
+    a = st.SparseMatrix.from_bundle(bundle_path, format=format)
+    x = random(45, 8, dtype=torch.float32, learn=True)
+    for same in (a, copy.copy(a), copy.deepcopy(a), a.clone()):
+        assert close(same @ x, full @ x.double())
+        assert [plan.format for plan in same._handle.plans.values()] == [format]
+    (a @ x).sum().backward()
+    assert close(x.grad, full.t() @ torch.ones(60, 8).double())
+    assert [plan.format for plan in a._handle.transposed().plans.values()] == [format]
+    doubled = a.with_values(2 * a.values)
+    for other in (doubled, pickle.loads(pickle.dumps(doubled)), a.with_values(doubled.values.requires_grad_())):
+        assert close(other @ x, 2 * full @ x.double())
+
+
+def test_kernel_of_a_bundle_is_named_through_torch(bundle_path, small) -> None:  # type: ignore[no-untyped-def]
+    a = st.SparseMatrix.from_bundle(bundle_path, kernel="cpu.bittcf.generic")
+    x = random(45, 8, dtype=torch.float32)
+    assert close(a @ x, torch.from_numpy(small.toarray()) @ x.double())
+    assert [plan.kernel for plan in a._handle.plans.values()] == ["cpu.bittcf.generic"]
+
+
+def test_stored_plan_is_used_through_torch(small, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    path = make_bundle(small, tmp_path / "a.h5")
+    options = ["-n", "8", "--device", "cpu", "--threads", str(torch.get_num_threads()), "--format", "bittcf"]
+    subprocess.run([command() or "sptile", "plan", path, *options], check=True, capture_output=True)
+    a = st.SparseMatrix.from_bundle(path)
+    full = torch.from_numpy(small.toarray())
+    for n, stored in ((8, 1), (7, 0)):
+        x = random(45, n, dtype=torch.float32, learn=True)
+        out = a @ x
+        assert close(out, full @ x.double())
+        out.sum().backward()  # through CSR: the transpose is not stored
+        assert close(x.grad, full.t() @ torch.ones(60, n).double())
+        plan = list(a._handle.plans.values())[-1]
+        assert plan.info.stored == stored and (plan.format == "bittcf" or not stored)
+
+
+def test_missing_format_of_a_bundle_is_refused_with_the_remedy(small, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    a = st.SparseMatrix.from_bundle(make_bundle(small, tmp_path / "a.h5", "--format", "bittcf"), format="tall")
+    with pytest.raises(sptile.UsageError, match="formats: csr, bittcf; store it with 'sptile convert --format tall'"):
+        a @ torch.ones(45, 4)
 
 
 @on_devices

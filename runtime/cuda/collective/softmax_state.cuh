@@ -91,7 +91,8 @@ struct SoftmaxState {
   template <int kStride>
   __device__ __forceinline__ void merge(const Acc* from) {
     const Acc other = __ldcg(from);
-    if (other > maximum) rescale(other);
+    // Without a branch, so that loads of several states overlap.
+    rescale(other > maximum ? other : maximum);
     // The sum of a state without a maximum may still be NaN.
     const Acc factor = other == masked<Acc>() ? Acc{1} : weight_of(other);
     sum += factor * __ldcg(from + kStride);

@@ -20,11 +20,19 @@
 #include "sptile_dist/agreement.hpp"
 #include "sptile_dist/exchange.hpp"
 #include "sptile_dist/host.hpp"
-#include "sptile_dist/whole.hpp"
 
 namespace sptile {
 inline namespace v1 {
 namespace dist {
+namespace detail {
+
+inline std::string path_of_part(const std::string& folder, std::int64_t rank) {
+  char name[32];
+  std::snprintf(name, sizeof name, "/part-%04lld.h5", static_cast<long long>(rank));
+  return folder + name;
+}
+
+}  // namespace detail
 
 /// Options of a product.
 struct ProductOptions {
@@ -232,8 +240,7 @@ class Product {
       if (exchange_.rank() != 0) return;
       mine.whole = std::numeric_limits<double>::infinity();
       try {
-        const detail::WholeMatrix all(folder, *part_);
-        Matrix matrix(all.csr(), {.copy = true});
+        Matrix matrix = Matrix::whole(*part_, folder);
         whole = planned(matrix, options, false);
         if (transpose_ && !part_->symmetric()) whole_transposed = planned(matrix, options, true);
         whole_ids.resize(static_cast<std::size_t>(part_->rows()));
@@ -243,8 +250,8 @@ class Product {
           multiply(whole, b, c, 0, nullptr);
           memory_->end(nullptr);
         });
-      } catch (const std::bad_alloc&) {  // out of host memory
-      } catch (const Exception& e) {     // out of device memory
+      } catch (const std::bad_alloc&) {  // operands
+      } catch (const Exception& e) {     // out of memory of the host or device
         if (e.status() != SPTILE_STATUS_DEVICE) throw;
       }
     });

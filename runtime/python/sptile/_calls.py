@@ -82,10 +82,10 @@ class PlanHandle(Owner):
 
     _destroy = c.lib.sptile_plan_destroy
 
-    def __init__(self, matrix: Any, operation: str, options: c.PlanOptions) -> None:
+    def __init__(self, matrix: Any, operation: bytes | None, options: c.PlanOptions) -> None:
         super().__init__()
         self.matrix, self.info = matrix, c.PlanInfo()
-        c.check(c.lib.sptile_plan_create(matrix, operation.encode(), byref(options), byref(self)))
+        c.check(c.lib.sptile_plan_create(matrix, operation, byref(options), byref(self)))
         c.check(c.lib.sptile_plan_describe(self, byref(self.info)))
         self._calls: list[Call] = []
 

@@ -152,6 +152,7 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "sptile_part_open": (c_int, [c_char_p, POINTER(MatrixOptions), POINTER(c_void_p)]),
     "sptile_part_destroy": (None, [c_void_p]),
     "sptile_part_matrix": (c_int, [c_void_p, c_char_p, POINTER(MatrixOptions), POINTER(c_void_p)]),
+    "sptile_part_whole": (c_int, [c_void_p, c_char_p, POINTER(c_void_p)]),
     "sptile_part_describe": (c_int, [c_void_p, POINTER(PartInfo)]),
     "sptile_plan_create": (c_int, [c_void_p, c_char_p, POINTER(PlanOptions), POINTER(c_void_p)]),
     "sptile_plan_destroy": (None, [c_void_p]),

@@ -41,6 +41,10 @@ class Source(Protocol):
     def is_file(self) -> bool:
         """True if the data can never change."""
 
+    @property
+    def kept(self) -> Any:
+        """Owners of borrowed arrays."""
+
     def given_doubles(self) -> Any:
         """Returns the values of the given entries in float64, if some are repeated."""
 
@@ -119,7 +123,7 @@ def _fresh_values(handle: MatrixHandle, format: str, dtype: int) -> _Fresh:
     options = c.PlanOptions(n=1, format=format.encode(), dense=dtype)
     c.set_attributes(options, {"order": c.ORDER_CSR})
     try:
-        plan = PlanHandle(handle, "sddmm", options)
+        plan = PlanHandle(handle, b"sddmm", options)
     except UnsupportedError as error:
         raise TypeError(
             f"cannot copy or pickle a refreshed Bundle or Plan, because its values cannot be read: {error}"
@@ -142,11 +146,12 @@ _ONES: dict[int, tuple[float, str]] = {
 
 
 def made(
-    source: Source, refreshable: bool, fresh: _Fresh | None = None, content: int = 0
+    source: Source, refreshable: bool, fresh: _Fresh | None = None, content: int = 0, trusted: bool = False
 ) -> MatrixHandle:
-    """Creates a matrix. BadInputError unless a file has the hash `content`, if it is not 0."""
+    """Creates a matrix. BadInputError unless a file has the hash `content`, if it is not 0. The library checks arrays
+    unless they are trusted."""
     handle = MatrixHandle()
-    source.make(c.MatrixOptions(refreshable=int(refreshable)), handle)
+    source.make(c.MatrixOptions(refreshable=int(refreshable), trusted=int(trusted)), handle)
     describe_into(handle, source, refreshable)
     if content != 0 and handle.content != content:
         raise BadInputError(f"{source.name}: the file changed after its Bundle was pickled; open it again")

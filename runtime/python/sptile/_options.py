@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from . import _library as c
 from ._arrays import dtype_code, stream_handle
-from ._operations import OPERATIONS, PLAN_ATTRIBUTES
+from ._operations import PLAN_ATTRIBUTES
 from .errors import ArgumentTypeError, UsageError
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ CHOICES: dict[str, dict[str | None, int]] = {
 }
 """Names that attributes of plans accept, and their codes."""
 PRECISIONS, ORDERS = CHOICES["precision"], CHOICES["order"]
-LARGEST_N = 2**31
 
 
 class PlanSettings(TypedDict, total=False):
@@ -187,13 +186,13 @@ def named(value: Any, table: dict[Any, int], what: str) -> int:
         raise kind(f"{what} must be one of {', '.join(repr(name) for name in table)}, got {value!r}") from None
 
 
-def integer(value: Any, what: str, minimum: int, maximum: int) -> int:
-    """Checks an integer argument. ctypes alone would truncate a number that does not fit."""
+def integer(value: Any, what: str, minimum: int | None = None, maximum: int = 0) -> int:
+    """Returns an integer argument. Without limits, the library checks its range."""
     try:
         number = operator.index(value)
     except TypeError:
         raise ArgumentTypeError(f"{what} must be an integer, got {value!r}") from None
-    if not minimum <= number <= maximum:
+    if minimum is not None and not minimum <= number <= maximum:
         raise UsageError(f"{what} must be from {minimum} to {maximum}, got {number}")
     return number
 
@@ -228,23 +227,21 @@ def attribute_value(name: str, value: Any) -> float:
     return float(value) if row["kind"] == "real" else int(bool(value))
 
 
-def plan_options(n: int, **given: Unpack[PlanSettings]) -> tuple[str, c.PlanOptions]:
+def plan_options(n: int, **given: Unpack[PlanSettings]) -> tuple[bytes | None, c.PlanOptions]:
     """Returns operation and options of a plan. UsageError names an invalid option."""
     o = {**DEFAULTS, **given}
-    op = o["op"]
-    named(op, dict.fromkeys(OPERATIONS, 0), "op")
     kind, ordinal = device_of("cpu" if o["device"] is None else o["device"])
     options = c.PlanOptions(
-        n=integer(n, "n", 1, LARGEST_N),
+        n=integer(n, "n"),
         format=text(o["format"], "format"),
         kernel=text(o["kernel"], "kernel"),
         dense=c.DTYPE_F32 if o["dtype"] is None else dtype_code(o["dtype"]),
         result=c.DTYPE_NONE if o["result"] is None else dtype_code(o["result"], "result"),
         device=kind,
         ordinal=ordinal,
-        threads=integer(o["threads"], "threads", 0, 1 << 20),
+        threads=integer(o["threads"], "threads"),
         transpose=int(bool(o["transpose"])),
         stream=None if o["stream"] is None else stream_handle(o["stream"]),
     )
     c.set_attributes(options, {name: attribute_value(name, o[name]) for name in PLAN_ATTRIBUTES})
-    return op, options
+    return text(o["op"], "op"), options

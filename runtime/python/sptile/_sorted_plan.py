@@ -186,10 +186,7 @@ class SortedPlan:
             return 1
         for view, spec in zip(views, specs, strict=True):
             if view is not None and spec.width == "n" and spec.extent in ("rows", "cols") and view.shape:
-                n = view.shape[-1]
-                if n > self.n:
-                    raise UsageError(f"{spec.name} has {n} columns, but the plan supports 1 to {self.n}")
-                return n
+                return view.shape[-1]
         return self.n
 
     def _shape(self, spec: Operand, n: int, vectors: bool) -> tuple[int, ...]:
@@ -257,18 +254,12 @@ class SortedPlan:
         self._check_values_type(view)
         if view.strides is None or not view.aligned or (self.nnz > 1 and view.strides[-1] != 1):
             raise UsageError("values must be contiguous")
-        batch = view.strides[0] if len(shape) == 2 else 0
-        if batch < 0:
-            raise UsageError("values must not have a negative stride between heads")
-        return view.owner, view.pointer, batch
+        return view.owner, view.pointer, view.strides[0] if len(shape) == 2 else 0
 
     def _check_values_type(self, view: View) -> None:
-        if view.dtype != self._values:
-            raise UsageError(
-                f"values must be {_arrays.DTYPE_NAMES[self._values]}, got {view.dtype_name}"
-                if self._values != c.DTYPE_NONE
-                else "the matrix is a pattern, which has no values to replace"
-            )
+        """Checks the type, unless the matrix is a pattern, whose values the library refuses."""
+        if self._values not in (c.DTYPE_NONE, view.dtype):
+            raise UsageError(f"values must be {_arrays.DTYPE_NAMES[self._values]}, got {view.dtype_name}")
 
     def _workspace(self, workspace: Any) -> c.Workspace | None:
         if workspace is None:

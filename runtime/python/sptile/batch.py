@@ -126,6 +126,7 @@ class _Members(NamedTuple):
     memories: list[CsrMemory]
     arrangement: int
     is_file: bool = False
+    kept: tuple[Any, ...] = ()
 
     @property
     def name(self) -> str:

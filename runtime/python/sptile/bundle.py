@@ -94,6 +94,7 @@ class _InOrder:
 
     device = "cpu"
     is_file = False
+    kept = ()
     order: Order | None = None
     unordered = ""
     doubles: Any = None
@@ -590,7 +591,7 @@ class Bundle:
             room = (c.Prediction * max(capacity, 1))()
             size = ctypes.sizeof(c.Prediction)
             c.check(
-                c.lib.sptile_predict(handle, operation.encode(), byref(wanted), room, size, capacity, byref(count))
+                c.lib.sptile_predict(handle, operation, byref(wanted), room, size, capacity, byref(count))
             )
             if count.value <= capacity:
                 return [_prediction(one) for one in room[: count.value]]
@@ -685,6 +686,22 @@ def path_bytes(path: Any) -> bytes:
 def part_bundle(path: bytes, copy: bool, matrix: bytes | None, part: Any) -> Bundle:
     """A bundle of an open part, `sptile_part`, whose file is not opened again."""
     return Bundle._create(_File(path, copy, matrix, part), os.fsdecode(path))
+
+
+class _Joined(_InOrder):
+    """All parts in a folder, of which one is open."""
+
+    def __init__(self, folder: bytes, part: Any) -> None:
+        self.folder, self.part, self.name = folder, part, os.fsdecode(folder)
+
+    def make(self, _options: c.MatrixOptions, handle: MatrixHandle) -> None:
+        c.check(c.lib.sptile_part_whole(self.part, self.folder, byref(handle)))
+
+
+def whole_bundle(folder: Any, part: Any) -> Bundle:
+    """Returns the entire matrix, joined from the parts in a folder, of which `part`, an `sptile_part`, is open."""
+    source = _Joined(path_bytes(folder), part)
+    return Bundle._create(source, source.name)
 
 
 def _format_name(handle: MatrixHandle, index: int) -> str:

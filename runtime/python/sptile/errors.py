@@ -52,7 +52,7 @@ class UsageError(Error, ValueError):
     ...     sptile.plan(A, 0)
     ... except ValueError as error:
     ...     print(error)
-    n must be from 1 to 2147483648, got 0
+    plan: n = 0; the dense operands need at least one column
     """
 
     status = 2

@@ -226,6 +226,8 @@ TEST_CASE("matrix: formats that are not there, by name") {
   CHECK(error("tall").find("the bundle has no format tall; stored formats: csr, bittcf") !=
         std::string::npos);
   CHECK(error("csr,tall").find("the bundle has no format tall") != std::string::npos);
+  CHECK(error("tall").find("--format tall") != std::string::npos);
+  CHECK(error("any").empty());
   CHECK(error("none").find("unknown format none") != std::string::npos);
   CHECK(error("csr,bittcf").empty());
   CHECK(error("").empty());

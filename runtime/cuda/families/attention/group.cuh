@@ -308,7 +308,7 @@ class AttentionGroup {
       end_ = shared_.ends[0].end;
       end_rows(work, 0);
     };
-    const auto batch = [&](int base, int j) { add_batch(work, base + j, j); };
+    const auto batch = [&](int base, int j, int /*here*/) { add_batch(work, base + j, j); };
     walk_staged<Staged, S::kLanes, kChunk, S::kUnroll>(work.entries, lane_, load, stage, begin_rows, batch);
   }
 
@@ -333,6 +333,7 @@ class AttentionGroup {
     const auto index = [&](std::int64_t i) { return index_of(i); };
     if (!is_last_segment<S::kLanes>(task_, work, item_, lane_, index, split)) return;
     self().reset();
+#pragma unroll 4
     for (std::int32_t p = 0; p < split.pieces; ++p) self().merge(partial(split.first_piece + p));
     self().write(place(split.row), 0);
   }

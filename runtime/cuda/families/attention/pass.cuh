@@ -83,7 +83,7 @@ class AttentionPass {
     x_ = shared_.x[0][kScored ? lane_ : 0];
     const auto load = [&](int k, Staged& entry) { load_entry(work.first + k, entry); };
     const auto stage = [&](int base, int at, const Staged& entry) { stage_entry(work, base, at, entry); };
-    const auto batch = [&](int base, int j) { take(work, base + j, j); };
+    const auto batch = [&](int base, int j, int /*here*/) { take(work, base + j, j); };
     walk_staged<Staged, kLanes, kStage, kTaken>(
         work.entries, lane_, load, stage, [] {}, batch);
     if (work.piece)
@@ -301,6 +301,7 @@ class AttentionPass {
     const auto index = [&](std::int64_t i) { return index_of(i); };
     if (!is_last_segment<kLanes>(task_, work, item_, lane_, index, split)) return;
     state_.reset();
+#pragma unroll 4
     for (std::int32_t p = 0; p < split.pieces; ++p)
       state_.template merge<kLanes>(partial(split.first_piece + p));
     write(place(split.row));

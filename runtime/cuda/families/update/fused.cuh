@@ -179,7 +179,7 @@ class FusedWarp {
     const auto stage = [&](int /*base*/, int at, const StagedEntry<Sum>& entry) {
       stage_.entries[group_][at] = entry;
     };
-    const auto batch = [&](int base, int j) {
+    const auto batch = [&](int base, int j, int here) {
       typename Columns::Raw rows[kUnroll];
       Sum value[kUnroll];
 #pragma unroll
@@ -187,7 +187,7 @@ class FusedWarp {
         const StagedEntry<Sum> entry = stage_.entries[group_][j + u];
         value[u] = entry.value;
         // Products past the last nonzero are added to a sum that is never written.
-        if (j + u < share_.entries - base) rows[u] = columns.load(b + entry.column * a_.ldb);
+        if (j + u < here) rows[u] = columns.load(b + entry.column * a_.ldb);
       }
       const int before = base + j;
       const bool ends = !__all_sync(kFullMask, end > before + kUnroll);

@@ -13,12 +13,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .. import _library as c
+from .._options import CHOICES
 from .handle import Entries, Handle, Ref, TorchPlan
 from .operands import Sizes, list_in_memory, number_list, operand, pairs, rows_in_memory, singles, statistic
 from .operators import Operator, once_differentiable, only_reverse
 
-SCORES = {"dot": c.SCORE_DOT, "cosine": c.SCORE_COSINE, "additive": c.SCORE_ADDITIVE}
+SCORES = CHOICES["score"]
 
 
 def _plan(handle: Handle, operation: str, q: Tensor, v: Tensor, score: int) -> TorchPlan:

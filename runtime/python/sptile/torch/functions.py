@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from .._options import CHOICES, named
 from ..errors import ArgumentTypeError, UsageError
 from . import operators
 from .attention import SCORES
@@ -185,8 +186,7 @@ def attention(
     """
     a = _matrix(A)
     q, k, v, bias = tensor_of("q", q), tensor_of("k", k), tensor_of("v", v), optional_tensor("bias", bias)
-    if score not in SCORES:
-        raise UsageError(f"score must be one of {', '.join(map(repr, SCORES))}, got {score!r}")
+    score_code = named(score, SCORES, "score")
     if not 0 <= dropout_p <= 1:
         raise UsageError(f"dropout_p must be from 0 to 1, got {dropout_p}")
     if torch.is_autocast_enabled(a.device.type):
@@ -205,7 +205,7 @@ def attention(
     if bias is not None and bias.dim() == 1:
         bias = bias.unsqueeze(1).expand(-1, q.shape[1])
     listed = None if bias is None else heads_first(a, "bias", bias, q.shape[1])
-    settings = (float(scale), SCORES[score], float(negative_slope))
+    settings = (float(scale), score_code, float(negative_slope))
     # Cases that the fused operator does not support: dropout, scores without columns, transforms of torch.func.
     if dropout_p > 0 or q.shape[2] == 0 or operators.transformed():
         attention_operator.check(a._entries, (q, k, v, listed, *settings))
@@ -287,8 +287,7 @@ def spmm_update(
     """
     a = _matrix(A)
     x, weight, bias = tensor_of("x", x), tensor_of("weight", weight), optional_tensor("bias", bias)
-    if activation not in (None, "relu"):
-        raise UsageError(f"activation must be None or 'relu', got {activation!r}")
+    named(activation, CHOICES["activation"], "activation")
     if torch.is_autocast_enabled(a.device.type):
         x, weight, bias = cast(a, x), cast(a, weight), cast(a, bias)  # type: ignore[assignment]
     else:

@@ -13,8 +13,8 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Iterator
-from ctypes import byref
-from typing import Any
+from ctypes import byref, c_void_p
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -22,8 +22,11 @@ from torch import Tensor
 
 from .. import _library as c
 from .._arrays import dtype_code
-from .._calls import Owner, PlanHandle, Width, release, run, run_prepared
-from ..errors import ArgumentTypeError, InternalError, UsageError
+from .._calls import PlanHandle, Width, release, run_prepared
+from .._matrix import MatrixHandle, describe, made
+from .._options import text
+from ..bundle import CsrMemory
+from ..errors import InternalError, UsageError
 from .pattern import EntryOrder, Pattern, apart, inverse, untraced
 
 DTYPES = {torch.float32: c.DTYPE_F32, torch.float64: c.DTYPE_F64, torch.float16: c.DTYPE_F16, torch.bfloat16: c.DTYPE_BF16}
@@ -36,10 +39,6 @@ def torch_dtype(dtype: Any) -> torch.dtype:
     if isinstance(dtype, torch.dtype) and dtype in DTYPES:
         return dtype
     return _OF_CODES[dtype_code(dtype)]
-
-
-# Formats among which the library chooses by measurement on a CUDA device if none is named.
-CANDIDATES = "csr,bittcf,bmat,tall"
 
 
 def precision_of(x: Tensor) -> int:
@@ -70,33 +69,38 @@ atexit.register(release.stop)
 
 untraced(PlanHandle.run)
 
+# Global variables are found faster than attributes of other modules. The CPU build of torch has no streams.
+_empty_like = torch.empty_like
+_current_stream: Any = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+
 
 class TorchPlan(PlanHandle):
     """A plan of a device of torch."""
 
-    def __init__(self, matrix: MatrixHandle, operation: str, options: c.PlanOptions, device: torch.device) -> None:
+    def __init__(self, matrix: MatrixHandle, operation: bytes, options: c.PlanOptions, device: torch.device) -> None:
         super().__init__(matrix, operation, options)
-        self._device = device
-        self._workspaces: dict[int, tuple[Any, Tensor | None]] = {}
+        self._device, self._index = device, device.index
+        self._workspaces: dict[int, tuple[tuple[c_void_p, Any], Tensor | None]] = {}
 
     @untraced
-    def place(self) -> tuple[int, Any]:
+    def place(self) -> tuple[c_void_p, Any]:
         """Returns the current stream of the CUDA device, and the workspace of its runs."""
-        stream = torch._C._cuda_getCurrentRawStream(self._device.index)
-        return stream, (self._workspaces.get(stream) or self._workspace(stream))[0]
+        stream = _current_stream(self._index)
+        return (self._workspaces.get(stream) or self._workspace(stream))[0]
 
     @untraced
-    def _workspace(self, stream: int) -> tuple[Any, Tensor | None]:
+    def _workspace(self, stream: int) -> tuple[tuple[c_void_p, Any], Tensor | None]:
         """Returns zeroed memory for the runs of a stream. A graph has separate memory, which each replay zeroes: the
         allocator lends it to other work of the graph."""
         size = int(self.info.workspace_bytes)
         memory = torch.zeros(size, dtype=torch.uint8, device=self._device) if size > 0 else None
         pointer = None if memory is None else byref(c.Workspace(memory.data_ptr(), size))
+        made = (c_void_p(stream), pointer), memory
         if not capturing():
-            for tensor in self.matrix.tensors:
+            for tensor in self.matrix.source.kept:
                 tensor.record_stream(torch.cuda.current_stream(self._device))
-            self._workspaces[stream] = pointer, memory
-        return pointer, memory
+            self._workspaces[stream] = made
+        return made
 
 
 class CudaPlan(TorchPlan):
@@ -108,30 +112,42 @@ class CudaPlan(TorchPlan):
         super().run(*operands, **numbers)
 
 
-class MatrixHandle(Owner):
-    """Owns an sptile_matrix, and the tensors that it borrows."""
+def _matrix_of(pattern: Pattern, values: Tensor | None) -> MatrixHandle:
+    """Returns the library's matrix of a pattern and values, whose tensors it borrows."""
+    tensors = [x for x in (pattern.crow, pattern.col, values) if x is not None]
+    arrays = c.Arrays(
+        rows=pattern.rows,
+        cols=pattern.cols,
+        nnz=pattern.nnz,
+        row=pattern.crow.data_ptr(),
+        col=pattern.col.data_ptr(),
+        values=None if values is None else values.data_ptr(),
+        value_dtype=c.DTYPE_NONE if values is None else DTYPES[values.dtype],
+        row_dtype=c.DTYPE_I64,
+        col_dtype=c.DTYPE_I32,
+        device=c.DEVICE_CUDA if pattern.device.type == "cuda" else c.DEVICE_CPU,
+        ordinal=pattern.device.index or 0,
+    )
+    return made(CsrMemory(arrays, stream_of(pattern.device), tensors, "the matrix"), False, trusted=True)
 
-    _destroy = c.lib.sptile_matrix_destroy
 
-    def __init__(self, pattern: Pattern, values: Tensor | None) -> None:
-        super().__init__()
-        cuda = pattern.device.type == "cuda"
-        self.tensors = [x for x in (pattern.crow, pattern.col, values) if x is not None]
-        arrays = c.Arrays(
-            rows=pattern.rows,
-            cols=pattern.cols,
-            nnz=pattern.nnz,
-            row=pattern.crow.data_ptr(),
-            col=pattern.col.data_ptr(),
-            values=None if values is None else values.data_ptr(),
-            value_dtype=c.DTYPE_NONE if values is None else DTYPES[values.dtype],
-            row_dtype=c.DTYPE_I64,
-            col_dtype=c.DTYPE_I32,
-            device=c.DEVICE_CUDA if cuda else c.DEVICE_CPU,
-            ordinal=pattern.device.index or 0,
-        )
-        options = c.MatrixOptions(trusted=1)
-        c.check(c.lib.sptile_matrix_create(byref(arrays), byref(options), stream_of(pattern.device), byref(self)))
+class Stored(NamedTuple):
+    """The matrix of a bundle file, whose formats and plans multiply the values that it stores."""
+
+    matrix: MatrixHandle
+    format: str
+    kernel: str | None
+    transposed: bool = False
+
+    def format_on(self, device: torch.device) -> str:
+        """Returns the format of other values, of which the CPU has CSR arrays only."""
+        return self.format if device.type == "cuda" else "auto"
+
+    def transpose(self) -> Stored | None:
+        """Returns the transpose; None if the file does not store it in all formats."""
+        info = describe(self.matrix)
+        there = self.transposed or info.transposed >= info.format_count
+        return self._replace(transposed=not self.transposed) if there else None
 
 
 class Handle:
@@ -139,9 +155,9 @@ class Handle:
     values."""
 
     def __init__(self, pattern: Pattern, values: Tensor | None = None, format: str = "auto") -> None:
-        if not isinstance(format, str):
-            raise ArgumentTypeError(f"format must be 'auto' or the name of a format such as 'csr', got {format!r}")
+        text(format, "format")
         self.pattern, self.values, self.format = pattern, values, format
+        self.stored: Stored | None = None  # of a file with these values
         self.plans: dict[tuple[Any, ...], TorchPlan] = {}
         self.derived: dict[str, Any] = {}  # caches of functions of the pattern
         self._matrices: dict[torch.dtype | None, MatrixHandle] = {}
@@ -169,6 +185,7 @@ class Handle:
                     self._symmetric = True
                 else:
                     self._transposed = Handle(pattern, values, self.format)
+                    self._transposed.stored = None if self.stored is None else self.stored.transpose()
                     self._transposed._origin = weakref.ref(self)
             return self if self._symmetric else self._transposed  # type: ignore[return-value]
 
@@ -193,33 +210,39 @@ class Handle:
         with self._lock, apart():
             plan = self.plans.get(key)
             if plan is None:
-                free = operation == "spmm" and not run_values  # other operations read lists in CSR order
-                format = self.format if free else "csr"
-                if format == "auto":
-                    format = CANDIDATES if self.pattern.device.type == "cuda" else "csr"
-                plan = self.plans[key] = self._make(format, operation, n, dtype, precision, run_values, attributes)
+                plan = self.plans[key] = self._make(operation, n, dtype, precision, run_values, attributes)
             return plan
 
     @untraced
     def _make(
-        self, format: str, operation: str, n: int, dtype: torch.dtype, precision: int, run_values: bool,
-        attributes: dict[str, int],
-    ) -> TorchPlan:  # fmt: skip
+        self, operation: str, n: int, dtype: torch.dtype, precision: int, run_values: bool, attributes: dict[str, int]
+    ) -> TorchPlan:
         device = self.pattern.device
         cuda = device.type == "cuda"
+        free = operation == "spmm" and not run_values  # other operations read lists in CSR order
+        value_dtype = dtype if run_values or self.values is not None else None
+        stored = self.stored if free and (self.values is None or self.values.dtype == dtype) else None
+        format, kernel = ("csr" if not free else self.format), None
+        if stored is not None:
+            format, kernel = stored.format, stored.kernel
+        if format == "auto" and kernel is None:
+            format = "any"
         options = c.PlanOptions(
             n=n,
             format=format.encode(),
+            kernel=text(kernel, "kernel"),
             dense=DTYPES[dtype],
             device=c.DEVICE_CUDA if cuda else c.DEVICE_CPU,
             ordinal=device.index or 0,
             threads=0 if cuda else torch.get_num_threads(),
+            transpose=int(stored is not None and stored.transposed),
             stream=stream_of(device),
         )
-        several = {"choice": c.CHOICE_MEASURED} if "," in format else {}
+        measured = cuda and format == "any" or "," in format
+        several = {"choice": c.CHOICE_MEASURED} if measured else {}
         c.set_attributes(options, {**attributes, **several, "precision": precision, "order": c.ORDER_CSR})
-        value_dtype = dtype if run_values or self.values is not None else None
-        return (CudaPlan if cuda else TorchPlan)(self._matrix(value_dtype), operation, options, device)
+        matrix = self._matrix(value_dtype) if stored is None else stored.matrix
+        return (CudaPlan if cuda else TorchPlan)(matrix, operation.encode(), options, device)
 
     @untraced
     def _matrix(self, dtype: torch.dtype | None) -> MatrixHandle:
@@ -230,7 +253,7 @@ class Handle:
             if dtype is not None:
                 made = values is None
                 values = torch.zeros(pattern.nnz, dtype=dtype, device=pattern.device) if made else values.to(dtype)  # type: ignore[union-attr]
-            matrix = self._matrices[dtype] = MatrixHandle(pattern, values)
+            matrix = self._matrices[dtype] = _matrix_of(pattern, values)
         return matrix
 
 
@@ -333,29 +356,30 @@ class Ref:
 class PackedProduct:
     """Products A x without values, for contiguous x [cols, n] of a shape and a type that `spmm` has accepted."""
 
-    __slots__ = ("_cuda", "_device", "_plan", "_width", "a")
+    __slots__ = ("_alike", "_index", "_plan", "_width", "a")
 
     def __init__(self, a: Ref, plan: TorchPlan, x: Tensor, out: Tensor) -> None:
-        self.a, self._plan, self._device, self._cuda = a, plan, x.device, x.is_cuda
+        self.a, self._plan, self._index = a, plan, x.get_device() if x.is_cuda else None
         self._width = Width(x.shape[1], tuple(out.shape), 0, 0)
+        self._alike = x.shape == out.shape
 
-    def fits(self, x: Tensor) -> bool:
-        """Returns False if x, of the right shape and type, needs the checks of `spmm`."""
+    def address(self, x: Tensor) -> int:
+        """Returns the address of x, of the right shape and type. 0: x needs the checks of `spmm`."""
         try:
-            here = x.device == self._device if self._cuda else x.is_cpu
-            return here and x.is_contiguous() and not x.is_neg() and x.data_ptr() != 0
+            here = x.is_cpu if self._index is None else x.is_cuda and x.get_device() == self._index
+            return x.data_ptr() if here and x.is_contiguous() and not x.is_neg() else 0
         except RuntimeError:  # sparse and batched tensors have no address
-            return False
+            return 0
 
     @untraced
-    def run(self, x: Tensor) -> Tensor:
-        out = x.new_empty(self._width.result)
+    def run(self, x: Tensor, address: int) -> Tensor:
+        out = _empty_like(x) if self._alike else x.new_empty(self._width.result)  # the first takes less time
         call = self._width.take()
-        call.first.data, call.second.data = x.data_ptr(), out.data_ptr()
-        if self._cuda:
-            status = run(self._plan, call.reference, *self._plan.place())
-        else:
+        call.first.data, call.second.data = address, out.data_ptr()
+        if self._index is None:
             status = run_prepared(self._plan, call.reference, None, None)
+        else:
+            status = run_prepared(self._plan, call.reference, *self._plan.place())
         self._width.calls.append(call)
         if status:
             c.check(status)
@@ -371,5 +395,5 @@ def refuse_capture(missing: str, device: torch.device) -> None:
 
 
 def stream_of(device: torch.device) -> int | None:
-    return torch._C._cuda_getCurrentRawStream(device.index) if device.type == "cuda" else None
+    return _current_stream(device.index) if device.type == "cuda" else None
 

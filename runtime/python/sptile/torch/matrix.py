@@ -16,7 +16,7 @@ from torch.autograd import forward_ad
 from .._memory import tocsr
 from ..errors import ArgumentTypeError, BadInputError, DeviceError, UnsupportedError, UsageError
 from . import operators
-from .handle import DTYPES, Handle, PackedProduct, Ref, precision_of, torch_dtype
+from .handle import DTYPES, Handle, PackedProduct, Ref, Stored, precision_of, torch_dtype
 from .operands import statistic
 from .pattern import (
     WIDE,
@@ -59,8 +59,8 @@ class SparseMatrix:
     format : str, optional
         Storage format: "csr", "bittcf", "bmat", "tall", ... On a CUDA device, a comma-separated list such as
         "csr,rs_tile,tall" times its formats at the first product of each width and uses the fastest. "auto" is
-        "csr" on the CPU and "csr,bittcf,bmat,tall" on a CUDA device. Only "csr" is bitwise reproducible between
-        runs.
+        "csr" on the CPU, and on a CUDA device a list of formats that are usually fast. Only "csr" is bitwise
+        reproducible between runs.
 
     Attributes
     ----------
@@ -393,7 +393,9 @@ class SparseMatrix:
         return cls._of_entries(ids, rows_of_pointers(ends, ids.numel()), values, shape, format)
 
     @classmethod
-    def from_bundle(cls, bundle: str | PathLike[str] | Any, *, format: str = "auto") -> SparseMatrix:
+    def from_bundle(
+        cls, bundle: str | PathLike[str] | Any, *, format: str = "auto", kernel: str | None = None
+    ) -> SparseMatrix:
         """Returns the matrix of a bundle, with the rows in the original order.
 
         Parameters
@@ -401,7 +403,12 @@ class SparseMatrix:
         bundle : path or Bundle
             Bundle file, or an open bundle.
         format : str, optional
-            See `SparseMatrix`.
+            Format of products with the stored values: one that the bundle stores, or a comma-separated list whose
+            fastest is used. A CUDA device converts formats that are not stored. "auto" uses the plan that the bundle
+            stores for the number of columns, otherwise the fastest format. Products with other values use
+            `SparseMatrix.format`.
+        kernel : str, optional
+            Kernel of products with the stored values. By default the fastest.
 
         Returns
         -------
@@ -411,7 +418,12 @@ class SparseMatrix:
         Raises
         ------
         MissingFileError, IoError, BadInputError
-            If the bundle cannot be read.
+            If the bundle cannot be read. The first product raises `UsageError` if a format is not stored.
+
+        Notes
+        -----
+        Gradients of x use the transpose if the bundle stores it (``transpose=True`` of `sptile.convert`), otherwise CSR
+        arrays or, on a CUDA device, formats converted from them.
 
         Examples
         --------
@@ -424,7 +436,12 @@ class SparseMatrix:
         opened = open_bundle(bundle) if isinstance(bundle, str | PathLike) else bundle
         crow, col, values = opened.csr()
         numbers = None if values is None else _tensor_of(values, opened.dtype)
-        return cls(_tensor_of(crow), _tensor_of(col), numbers, tuple(opened.shape), format=format)
+        stored = Stored(opened._handle(False), format, kernel) if opened._handle(False).source.is_file else None
+        rows = _tensor_of(crow)
+        other = format if stored is None else stored.format_on(rows.device)
+        matrix = cls(rows, _tensor_of(col), numbers, tuple(opened.shape), format=other)
+        matrix._handle.stored = stored
+        return matrix
 
     @classmethod
     def block_diag(cls, matrices: Iterable[SparseMatrix], *, format: str = "auto") -> SparseMatrix:
@@ -721,10 +738,15 @@ class SparseMatrix:
             return self
         if given is not None:
             given = given.to(place, dtype or given.dtype, non_blocking, copy)
+        product = None if cast else self._plain()
         if place == self.device:
-            return self._like(self.with_values(given))
-        bare = Handle(self.pattern.to(place), None, self._bare.format)
-        return self._like(SparseMatrix._of(bare, self._order.to(place), given))
+            return self._like(SparseMatrix._of_ref(self._entries, given, product))
+        stored = None if product is None else product.stored
+        format = self._bare.format if stored is None else stored.format_on(place)
+        moved = SparseMatrix._of(Handle(self.pattern.to(place), None, format), self._order.to(place), given)
+        if moved._learned is None:
+            moved._handle.stored = stored
+        return self._like(moved)
 
     def cuda(self, device: torch.device | str | int | None = None) -> SparseMatrix:
         """Returns the matrix on a CUDA device.
@@ -1176,8 +1198,8 @@ class SparseMatrix:
         plain = plain and forward_ad._current_level < 0 and not torch.is_autocast_enabled(self.device.type)
         if plain:
             packed = self._packed.get((x.shape, x.dtype, precision_of(x)))
-            if packed is not None and packed.fits(x):
-                return operators.packed_spmm(packed, x)
+            if packed is not None and (address := packed.address(x)):
+                return operators.packed_spmm(packed, x, address)
         x, values = tensor_of("x", x), optional_tensor("values", values)
         if torch.is_autocast_enabled(self.device.type):
             x, values = cast(self, x), cast(self, values)  # type: ignore[assignment]
@@ -1248,7 +1270,11 @@ class SparseMatrix:
         )
 
     def __copy__(self) -> SparseMatrix:
-        return self._like(SparseMatrix._of_ref(self._entries, self._given_values()))
+        return self._like(SparseMatrix._of_ref(self._entries, self._given_values(), self._plain()))
+
+    def _plain(self) -> Handle | None:
+        """Returns the handle of products with the values, which copies share; None if the values are learned."""
+        return self._handle if self._learned is None else None
 
     def __deepcopy__(self, memo: dict[int, Any]) -> SparseMatrix:
         values = self._given_values()
@@ -1257,7 +1283,7 @@ class SparseMatrix:
                 "cannot deep copy a SparseMatrix whose values are not leaf tensors; copy A.detach(), or call "
                 "A.with_values with copies of the tensors"
             )
-        copied = self._like(SparseMatrix._of_ref(self._entries, copy.deepcopy(values, memo)))
+        copied = self._like(SparseMatrix._of_ref(self._entries, copy.deepcopy(values, memo), self._plain()))
         memo[id(self)] = copied
         return copied
 

@@ -275,20 +275,24 @@ spmm = Operator("spmm(a, bool t, Tensor b, Tensor? values) -> Tensor", _spmm, _f
 
 class _PackedSpmm(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, product: PackedProduct, x: Tensor) -> Tensor:
+    def forward(ctx: Any, product: PackedProduct, x: Tensor, address: int) -> Tensor:
         ctx.a = product.a
-        return product.run(x)
+        return product.run(x, address)
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> Any:
-        return None, spmm.again(ctx.a, True, g, None)
+        return None, spmm.again(ctx.a, True, g, None), None
 
 
-def packed_spmm(product: PackedProduct, x: Tensor) -> Tensor:
-    """Returns A x for x that fits."""
+# Function.apply without its search for transforms of torch.func, in which x has no address.
+_apply_packed: Any = super(torch.autograd.Function, _PackedSpmm).apply
+
+
+def packed_spmm(product: PackedProduct, x: Tensor, address: int) -> Tensor:
+    """Returns A x for x at an address that `product` has found."""
     if x.requires_grad and torch.is_grad_enabled():
-        return _PackedSpmm.apply(product, x)  # type: ignore[no-untyped-call]
-    return product.run(x)
+        return _apply_packed(product, x, address)  # type: ignore[no-any-return]
+    return product.run(x, address)
 
 
 def _add_spmm(a: Entries, t: bool, b: Tensor, out: Tensor) -> None:

@@ -1,11 +1,11 @@
-// A whole matrix is put together of the parts of one partition, or the file that breaks it is named: also
-// where files are stale or forged.
+// Joining the parts of a partition, and the errors for stale and forged files.
 #include <doctest/doctest.h>
 
-#include "sptile_dist/whole.hpp"
-
 #include <algorithm>
+#include <cstring>
 #include <random>
+
+#include "sptile.hpp"
 
 #include "tests/formats/sample_matrices.hpp"
 #include "tests/mutate_bundle.hpp"
@@ -13,10 +13,12 @@
 
 using namespace sptile;
 using namespace sptile::tests;
-using sptile::dist::detail::path_of_part;
-using sptile::dist::detail::WholeMatrix;
 
 namespace {
+
+std::string path_of_part(const std::string& folder, std::int64_t rank) {
+  return folder + "/part-000" + std::to_string(rank) + ".h5";
+}
 
 formats::Csr sample(std::int64_t rows, DType dtype) {
   return make_csr(rows, random_rows(rows, static_cast<std::int32_t>(rows), 0.2, 5), dtype);
@@ -36,10 +38,10 @@ class Partition {
     write_parts(sample(90, DType::f32).view(), reorder::divide_by_part(random_parts(90, 3, 4), 3), out);
     return out;
   }
-  /// Puts the parts together; gives what is wrong with them, in the folder DIR.
+  /// Returns the error of joining the parts, with the folder as DIR.
   [[nodiscard]] std::string refusal() const {
     try {
-      const WholeMatrix whole(path(), Part(part(0)));
+      const Matrix whole = Matrix::whole(Part(part(0)), path());
       return "";
     } catch (const Exception& e) {
       REQUIRE(e.status() == SPTILE_STATUS_BAD_INPUT);
@@ -65,7 +67,7 @@ std::int32_t first_id(const std::string& file) { return Part(file).old_ids().fro
 TEST_CASE("parts put together are the matrix, with and without values") {
   for (const DType dtype : {DType::f32, DType::f64, DType::none}) {
     const Partition partition(dtype);
-    const WholeMatrix whole(partition.path(), Part(partition.part(0)));
+    const Matrix whole = Matrix::whole(Part(partition.part(0)), partition.path());
     const CsrMatrix a = whole.csr();
     const formats::CsrView wanted = partition.matrix().view();
     CHECK(a.rows == wanted.rows);
@@ -135,7 +137,7 @@ TEST_CASE("forged parts are refused, or give a matrix of the right size") {
     CAPTURE(change);
     replace(partition.part(1), bytes);
     try {
-      const WholeMatrix whole(partition.path(), own);
+      const Matrix whole = Matrix::whole(own, partition.path());
       CHECK(whole.csr().rows == 30);
       CHECK(std::ssize(whole.csr().col_idx) == partition.matrix().nnz());
     } catch (const Exception&) {

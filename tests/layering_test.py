@@ -65,17 +65,15 @@ DIRECTORIES = {
     "runtime/cuda/families/csr": FAMILY,
     "runtime/cuda/families/tall": FAMILY,
     "runtime/cuda/families/attention": FAMILY,
-    # Families do not include each other. Exceptions: csr kernels multiply the rows next to tiles, in the same launch or
-    # the next; sddmm.direct divides rows as csr does; updates share the formats of the csr rows.
-    "runtime/cuda/families/tile": f"{FAMILY} runtime/cuda/families/csr",
-    "runtime/cuda/families/sddmm": f"{FAMILY} runtime/cuda/families/csr",
-    "runtime/cuda/families/update": f"{FAMILY} runtime/cuda/families/csr",
+    "runtime/cuda/families/tile": FAMILY,
+    "runtime/cuda/families/sddmm": FAMILY,
+    "runtime/cuda/families/update": FAMILY,
     "runtime/cuda/papers": "runtime/core runtime/operation runtime/cuda",
     # Kernels of papers that are tile kernels with another schedule or another store.
     "runtime/cuda/papers/acc": f"{FAMILY} runtime/cuda/families/tile runtime/cuda/papers",
     "runtime/cuda/papers/bulk": f"{FAMILY} runtime/cuda/families/tile runtime/cuda/papers",
     "runtime/cuda/papers/hygnn": f"{FAMILY} runtime/cuda/papers",
-    "runtime/cuda/papers/libra_streams": f"{FAMILY} runtime/cuda/families/csr runtime/cuda/families/tile runtime/cuda/papers",
+    "runtime/cuda/papers/libra_streams": f"{FAMILY} runtime/cuda/families/tile runtime/cuda/papers",
     "runtime/cuda/papers/rsh": f"{FAMILY} runtime/cuda/families/tile runtime/cuda/papers",
     "runtime/cuda/families": "runtime/core runtime/cuda runtime/cuda/families/* runtime/cuda/papers/*",
     "runtime/kernels": "formats/core runtime/threads runtime/core runtime/operation runtime/cpu runtime/cuda runtime/cuda/families",

@@ -54,7 +54,8 @@ build_and_test() {
   say "$folder: test"
   rm -f "$folder/meson-logs/testlog.json"
   if [ ${#suite[@]} -eq 0 ]; then suite=(--no-rebuild); fi
-  meson test -C "$folder" "${suite[@]}" --print-errorlogs >&2 || true
+  # One more than processors: many tests wait for the disk and for programs that they start.
+  meson test -C "$folder" "${suite[@]}" --num-processes $(($(nproc) + 1)) --print-errorlogs >&2 || true
   if [ -s "$folder/meson-logs/testlog.json" ]; then count "$folder"; else failed=$((failed + 1)) failures+=("$folder: no test ran"); fi
   say "$folder: built in $((built - start)) s, tested in $((SECONDS - built)) s"
 }
@@ -81,11 +82,19 @@ add_status() {
 # are errors in continuous integration only, so that a build of quickstart.sh can be reused elsewhere.
 strict=(); [ -z "${CI:-}" ] || strict=(-Dwerror=true)
 build_and_test build "$suites" -Dtests=enabled -Dgpu_arch=90 "${strict[@]}"
-say "Python"
-start=$SECONDS
-add_counts Python "$(tests/python/run.sh build | tail -n 1)"
-say "Python: tested in $((SECONDS - start)) s"
-if ! $quick; then
+# The tests of Python run one after another; with the other stages they run in the background.
+test_python() {
+  local start=$SECONDS
+  say "Python"
+  tests/python/run.sh build >build/python.count || true
+  say "Python: tested in $((SECONDS - start)) s"
+}
+if $quick; then
+  test_python
+  add_counts Python "$(tail -n 1 build/python.count)"
+else
+  test_python 2>build/python.log &
+  python=$!
   say "wheel"
   start=$SECONDS
   status=0
@@ -110,6 +119,9 @@ if ! $quick; then
   say "site: built and tested in $((SECONDS - start)) s"
   say "lint"
   add_counts lint "$(tools/lint.sh | tail -n 1)"
+  wait "$python"
+  cat build/python.log >&2
+  add_counts Python "$(tail -n 1 build/python.count)"
   # Meson uses ccache automatically only for its default compilers.
   cached=; if command -v ccache >/dev/null; then cached='ccache '; fi
   export CC="${cached}clang-14" CXX="${cached}clang++-14"

@@ -8,9 +8,9 @@
 namespace sptile::formats {
 namespace {
 
-std::array<TilePart, 1> parts_of(const std::uint64_t* mask) { return {TilePart{*mask, 0}}; }
+std::array<TilePart, 1> bittcf_parts(const std::uint64_t* mask) { return {TilePart{*mask, 0}}; }
 
-struct Tiles {
+struct BitTcfTiles {
   BitTcfView a;
 
   std::int64_t windows() const { return static_cast<std::int64_t>(a.row_window_offset.size()) - 1; }
@@ -19,7 +19,7 @@ struct Tiles {
   std::int64_t first_value(std::int64_t w) const {
     return a.tc_offset[static_cast<std::size_t>(first_tile(w))];
   }
-  auto parts(std::int64_t t) const { return parts_of(&a.tc_local_bit[static_cast<std::size_t>(t)]); }
+  auto parts(std::int64_t t) const { return bittcf_parts(&a.tc_local_bit[static_cast<std::size_t>(t)]); }
   const std::int32_t* columns(std::int64_t t) const { return a.sparse_a_to_b.data() + 8 * t; }
   ArrayView values() const { return a.values; }
 };
@@ -33,7 +33,7 @@ Result<FormatData> bittcf_from_csr(const CsrView& a, Progress* progress) {
   if (!tiles) return tl::unexpected(tiles.error());
 
   Buffer<std::uint32_t> tc_offset = tile_offsets(*tiles);
-  Array values = copy_values(a, *tiles, parts_of);
+  Array values = copy_values(a, *tiles, bittcf_parts);
   FormatData data{&kBitTcfLayout, a.rows, a.cols, a.nnz(), {}, {{"window_rows", std::int64_t{8}}}};
   data.arrays.emplace_back(std::move(tiles->row_window_offset));
   data.arrays.emplace_back(std::move(tc_offset));
@@ -43,6 +43,6 @@ Result<FormatData> bittcf_from_csr(const CsrView& a, Progress* progress) {
   return data;
 }
 
-Result<Csr> bittcf_to_csr(const FormatView& view) { return expand(view, Tiles{as_bittcf(view)}); }
+Result<Csr> bittcf_to_csr(const FormatView& view) { return expand(view, BitTcfTiles{as_bittcf(view)}); }
 
 }  // namespace sptile::formats

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kLeftColumns = 0x0F0F0F0F0F0F0F0F;  // columns 0 to 3 of each row
 
-std::array<TilePart, 4> parts_of(const std::uint64_t* masks) {
+std::array<TilePart, 4> bmat_parts(const std::uint64_t* masks) {
   return {TilePart{masks[0] & kLeftColumns, 0}, TilePart{masks[1] & kLeftColumns, 8},
           TilePart{masks[0] & ~kLeftColumns, 0}, TilePart{masks[1] & ~kLeftColumns, 8}};
 }
@@ -33,7 +33,7 @@ std::uint64_t spread_word(std::uint64_t word) {
   return (word | word << 4) & kLeftColumns;
 }
 
-struct Tiles {
+struct BmatTiles {
   BmatView a;
 
   std::int64_t windows() const { return static_cast<std::int64_t>(a.row_window_offset.size()) - 1; }
@@ -44,7 +44,7 @@ struct Tiles {
     const std::uint32_t* words = a.bits.data() + 4 * t;
     const std::uint64_t masks[2] = {spread_word(words[0]) | spread_word(words[2]) << 4,
                                     spread_word(words[1]) | spread_word(words[3]) << 4};
-    return parts_of(masks);
+    return bmat_parts(masks);
   }
   const std::int32_t* columns(std::int64_t t) const { return a.col_id.data() + 8 * t; }
   ArrayView values() const { return a.values; }
@@ -75,7 +75,7 @@ Result<FormatData> bmat_from_csr(const CsrView& a, Progress* progress) {
   Buffer<std::int64_t> value_offset(starts.size() + 1);
   for (std::int64_t w = 0; w < value_offset.size(); ++w)
     value_offset[w] = a.row_ptr[static_cast<std::size_t>(std::min(16 * w, a.rows))];
-  Array values = copy_values(a, *tiles, parts_of);
+  Array values = copy_values(a, *tiles, bmat_parts);
   FormatData data{&kBmatLayout, a.rows, a.cols, a.nnz(), {}, {{"window_rows", std::int64_t{16}}}};
   data.arrays.emplace_back(std::move(tiles->row_window_offset));
   data.arrays.emplace_back(std::move(value_offset));
@@ -85,6 +85,6 @@ Result<FormatData> bmat_from_csr(const CsrView& a, Progress* progress) {
   return data;
 }
 
-Result<Csr> bmat_to_csr(const FormatView& view) { return expand(view, Tiles{as_bmat(view)}); }
+Result<Csr> bmat_to_csr(const FormatView& view) { return expand(view, BmatTiles{as_bmat(view)}); }
 
 }  // namespace sptile::formats

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -16,6 +17,9 @@
 #include "formats/layout/format_layout.hpp"
 
 namespace sptile::formats {
+
+/// Converts an index for std::span and std::vector.
+constexpr std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 /// A range of windows that one task converts. The partition depends only on the matrix, so that the result
 /// does not depend on the number of threads.

@@ -17,8 +17,6 @@ namespace {
 
 constexpr int kRows = 16;
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 std::array<TilePart, 2> parts_of(const std::uint64_t* masks) {
   return {TilePart{masks[0], 0}, TilePart{masks[1], 8}};
 }

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "formats/convert/condense.hpp"
 #include "formats/convert/expand.hpp"
 #include "formats/convert/libra_parts.hpp"
 #include "formats/core/parallel_loop.hpp"
@@ -14,8 +15,6 @@
 
 namespace sptile::formats {
 namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 /// Calls f(row in the window, first nonzero, end) for each residual row of a window.
 template <class F>

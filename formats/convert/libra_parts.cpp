@@ -10,8 +10,6 @@
 namespace sptile::formats {
 namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 /// Totals of a chunk's windows, and their offsets in the arrays.
 struct LibraChunk {
   std::int64_t tiles = 0, entries = 0, rows = 0;  ///< `tiles` and `entries`: TC part; `rows`: residual part

@@ -8,11 +8,11 @@
 namespace sptile::formats {
 namespace {
 
-std::array<TilePart, 2> parts_of(const std::uint64_t* masks) {
+std::array<TilePart, 2> me_tcf_parts(const std::uint64_t* masks) {
   return {TilePart{masks[0], 0}, TilePart{masks[1], 8}};
 }
 
-struct Tiles {
+struct MeTcfTiles {
   MeTcfView a;
 
   std::int64_t windows() const { return static_cast<std::int64_t>(a.row_window_offset.size()) - 1; }
@@ -26,7 +26,7 @@ struct Tiles {
     std::uint64_t masks[2] = {0, 0};
     for (std::size_t i = a.tc_offset[t]; i < a.tc_offset[t + 1]; ++i)
       masks[a.tc_local_id[i] / 64] |= std::uint64_t{1} << (a.tc_local_id[i] % 64);
-    return parts_of(masks);
+    return me_tcf_parts(masks);
   }
   const std::int32_t* columns(std::int64_t t) const { return a.sparse_a_to_b.data() + 8 * t; }
   ArrayView values() const { return a.values; }
@@ -54,7 +54,7 @@ Result<FormatData> me_tcf_from_csr(const CsrView& a, Progress* progress) {
   if (!tiles) return tl::unexpected(tiles.error());
 
   Buffer<std::uint32_t> tc_offset = tile_offsets(*tiles);
-  Array values = copy_values(a, *tiles, parts_of);
+  Array values = copy_values(a, *tiles, me_tcf_parts);
   FormatData data{&kMeTcfLayout, a.rows, a.cols, a.nnz(), {}, {{"window_rows", std::int64_t{16}}}};
   data.arrays.emplace_back(std::move(tiles->row_window_offset));
   data.arrays.emplace_back(std::move(tc_offset));
@@ -64,6 +64,6 @@ Result<FormatData> me_tcf_from_csr(const CsrView& a, Progress* progress) {
   return data;
 }
 
-Result<Csr> me_tcf_to_csr(const FormatView& view) { return expand(view, Tiles{as_me_tcf(view)}); }
+Result<Csr> me_tcf_to_csr(const FormatView& view) { return expand(view, MeTcfTiles{as_me_tcf(view)}); }
 
 }  // namespace sptile::formats

@@ -11,16 +11,16 @@
 namespace sptile::formats {
 namespace {
 
-std::array<TilePart, 1> parts_of(const std::uint64_t* mask) { return {TilePart{*mask, 0}}; }
+std::array<TilePart, 1> rs_tile_parts(const std::uint64_t* mask) { return {TilePart{*mask, 0}}; }
 
-struct Tiles {
+struct RsTiles {
   RsTileView a;
 
   std::int64_t windows() const { return static_cast<std::int64_t>(a.row_window_id.size()); }
   std::int64_t first_row(std::int64_t w) const { return a.row_window_id[static_cast<std::size_t>(w)]; }
   std::int64_t first_tile(std::int64_t w) const { return a.row_window_offset[static_cast<std::size_t>(w)]; }
   std::int64_t first_value(std::int64_t w) const { return a.value_offset[static_cast<std::size_t>(w)]; }
-  auto parts(std::int64_t t) const { return parts_of(&a.bitmap[static_cast<std::size_t>(t)]); }
+  auto parts(std::int64_t t) const { return rs_tile_parts(&a.bitmap[static_cast<std::size_t>(t)]); }
   const std::int32_t* columns(std::int64_t t) const { return a.col_id.data() + 8 * t; }
   ArrayView values() const { return a.values; }
 };
@@ -74,7 +74,7 @@ Result<FormatData> rs_tile_from_csr(const CsrView& a, Progress* progress) {
 
   partition.set_tc_blocks(tiles->tiles);
   SplitWindows windows = split_windows(partition.windows, tiles->row_window_offset, tiles->masks);
-  Array values = copy_values(a, *tiles, parts_of);
+  Array values = copy_values(a, *tiles, rs_tile_parts);
   Residual residual = copy_residual(a, partition);
   FormatData data{&kRsTileLayout, a.rows, a.cols, a.nnz(), {}, partition.parameters()};
   for (auto& parameter : windows.parameters()) data.parameters.push_back(std::move(parameter));
@@ -94,7 +94,7 @@ Result<FormatData> rs_tile_from_csr(const CsrView& a, Progress* progress) {
 
 Result<Csr> rs_tile_to_csr(const FormatView& view) {
   const RsTileView rs = as_rs_tile(view);
-  const Tiles tiles{rs};
+  const RsTiles tiles{rs};
   Csr a = empty_csr(view);
   count_row_entries(tiles, a.row_ptr.data() + 1);
   const auto for_each_residual = [&](const auto& f) {  // f(row, first nonzero, number of nonzeros)

@@ -70,15 +70,15 @@ void two_opt(const Similarities& similarity, std::span<std::uint8_t> path) {
   }
 }
 
-struct Scratch {
-  explicit Scratch(std::int64_t cols) : rows_with(static_cast<std::size_t>(cols)) {}
+struct PathScratch {
+  explicit PathScratch(std::int64_t cols) : rows_with(static_cast<std::size_t>(cols)) {}
 
   std::vector<RowMask> rows_with;
   Similarities similarity;
 };
 
 void refine(const formats::CsrView& a, const JaccardWeights& weights, std::span<std::int32_t> rows,
-            Scratch& scratch) {
+            PathScratch& scratch) {
   if (rows.size() < 4) return;
   compare(a, weights, rows, scratch.rows_with, scratch.similarity);
   std::array<std::uint8_t, kMaxRows> path;
@@ -96,10 +96,10 @@ void refine_path(const formats::CsrView& a, const JaccardWeights& weights, std::
                  int stretch, Progress* progress) {
   const std::size_t height = std::min(static_cast<std::size_t>(stretch), kMaxRows);
   const std::size_t stretches = (order.size() + height - 1) / height;
-  parallel::PerThread<Scratch> scratches(a.cols);
+  parallel::PerThread<PathScratch> scratches(a.cols);
   parallel::loop(tbb::blocked_range<std::size_t>(0, stretches, 4), [&](const auto& range) {
     if (cancelled(progress)) return;
-    Scratch& scratch = scratches.local();
+    PathScratch& scratch = scratches.local();
     for (std::size_t s = range.begin(); s < range.end(); ++s) {
       const auto rows = order.subspan(s * height, std::min(height, order.size() - s * height));
       refine(a, weights, rows, scratch);

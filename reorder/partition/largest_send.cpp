@@ -9,7 +9,7 @@
 namespace sptile::reorder {
 namespace {
 
-constexpr double kMaxWeight = 1.05, kMaxVolume = 1.02;
+constexpr double kMaxImbalance = 1.05, kMaxVolume = 1.02;
 /// Maximum columns inspected in total, per nonzero of the matrix.
 constexpr std::int64_t kStepsPerEntry = 8;
 /// Number of parts that a row may move to: the parts with the most nonzeros in its column.
@@ -91,7 +91,7 @@ class Mover {
       of(send_, part[v]) += receivers(static_cast<std::int32_t>(v), part[v]);
     }
     const auto mean = static_cast<double>(a.nnz() + a.rows) / parts;
-    max_weight_ = static_cast<std::int64_t>(kMaxWeight * mean);
+    max_weight_ = static_cast<std::int64_t>(kMaxImbalance * mean);
     volume_ = std::accumulate(send_.begin(), send_.end(), std::int64_t{0});
     max_volume_ = static_cast<std::int64_t>(kMaxVolume * static_cast<double>(volume_));
   }

@@ -34,7 +34,7 @@ Key key_of(float similarity, std::int32_t row) {
   return Key{std::bit_cast<std::uint32_t>(similarity)} << 32 | ~static_cast<std::uint32_t>(row);
 }
 float similarity_of(Key key) { return std::bit_cast<float>(static_cast<std::uint32_t>(key >> 32)); }
-std::int32_t row_of(Key key) { return static_cast<std::int32_t>(~static_cast<std::uint32_t>(key)); }
+std::int32_t row_of_key(Key key) { return static_cast<std::int32_t>(~static_cast<std::uint32_t>(key)); }
 
 /// Workspace of a thread; every array except `touched` and `best` is all zero between rows.
 struct Scratch {
@@ -172,12 +172,12 @@ class Search {
 
   /// Replaces the estimates of the shortlist by exact similarities.
   void compare_in_full(std::int64_t r, Scratch& scratch, std::span<Key> best) const {
-    for (const Key key : best) __builtin_prefetch(&a_.row_ptr[static_cast<std::size_t>(row_of(key))]);
+    for (const Key key : best) __builtin_prefetch(&a_.row_ptr[static_cast<std::size_t>(row_of_key(key))]);
     for (const std::int32_t c : columns_of(a_, r))
       scratch.marked[static_cast<std::size_t>(c)] = columns_[c].weight;
-    for (const Key key : best) __builtin_prefetch(columns_of(a_, row_of(key)).data());
+    for (const Key key : best) __builtin_prefetch(columns_of(a_, row_of_key(key)).data());
     for (Key& key : best) {
-      const std::int32_t u = row_of(key);
+      const std::int32_t u = row_of_key(key);
       key = key_of(weights_.similarity(r, u, common_weight(r, u, scratch)), u);
     }
     for (const std::int32_t c : columns_of(a_, r)) scratch.marked[static_cast<std::size_t>(c)] = 0;
@@ -222,7 +222,7 @@ Result<NearestRows> nearest_rows(const CsrView& a, const JaccardWeights& weights
     for (std::int64_t r = range.begin(); r < range.end(); ++r) {
       const std::span<const Key> found = search.find(r, scratch);
       std::ranges::transform(found, nearest.all.data() + r * options.neighbours, [](Key key) {
-        return Neighbour{row_of(key), similarity_of(key)};
+        return Neighbour{row_of_key(key), similarity_of(key)};
       });
       nearest.counts[r] = static_cast<std::int32_t>(found.size());
     }

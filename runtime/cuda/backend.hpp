@@ -26,6 +26,9 @@ struct Versions {
 };
 Versions versions();
 
+/// Returns the compute capabilities that this build has machine code for, such as 90; empty without kernels.
+std::span<const int> built_capabilities();
+
 /// Describes one device. Errc::device if the device does not exist or this build has no code for its compute
 /// capability; Errc::unsupported if no kernels were compiled in.
 Result<DeviceInfo> find_device(int ordinal);

@@ -16,6 +16,7 @@
 #include "runtime/core/operands.hpp"
 #include "runtime/core/options.hpp"
 #include "runtime/core/stored_plan.hpp"
+#include "runtime/cuda/policy.hpp"
 #include "runtime/cuda/schedule.hpp"
 
 namespace sptile::runtime::cuda {
@@ -124,6 +125,8 @@ struct DeviceKernel {
   Status (*check)(const ServiceRequest& request) = nullptr;
   bool batched = false;        ///< a launch processes all heads, using the batch strides of operands
   int last_capability = 1000;  ///< maximum compute capability
+  /// Returns the tuning policy for a compute capability; null: the kernel has none.
+  PolicyValues (*policy)(int capability) = nullptr;
 };
 
 constexpr bool runs_on(const DeviceKernel& kernel, int capability) {

@@ -80,6 +80,7 @@ auto call(Arguments&&... arguments) -> decltype((std::declval<Part>().*Function)
 
 bool built() { return call<&Part::built>(); }
 Versions versions() { return call<&Part::versions>(); }
+std::span<const int> built_capabilities() { return call<&Part::built_capabilities>(); }
 Result<DeviceInfo> find_device(int ordinal) { return call<&Part::find_device>(ordinal); }
 int device_count() { return call<&Part::device_count>(); }
 

@@ -11,6 +11,7 @@
 #define SPTILE_CUDA_SEAM(F) \
   F(built)                  \
   F(versions)               \
+  F(built_capabilities)     \
   F(find_device)            \
   F(device_count)           \
   F(instances_named)        \

@@ -1,36 +1,46 @@
-// Text of tuning policies. A policy is a POD of ints: the constants of a kernel family that decide speed, not
-// results. Its family defines policy_for(capability, ...), and kPolicyFields with one row per member.
+// Values of tuning policies. A policy is a POD of ints: the constants of a kernel family that decide speed,
+// not results. Its family defines ..._policy_for(capability, ...).
 #pragma once
 
-#include <iterator>
-#include <string>
+#include <array>
 #include <string_view>
+#include <vector>
 
 namespace sptile::runtime::cuda {
 
-/// Pointer to a member of a policy. An alias, because nvcc writes `int (Policy::*x)` otherwise and g++ warns.
-template <class Policy>
-using PolicyMember = int Policy::*;
-
-/// Name of a member of a policy.
-template <class Policy>
-struct PolicyField {
+/// Name and value of a member.
+struct PolicyValue {
   std::string_view name;
-  PolicyMember<Policy> member;
+  int value = 0;
+
+  bool operator==(const PolicyValue&) const = default;
 };
+using PolicyValues = std::vector<PolicyValue>;
 
-/// Members of a policy, in the order of their declaration.
+/// Returns the members of a policy, in the order of their declaration.
 template <class Policy>
-inline constexpr PolicyField<Policy> kPolicyFields[1] = {};
+PolicyValues policy_values(const Policy& policy) {
+  const auto members = policy.members();
+  static_assert(sizeof(Policy) == sizeof members, "SPTILE_POLICY_MEMBERS lacks a member");
+  PolicyValues values;
+  std::string_view names = Policy::kNames;
+  for (const int value : members) {
+    const std::size_t end = names.find(',');
+    values.push_back({names.substr(0, end), value});
+    if (end != std::string_view::npos) names.remove_prefix(end + 2);
+  }
+  return values;
+}
 
-/// Returns "name=value" for each member of a policy, separated by spaces.
-template <class Policy>
-std::string policy_text(const Policy& policy) {
-  static_assert(sizeof(Policy) == std::size(kPolicyFields<Policy>) * sizeof(int), "a member has no field");
-  std::string text;
-  for (const PolicyField<Policy>& field : kPolicyFields<Policy>)
-    text += (text.empty() ? "" : " ") + std::string(field.name) + "=" + std::to_string(policy.*field.member);
-  return text;
+/// Returns the members of kPolicyFor(capability, kArguments...), for DeviceKernel::policy.
+template <auto kPolicyFor, auto... kArguments>
+PolicyValues policy_values_for(int capability) {
+  return policy_values(kPolicyFor(capability, kArguments...));
 }
 
 }  // namespace sptile::runtime::cuda
+
+/// Names all members of a policy, in a policy.
+#define SPTILE_POLICY_MEMBERS(...)                         \
+  static constexpr std::string_view kNames = #__VA_ARGS__; \
+  [[nodiscard]] constexpr auto members() const { return std::array{__VA_ARGS__}; }

@@ -16,6 +16,7 @@
 #include "runtime/cuda/families/sddmm/sddmm.hpp"
 #include "runtime/cuda/families/tall/tall.hpp"
 #include "runtime/cuda/families/tile/tile.hpp"
+#include "runtime/cuda/instance_parts.hpp"
 #include "runtime/cuda/papers/acc/acc.hpp"
 #include "runtime/cuda/papers/rsh/rsh.hpp"
 #include "runtime/plan/stored.hpp"
@@ -41,12 +42,12 @@ struct Family {
 };
 constexpr Family kFamilies[] = {
     {"csr", csr_kernels},
-    {"bittcf", bittcf_kernels},
-    {"bittcf", bittcf_staged_kernels},
-    {"rs_tile", rs_tile_kernels},
-    {"libra_spmm", libra_spmm_kernels},
-    {"libra_sddmm", libra_sddmm_kernels},
-    {"tall", tall_kernels},
+    {"bittcf", instances<kBitTcfMma>},
+    {"bittcf", instances<kBitTcfStaged>},
+    {"rs_tile", instances<kRsTileMma>},
+    {"libra_spmm", instances<kLibraSpmmMma>},
+    {"libra_sddmm", instances<kLibraSddmmMma>},
+    {"tall", instances<kTallStaged>},
     {"bittcf", bittcf_sddmm_kernels, true},
     {"rs_tile", rs_tile_sddmm_kernels, true},
     {"libra_spmm", libra_spmm_sddmm_kernels, true},

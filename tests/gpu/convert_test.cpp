@@ -15,11 +15,11 @@ using runtime::cuda::kDeviceConversions;
 namespace {
 
 /// A converted matrix in host memory.
-struct Fetched {
+struct Downloaded {
   std::vector<std::vector<std::byte>> arrays;
   formats::FormatView view;
 
-  explicit Fetched(const DeviceFormat& format) : view(format.view) {
+  explicit Downloaded(const DeviceFormat& format) : view(format.view) {
     for (std::size_t i = 0; i < view.layout->arrays.size(); ++i) {
       arrays.emplace_back(static_cast<std::size_t>(view.arrays[i].bytes()));
       REQUIRE(runtime::cuda::download(0, view.arrays[i], arrays.back().data()));
@@ -40,7 +40,7 @@ void check_conversion(const formats::Csr& a, std::string_view format, const Devi
   const auto expected = formats::find_converter(format)->from_csr(a.view(), nullptr);
   REQUIRE(expected);
   const DeviceFormat made = convert(format, csr);
-  check_same(*expected, Fetched(made).view, made.parameters);
+  check_same(*expected, Downloaded(made).view, made.parameters);
 }
 
 }  // namespace
@@ -76,7 +76,7 @@ TEST_CASE("cuda convert: rows in another order, and where values stood") {
     CAPTURE(format);
     const Formatted expected = format_matrix(a, format, order);
     const DeviceFormat made = convert(format, device.csr, {.with_source = true, .parameter = {}});
-    check_same(expected.data, Fetched(made).view, made.parameters);
+    check_same(expected.data, Downloaded(made).view, made.parameters);
     std::vector<std::int64_t> source(static_cast<std::size_t>(a.nnz()));
     REQUIRE(made.value_source.size == a.nnz());
     REQUIRE(runtime::cuda::download(0, made.value_source, source.data()));

@@ -92,8 +92,8 @@ inline std::vector<runtime::cuda::DeviceKernel> runnable_kernels(
 }
 
 /// Returns whether an instance supports n columns per head, `heads` heads, and a matrix with `cols` columns.
-inline bool serves(const runtime::cuda::DeviceKernel& row, std::int64_t n, std::int64_t heads = 1,
-                   std::int64_t cols = 1) {
+inline bool supports(const runtime::cuda::DeviceKernel& row, std::int64_t n, std::int64_t heads = 1,
+                     std::int64_t cols = 1) {
   runtime::Variant variant;
   variant.heads = heads;
   return row.check == nullptr || row.check({cols, n, variant, *runtime::cuda::find_device(0)}).has_value();
@@ -101,12 +101,12 @@ inline bool serves(const runtime::cuda::DeviceKernel& row, std::int64_t n, std::
 
 /// Returns n, or one or 128 columns if the instance does not support n.
 inline std::int64_t columns_for(const runtime::cuda::DeviceKernel& row, std::int64_t n) {
-  return serves(row, n) ? n : serves(row, 1) ? 1 : 128;
+  return supports(row, n) ? n : supports(row, 1) ? 1 : 128;
 }
 
 /// Returns `cols`, or 1000 if the instance does not support it.
 inline std::int64_t cols_for(const runtime::cuda::DeviceKernel& row, std::int64_t n, std::int64_t cols) {
-  return serves(row, n, 1, cols) ? cols : 1000;
+  return supports(row, n, 1, cols) ? cols : 1000;
 }
 
 /// Returns the format in the middle of a kernel's name.

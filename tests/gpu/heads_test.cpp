@@ -16,7 +16,7 @@ namespace {
 struct Case {
   const runtime::Operation& op;
   std::int64_t n = 32, heads = 3;
-  HeadLayout layout = HeadLayout::behind;
+  HeadLayout layout = HeadLayout::consecutive;
   HeadValues values = HeadValues::of_matrix;
   HeadGaps gaps = {};
   std::size_t values_shift = 0;  ///< elements behind an aligned address
@@ -74,7 +74,7 @@ class OnDevice {
 };
 
 void check_heads(const Case& c, const DeviceKernel& row, const formats::Csr& a, Random& random) {
-  if (!serves(row, c.n, c.heads)) return;
+  if (!supports(row, c.n, c.heads)) return;
   CAPTURE(label(row));
   CAPTURE(c.n);
   CAPTURE(c.gaps.rows);

@@ -38,7 +38,7 @@ class EntriesOnDevice {
 };
 
 /// A matrix of a device in host memory.
-formats::Csr fetched(const DeviceCsr& a) {
+formats::Csr downloaded(const DeviceCsr& a) {
   formats::Csr host{
       a.rows, a.cols, formats::Buffer<std::int64_t>(a.rows + 1), formats::Buffer<std::int32_t>(a.nnz), {}};
   REQUIRE(runtime::cuda::download(0, ArrayView(DType::i64, a.row_ptr, a.rows + 1), host.row_ptr.data()));
@@ -75,7 +75,7 @@ void check_taken(const Entries& e, const EntryForm& form, Disorder disorder, Ran
   const formats::Csr expected = summed(e);
   const EntriesOnDevice device(e, form);
   const OwnedCsr made = taken(device.entries, disorder, false, stream);
-  CHECK(identical(fetched(made.csr).view(), expected.view()));
+  CHECK(identical(downloaded(made.csr).view(), expected.view()));
   check_put_values(made, e, random, stream);
 }
 
@@ -171,7 +171,7 @@ TEST_CASE("cuda inputs: transposes, and what is symmetric") {
     for (const bool with_positions : {false, true}) {
       const auto made = runtime::cuda::transpose_on_device(device.csr, with_positions, stream.get());
       REQUIRE_MESSAGE(made.has_value(), made.error().text());
-      CHECK(identical(fetched(made->csr).view(), expected.view()));
+      CHECK(identical(downloaded(made->csr).view(), expected.view()));
       CHECK(made->position.present() == with_positions);
       const auto symmetric = runtime::cuda::equal_on_device(device.csr, made->csr, stream.get());
       REQUIRE(symmetric);
@@ -225,7 +225,7 @@ TEST_CASE("cuda inputs: a matrix outlives the stream that it was made on, in mem
     const Stream stream;
     made = taken(device.entries, Disorder::refuse, false, stream.get());
   }
-  CHECK(identical(fetched(made.csr).view(), a.view()));
+  CHECK(identical(downloaded(made.csr).view(), a.view()));
   const auto used = [] {
     const auto* const small = runtime::cuda::small_pool(0);
     REQUIRE(small != nullptr);

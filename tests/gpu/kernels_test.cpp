@@ -28,7 +28,7 @@ bool evens_out(const formats::Csr& a, std::int64_t n) {
 /// Runs one instance and measures every element; also sees that nothing between the rows of C is touched.
 void check_kernel(const DeviceKernel& row, const formats::Csr& a, Case c, Random& random) {
   c.n = columns_for(row, c.n);
-  if (!serves(row, c.n, 1, a.cols)) return;
+  if (!supports(row, c.n, 1, a.cols)) return;
   CAPTURE(label(row));
   CAPTURE(a.rows);
   CAPTURE(a.cols);

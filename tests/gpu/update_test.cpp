@@ -91,16 +91,16 @@ TEST_CASE("cuda update: the same bits every time, in a graph, on a workspace of 
       const DeviceBytes workspace(bytes + 256);
       require(cudaMemset(workspace.get(), 0, bytes));
       require(cudaDeviceSynchronize());
-      runtime::Operands beside = third.operands();
-      beside.workspace = workspace.get();
-      beside.workspace_size = bytes;
-      REQUIRE(runtime::run(*plan, *op, beside, streams[1].get()));
+      runtime::Operands interleaved = third.operands();
+      interleaved.workspace = workspace.get();
+      interleaved.workspace_size = bytes;
+      REQUIRE(runtime::run(*plan, *op, interleaved, streams[1].get()));
       require(cudaDeviceSynchronize());
       CHECK(first.result() == second.result());
       CHECK(first.result() == third.result());
       if (bytes == 0) continue;
-      beside.workspace_size = bytes - 1;
-      CHECK(runtime::run(*plan, *op, beside).error().code == Errc::usage);
+      interleaved.workspace_size = bytes - 1;
+      CHECK(runtime::run(*plan, *op, interleaved).error().code == Errc::usage);
     }
 }
 

@@ -5,8 +5,8 @@
 
 #include "formats/layout/hc_rules.hpp"
 #include "runtime/cuda/backend.hpp"
+#include "runtime/cuda/collective/direct_schedule.hpp"
 #include "runtime/cuda/families/attention/tile_schedule.hpp"
-#include "runtime/cuda/families/csr/direct.hpp"
 #include "runtime/cuda/families/csr/resident.hpp"
 #include "runtime/cuda/families/tile/hybrid_schedule.hpp"
 #include "runtime/cuda/papers/bulk/schedule.hpp"

@@ -15,7 +15,7 @@ const DenseTypes kTypes[] = {
     DType::f32, DType::f64, DType::f16, DType::bf16, {DType::f16, DType::f32}, {DType::bf16, DType::f32}};
 
 /// Whether the kernel runs the same code for all types of values.
-bool serves_any(const Kernel& kernel) { return !kernel.op->uses_values && kernel.op != &runtime::kSddmm; }
+bool supports_any(const Kernel& kernel) { return !kernel.op->uses_values && kernel.op != &runtime::kSddmm; }
 
 std::vector<Instance> on_cpu(const Kernel& kernel) {
   std::vector<Instance> all;
@@ -26,7 +26,7 @@ std::vector<Instance> on_cpu(const Kernel& kernel) {
                        .values = values,
                        .types = types,
                        .precision = runtime::cpu_precision(types.operands),
-                       .whole = values == DType::f32 || !serves_any(kernel)});
+                       .whole = values == DType::f32 || !supports_any(kernel)});
   return all;
 }
 
@@ -63,7 +63,7 @@ std::vector<Instance> instances_of(const Kernel& kernel, int capability) {
   return kernel.device == runtime::Device::cpu ? on_cpu(kernel) : on_device(kernel, capability);
 }
 
-bool serves(const Instance& instance, std::int64_t cols, const runtime::PlanOptions& options) {
+bool supports(const Instance& instance, std::int64_t cols, const runtime::PlanOptions& options) {
   const runtime::Operation& op = instance.op();
   if (op.check != nullptr && !op.check(options)) return false;
   if (instance.on_cpu()) return true;

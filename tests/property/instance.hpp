@@ -34,6 +34,6 @@ std::string describe(const Instance& instance);
 std::vector<Instance> instances_of(const runtime::Kernel& kernel, int capability);
 
 /// Returns whether planning with these options selects the kernel.
-bool serves(const Instance& instance, std::int64_t cols, const runtime::PlanOptions& options);
+bool supports(const Instance& instance, std::int64_t cols, const runtime::PlanOptions& options);
 
 }  // namespace sptile::test

@@ -69,7 +69,7 @@ int run_perf(const Options& options, Machine& machine) {
       for (const std::int64_t n : kTimedColumns) {
         const Matrix& matrix = matrices.get(shape, instance.values, kernel->format, false, Setting::kFitted);
         const Setting setting = {.shape = shape, .n = n, .m = n, .threads = 0};
-        if (serves(instance, matrix.csr.cols, options_of(instance, setting)))
+        if (supports(instance, matrix.csr.cols, options_of(instance, setting)))
           time_case(instance, setting, matrix, machine);
       }
   }

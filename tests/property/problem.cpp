@@ -24,7 +24,8 @@ bool is_list(const OperandSpec& spec) { return spec.extent == runtime::Extent::e
 Operand strides(const OperandSpec& spec, const runtime::OperandShape& shape, const Setting& s) {
   const std::int64_t heads = spec.shared ? 1 : s.heads;
   if (is_list(spec)) return {nullptr, 1, shape.rows + s.pad};
-  if (s.beside && !spec.shared) return {nullptr, heads * (shape.width + s.pad) + s.pad, shape.width + s.pad};
+  if (s.interleaved && !spec.shared)
+    return {nullptr, heads * (shape.width + s.pad) + s.pad, shape.width + s.pad};
   const std::int64_t ld = shape.width + s.pad;
   return {nullptr, ld, shape.rows * ld + s.pad};
 }
@@ -148,17 +149,17 @@ void Problem::set_values(formats::Array values) {
 Result<Outcome> Problem::run(Machine& machine, const runtime::ProductPlan& plan,
                              const std::shared_ptr<std::byte>& workspace) const {
   std::vector<std::shared_ptr<std::byte>> memory;
-  const auto bring = [&](const Image& image) {
+  const auto upload = [&](const Image& image) {
     memory.push_back(machine.allocate(image.bytes.size()));
     machine.copy_in(memory.back().get(), image.bytes);
     return memory.back().get();
   };
   runtime::Operands operands{
       .alpha = setting_.alpha, .beta = setting_.beta, .scaled = setting_.scaled, .n = setting_.n};
-  for (std::size_t i = 0; i < images_.size(); ++i) operands.dense[i] = images_[i].at(bring(images_[i]));
+  for (std::size_t i = 0; i < images_.size(); ++i) operands.dense[i] = images_[i].at(upload(images_[i]));
   operands.dense[alias_.first].data = operands.dense[alias_.second].data;
   if (values_.present) {
-    operands.values = bring(values_) + values_.begin;
+    operands.values = upload(values_) + values_.begin;
     operands.values_batch = values_batch_;
   }
   if (workspace != nullptr) {

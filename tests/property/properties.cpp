@@ -58,7 +58,7 @@ bool any_instance(const Kernel& kernel, const Is& is) {
 }
 
 /// Whether some instance serves so many columns, or more, and heads.
-bool serves_some(const Kernel& kernel, std::int64_t least_n, std::int64_t heads) {
+bool supports_some(const Kernel& kernel, std::int64_t least_n, std::int64_t heads) {
   constexpr std::size_t kShared = 227 << 10;
   const runtime::cuda::DeviceInfo device{
       .capability = 90, .sm_count = 132, .l2_bytes = 50 << 20, .shared_per_block = kShared};
@@ -201,11 +201,12 @@ void check_run_values(Session& session) {
 }
 
 void check_heads(Session& session) {
-  all_agree(session, {{.n = 32, .m = 32, .heads = 3},
-                      {.n = 17, .pad = 1, .heads = 2},
-                      {.n = 40, .m = 64, .heads = 3, .beside = true},
-                      {.shape = "pieces", .n = 8, .pad = 1, .heads = 2, .beside = true, .permuted = true},
-                      {.n = 40, .planned = 136, .pad = 8, .heads = 2, .beta = session.op().adds ? 2.0 : 0}});
+  all_agree(session,
+            {{.n = 32, .m = 32, .heads = 3},
+             {.n = 17, .pad = 1, .heads = 2},
+             {.n = 40, .m = 64, .heads = 3, .interleaved = true},
+             {.shape = "pieces", .n = 8, .pad = 1, .heads = 2, .interleaved = true, .permuted = true},
+             {.n = 40, .planned = 136, .pad = 8, .heads = 2, .beta = session.op().adds ? 2.0 : 0}});
 }
 
 // --- Numbers that are not finite.
@@ -540,9 +541,9 @@ constexpr OptOut kOptOuts[] = {
     {"fewer_columns", [](const Kernel& k) { return !has_columns(*k.op); },
      "the operands are lists with one number per entry and have no columns"},
     {"fewer_columns",
-     [](const Kernel& k) { return k.device == runtime::Device::cuda && !serves_some(k, 2, 1); },
+     [](const Kernel& k) { return k.device == runtime::Device::cuda && !supports_some(k, 2, 1); },
      "supports one column"},
-    {"heads", [](const Kernel& k) { return k.device == runtime::Device::cuda && !serves_some(k, 1, 2); },
+    {"heads", [](const Kernel& k) { return k.device == runtime::Device::cuda && !supports_some(k, 1, 2); },
      "supports one head; plans for several heads choose another kernel"},
     {"masks", [](const Kernel& k) { return k.op != &runtime::kAttention && k.op != &runtime::kSoftmaxRows; },
      "the operation has no masks"},

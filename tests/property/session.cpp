@@ -17,8 +17,8 @@ const Matrix& Session::matrix(const Setting& setting) {
                        setting.parameter);
 }
 
-bool Session::serves(const Setting& setting) {
-  return test::serves(*instance_, matrix(setting).csr.cols, options_of(*instance_, setting));
+bool Session::supports(const Setting& setting) {
+  return test::supports(*instance_, matrix(setting).csr.cols, options_of(*instance_, setting));
 }
 
 /// Returns the setting on an existing device, with a number of columns that the kernel supports; nullopt if
@@ -26,11 +26,11 @@ bool Session::serves(const Setting& setting) {
 std::optional<Setting> Session::served(const Setting& requested) {
   Setting setting = requested;
   if (setting.device >= machine_.devices()) setting.device = 0;  // emulated devices differ in multiprocessors
-  if (serves(setting)) return setting;
+  if (supports(setting)) return setting;
   for (const std::int64_t n : {1, 128}) {
     Setting other = setting;
     (setting.planned != 0 ? other.planned : other.n) = n;
-    if ((setting.planned == 0 || other.n < other.planned) && serves(other)) return other;
+    if ((setting.planned == 0 || other.n < other.planned) && supports(other)) return other;
   }
   return std::nullopt;
 }

@@ -42,7 +42,7 @@ class Session {
   [[nodiscard]] const Matrix& matrix(const Setting& setting);
 
  private:
-  [[nodiscard]] bool serves(const Setting& setting);
+  [[nodiscard]] bool supports(const Setting& setting);
   [[nodiscard]] std::optional<Setting> served(const Setting& requested);
 
   Machine& machine_;

@@ -18,7 +18,7 @@ constexpr Field kFields[] = {
     {"pad", [](const Setting& s) { return static_cast<double>(s.pad); }},
     {"shift", [](const Setting& s) { return static_cast<double>(s.shift); }},
     {"heads", [](const Setting& s) { return static_cast<double>(s.heads); }},
-    {"beside", [](const Setting& s) { return s.beside ? 1.0 : 0; }},
+    {"beside", [](const Setting& s) { return s.interleaved ? 1.0 : 0; }},
     {"permuted", [](const Setting& s) { return s.permuted ? 1.0 : 0; }},
     {"bare", [](const Setting& s) { return s.bare ? 1.0 : 0; }},
     {"scaled", [](const Setting& s) { return s.scaled ? 1.0 : 0; }},

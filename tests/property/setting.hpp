@@ -21,9 +21,9 @@ struct Setting {
   std::int64_t pad = 0;      ///< elements between rows, and between heads
   std::int64_t shift = 0;    ///< elements between an aligned address and each operand
   std::int64_t heads = 1;
-  bool beside = false;    ///< heads are interleaved in rows instead of consecutive
-  bool permuted = false;  ///< the format has permuted rows
-  bool bare = false;      ///< optional operands are omitted
+  bool interleaved = false;  ///< heads are interleaved in rows instead of consecutive
+  bool permuted = false;     ///< the format has permuted rows
+  bool bare = false;         ///< optional operands are omitted
   bool scaled = false;
   bool csr_order = false;  ///< numbers per entry are in CSR order
   double alpha = 1, beta = 0;

@@ -12,10 +12,10 @@ namespace sptile::test {
 
 /// Layout of the heads of an operand.
 enum class HeadLayout {
-  behind,  ///< consecutive matrices with a gap
-  beside   ///< interleaved in rows
+  consecutive,  ///< consecutive matrices with a gap
+  interleaved   ///< interleaved in rows
 };
-inline constexpr HeadLayout kHeadLayouts[] = {HeadLayout::behind, HeadLayout::beside};
+inline constexpr HeadLayout kHeadLayouts[] = {HeadLayout::consecutive, HeadLayout::interleaved};
 
 /// Origin of the values of the heads.
 enum class HeadValues { of_matrix, shared, own };
@@ -35,9 +35,9 @@ struct HeadOperand {
               const HeadGaps& gaps, DType type, Random& random) {
     const runtime::OperandShape shape = shape_of(spec, sizes);
     const bool list = spec.extent == runtime::Extent::entries;
-    const bool beside = layout == HeadLayout::beside && !list;
-    operand.ld = list ? 1 : shape.width * (beside ? sizes.run.heads : 1) + gaps.rows;
-    operand.batch = beside ? shape.width : shape.rows * operand.ld + gaps.heads;
+    const bool interleaved = layout == HeadLayout::interleaved && !list;
+    operand.ld = list ? 1 : shape.width * (interleaved ? sizes.run.heads : 1) + gaps.rows;
+    operand.batch = interleaved ? shape.width : shape.rows * operand.ld + gaps.heads;
     const formats::Array numbers =
         random_values((shape.rows + 1) * operand.ld + sizes.run.heads * operand.batch, type, random);
     const auto size = static_cast<std::size_t>(numbers.view().bytes());

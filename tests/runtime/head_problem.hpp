@@ -16,8 +16,8 @@ namespace sptile::test {
 /// Memory layout of the operands.
 struct HeadLayout {
   std::int64_t heads = 1;
-  std::int64_t pad = 0;  ///< elements between rows
-  bool beside = false;   ///< heads are interleaved in rows
+  std::int64_t pad = 0;      ///< elements between rows
+  bool interleaved = false;  ///< heads are interleaved in rows
 };
 
 class HeadProblem {
@@ -99,7 +99,7 @@ class HeadProblem {
     runtime::Operand& o = operands_.dense[i];
     if (list) {
       o.batch = rows + layout.pad;
-    } else if (layout.beside) {
+    } else if (layout.interleaved) {
       o.batch = width + layout.pad;
       o.ld = layout.heads * o.batch;
     } else {

@@ -1,10 +1,10 @@
-"""Host time of one product of a tiny matrix in microseconds: sptile, SciPy and torch.
+"""Host time of one call with a tiny matrix in microseconds: sptile, SciPy, torch, and the operators of sptile.torch.
 
     PYTHONPATH=runtime/python SPTILE_LIBRARY=build/runtime/libsptile.so.0 python tools/bench/call_overhead.py
 
-Each row is the minimum of several mean times, which is the least affected by other work on the machine; the rows
-are measured in turn. On CUDA, calls are enqueued without waiting, as in a loop of a program. "library" is
-sptile_run alone, with all arguments prepared. x and y are vectors.
+Each row is the minimum of several mean times, which is affected least by other work on the machine. The rows are
+measured in turn. On CUDA, calls are enqueued without waiting. "library" is sptile_run alone, with all arguments
+prepared. x and y are vectors.
 """
 
 from __future__ import annotations
@@ -74,11 +74,36 @@ def torch_rows(matrix: sp.csr_array, n: int, device: str) -> list[Row]:
     parts = (torch.tensor(part) for part in (matrix.indptr, matrix.indices, matrix.data))
     A = torch.sparse_csr_tensor(*parts, size=matrix.shape).to(device)
     plan = sptile.plan(matrix, n, threads=1, device=device)
-    rows = [
+    learned = B.clone().requires_grad_()
+    return [
         (f"torch {device}: plan(B, out=C)", lambda: plan(B, out=C)),
         (f"torch {device}: torch.sparse.mm", lambda: torch.sparse.mm(A, B)),
+        (f"torch {device}: torch.sparse.mm, autograd", lambda: torch.sparse.mm(A, learned)),
+        *operator_rows(A, B, learned, device),
     ]
-    return rows
+
+
+def operator_rows(A: Any, B: Any, learned: Any, device: str) -> list[Row]:
+    """Rows of the operators of sptile.torch. `learned`: B with a gradient."""
+    import torch
+
+    import sptile.torch as st
+
+    a = st.SparseMatrix.from_torch(A)
+    values = torch.randn(a.nnz, device=device)
+    weight = torch.randn(B.shape[1], B.shape[1], device=device)
+    q = torch.randn(B.shape[0], 2, 4, device=device)
+    calls: dict[str, Callable[[], Any]] = {
+        "spmm": lambda: st.spmm(a, B),
+        "spmm, autograd": lambda: st.spmm(a, learned),
+        "spmm through the dispatcher": lambda: torch.ops.sptile.spmm.default(*a._product, False, B, None),
+        "spmm with values": lambda: st.spmm(a, B, values),
+        "sddmm": lambda: st.sddmm(a, B, B),
+        "softmax": lambda: st.softmax(a, values),
+        "attention": lambda: st.attention(a, q, q, q),
+        "spmm_update": lambda: st.spmm_update(a, B, weight),
+    }
+    return [(f"torch {device}: {name}", call) for name, call in calls.items()]
 
 
 def cupy_rows(matrix: sp.csr_array, n: int) -> list[Row]:
@@ -99,7 +124,7 @@ def cupy_rows(matrix: sp.csr_array, n: int) -> list[Row]:
 
 def measure(rows: list[Row], repetitions: int, calls: int, wait: Callable[[], Any]) -> dict[str, float]:
     """Returns the minimum of the mean times of a call, in microseconds."""
-    least = dict.fromkeys((name for name, _ in rows), float("inf"))
+    best = dict.fromkeys((name for name, _ in rows), float("inf"))
     for turn in range(repetitions + 1):  # the first is a warm-up
         for name, call in rows:
             begin = time.perf_counter()
@@ -108,8 +133,8 @@ def measure(rows: list[Row], repetitions: int, calls: int, wait: Callable[[], An
             took = (time.perf_counter() - begin) / calls * 1e6
             wait()
             if turn > 0:
-                least[name] = min(least[name], took)
-    return least
+                best[name] = min(best[name], took)
+    return best
 
 
 def main() -> None:
@@ -133,8 +158,12 @@ def main() -> None:
     rows: list[Row] = numpy_rows(matrix, given.n) + vector_rows(matrix)
     wait: Callable[[], Any] = lambda: None  # noqa: E731
     if importlib.util.find_spec("torch") is not None:
+        import torch
+
+        torch.set_num_threads(1)
         rows += torch_rows(matrix, given.n, given.device)
-    if given.device == "cuda":
+        wait = torch.cuda.synchronize if given.device == "cuda" else wait
+    if given.device == "cuda" and importlib.util.find_spec("cupy") is not None:
         import cupy
 
         rows += cupy_rows(matrix, given.n)
@@ -145,7 +174,7 @@ def main() -> None:
         return
     print(f"{given.rows} x {given.rows}, {matrix.nnz} entries, n = {given.n}, float32, one thread")
     for name, microseconds in found.items():
-        print(f"{name:38s} {microseconds:8.2f} us")
+        print(f"{name:42s} {microseconds:8.2f} us")
 
 
 if __name__ == "__main__":

@@ -66,14 +66,14 @@ def compare(arguments, path, threads):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sptile", required=True, help="build/tools/sptile")
-    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--threads", default="1,2", help="thread counts, separated by commas [default: 1,2]")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--scratch", default="/dev/shm", help="tmpfs directory for text output")
     parser.add_argument("--folder", default=".", help="directory on disk for the bundle")
     parser.add_argument("file", nargs="+")
     arguments = parser.parse_args()
     for path in arguments.file:
-        for threads in arguments.threads:
+        for threads in map(int, arguments.threads.split(",")):
             s = compare(arguments, path, threads)
             print(json.dumps({
                 "file": os.path.basename(path), "threads": threads, "seconds": {k: round(v, 4) for k, v in s.items()},

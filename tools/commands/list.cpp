@@ -4,6 +4,7 @@
 
 #include "formats/layout/registry.hpp"
 #include "reorder/registry.hpp"
+#include "runtime/cuda/backend.hpp"
 #include "runtime/kernels/kernels.hpp"
 #include "runtime/operation/operation.hpp"
 #include "tools/cli/json.hpp"
@@ -131,6 +132,28 @@ std::vector<std::string_view> precisions_of(const runtime::Kernel& kernel) {
   return found;
 }
 
+// Returns the tuning policies of a CUDA kernel: the constants for a compute capability of this build and the
+// precisions that share them.
+Json policies_json(const runtime::Kernel& kernel) {
+  Json rows = Json::array();
+  for (const int capability : runtime::cuda::built_capabilities()) {
+    const std::size_t first = rows.size();
+    for (const runtime::cuda::DeviceKernel& instance : runtime::instances_of(kernel)) {
+      if (instance.policy == nullptr || !runs_on(instance, capability)) continue;
+      Json constants = Json::object();
+      for (const runtime::cuda::PolicyValue& v : instance.policy(capability)) constants[v.name] = v.value;
+      const auto same = std::find_if(rows.begin() + static_cast<std::ptrdiff_t>(first), rows.end(),
+                                     [&](const Json& row) { return row["constants"] == constants; });
+      Json& row = same != rows.end() ? *same : rows.emplace_back(Json{{"capability", capability}});
+      Json& precisions = row["precisions"];
+      const std::string_view name = name_of(instance.precision);
+      if (std::ranges::find(precisions, name) == precisions.end()) precisions.push_back(name);
+      row["constants"] = std::move(constants);
+    }
+  }
+  return rows;
+}
+
 std::vector<const runtime::Kernel*> kernels_of(const Filter& filter) {
   std::vector<const runtime::Kernel*> found;
   for (const runtime::Kernel& k : runtime::kernels()) {
@@ -156,7 +179,8 @@ Json kernels_json(const Filter& filter) {
                     {"precisions", precisions_of(*k)},
                     {"deterministic", k->deterministic},
                     {"available", runtime::available(*k)},
-                    {"summary", k->summary}});
+                    {"summary", k->summary},
+                    {"policies", policies_json(*k)}});
   return rows;
 }
 
@@ -250,13 +274,17 @@ Action declare_list(Options& app) {
 }
 }  // namespace
 
-const Verb kList = {.name = "list",
-                    .summary = "List the formats, reorderers, kernels and devices of this build",
-                    .details = "Filters accept lists separated by commas.",
-                    .json_keys = "One array per table, under its name.",
-                    .example =
-                        "  sptile list kernels\n"
-                        "  sptile list kernels staged --format bmat --device cuda",
-                    .declare = declare_list};
+const Verb kList = {
+    .name = "list",
+    .summary = "List the formats, reorderers, kernels and devices of this build",
+    .details = "Filters accept lists separated by commas.",
+    .json_keys =
+        "One array per table, under its name. `kernels[].policies` has the tuning constants of a "
+        "CUDA kernel for each `capability` (compute capability, such as 90) and the `precisions` "
+        "that share them; it is empty in builds without CUDA.",
+    .example =
+        "  sptile list kernels\n"
+        "  sptile list kernels staged --format bmat --device cuda",
+    .declare = declare_list};
 
 }  // namespace sptile::tools

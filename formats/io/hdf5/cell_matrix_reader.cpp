@@ -94,7 +94,7 @@ Result<ReadMatrix> read_anndata(Hdf5Reader file, const std::string& name, bool) 
                                        [&](const EncodingRow& r) { return encoding && r.name == *encoding; });
   if (row == std::end(kEncodings))
     return fail(Errc::unsupported,
-                (encoding ? "is encoded as " + quoted(*encoding) : "has no 'encoding-type'") +
+                (encoding ? "is encoded as " + formats::quoted(*encoding) : "has no 'encoding-type'") +
                     "; sptile reads csr_matrix and csc_matrix; convert X with scipy.sparse.csr_matrix(X)",
                 place);
   SparseArrays arrays;

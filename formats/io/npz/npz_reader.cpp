@@ -157,7 +157,7 @@ struct FormatRow {
   std::string_view name;
   ArrayLayout layout;
 };
-constexpr FormatRow kFormats[] = {{"csr", ArrayLayout::csr},
+constexpr FormatRow kLayouts[] = {{"csr", ArrayLayout::csr},
                                   {"csc", ArrayLayout::csc},
                                   {"coo", ArrayLayout::coo},
                                   {"bsr", ArrayLayout::bsr}};
@@ -237,7 +237,7 @@ class NpzReader {
 
  private:
   static std::string_view find_name(ArrayLayout layout) {
-    return std::find_if(std::begin(kFormats), std::end(kFormats),
+    return std::find_if(std::begin(kLayouts), std::end(kLayouts),
                         [=](const FormatRow& row) { return row.layout == layout; })
         ->name;
   }
@@ -256,9 +256,9 @@ class NpzReader {
   Status read_layout() {
     const auto name = read_format(zip_);
     if (!name) return tl::unexpected(name.error());
-    const auto* const row = std::find_if(std::begin(kFormats), std::end(kFormats),
+    const auto* const row = std::find_if(std::begin(kLayouts), std::end(kLayouts),
                                          [&](const FormatRow& r) { return r.name == *name; });
-    if (row == std::end(kFormats))
+    if (row == std::end(kLayouts))
       return fail(Errc::unsupported,
                   "the matrix is in SciPy's format " + quoted(*name) +
                       "; sptile reads csr, csc, coo and bsr: save A.tocsr()",

@@ -26,6 +26,10 @@ template <>
 inline constexpr DType kDTypeOf<Half> = DType::f16;
 template <>
 inline constexpr DType kDTypeOf<BFloat16> = DType::bf16;
+template <>
+inline constexpr DType kDTypeOf<__half> = DType::f16;
+template <>
+inline constexpr DType kDTypeOf<__nv_bfloat16> = DType::bf16;
 
 /// Type in which elements of type T are multiplied and added.
 template <class T>

@@ -56,6 +56,11 @@ Versions versions() {
   return found;
 }
 
+std::span<const int> built_capabilities() {
+  static constexpr int kCapabilities[] = {SPTILE_CAPABILITIES};
+  return kCapabilities;
+}
+
 int device_count() {
   int count = 0;
   return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;

@@ -12,7 +12,8 @@ namespace sptile::runtime::cuda {
 /// Appends a mask of 16 bytes per tile, bit 8 * row + column. Returns the offset of the masks. O(nnz).
 std::int64_t append_masks(Schedule& schedule, const formats::MeTcfView& a);
 
-/// Reads what append_masks appended, and verifies that each mask has as many bits as its tile has nonzeros.
+/// Reads what append_masks appended, and verifies that the set bits of each mask equal the nonzeros of
+/// its tile in number.
 /// Returns the offset of the masks.
 std::int64_t read_masks(ScheduleReader& reader, const formats::MeTcfView& a);
 

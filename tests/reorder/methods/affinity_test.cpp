@@ -59,7 +59,7 @@ std::vector<std::int32_t> by_the_book(const Pattern& a, bool within) {
   std::vector<std::int32_t> order;
   const auto most_common = [&](std::size_t v) {
     std::size_t best = rows;
-    std::int64_t most = 0;
+    std::int64_t max = 0;
     for (std::size_t step = 1; step < rows; ++step) {
       const std::size_t u = (v + step) % rows;
       const std::int32_t row = walk.rows[v], other = walk.rows[u];
@@ -68,7 +68,7 @@ std::vector<std::int32_t> by_the_book(const Pattern& a, bool within) {
           walk.community[static_cast<std::size_t>(row)] != walk.community[static_cast<std::size_t>(other)])
         continue;
       const std::int64_t common = shared(a, row, other);
-      if (common > most) most = common, best = u;
+      if (common > max) max = common, best = u;
     }
     return best;
   };
@@ -145,9 +145,9 @@ TEST_CASE("affinity: each row is followed by a free row that shares most columns
   std::set<std::int32_t> free(order.begin(), order.end());
   for (std::size_t i = 0; i + 1 < order.size(); ++i) {
     free.erase(order[i]);
-    std::int64_t most = 0;
-    for (const std::int32_t other : free) most = std::max(most, shared(a, order[i], other));
-    CHECK(shared(a, order[i], order[i + 1]) >= most);
+    std::int64_t max = 0;
+    for (const std::int32_t other : free) max = std::max(max, shared(a, order[i], other));
+    CHECK(shared(a, order[i], order[i + 1]) >= max);
   }
 }
 

@@ -50,17 +50,17 @@ std::int64_t cut_of(const reorder::Graph& graph, const std::vector<std::int32_t>
 // Vertices in the largest component of what is left without the last `removed` of an order.
 std::int64_t largest_rest(const reorder::Graph& graph, std::span<const std::int32_t> order,
                           std::size_t removed) {
-  std::vector<bool> met(static_cast<std::size_t>(graph.vertices), false);
-  for (const std::int32_t v : order.last(removed)) met[static_cast<std::size_t>(v)] = true;
+  std::vector<bool> visited(static_cast<std::size_t>(graph.vertices), false);
+  for (const std::int32_t v : order.last(removed)) visited[static_cast<std::size_t>(v)] = true;
   std::size_t largest = 0;
   for (const std::int32_t from : order.first(order.size() - removed)) {
-    if (met[static_cast<std::size_t>(from)]) continue;
+    if (visited[static_cast<std::size_t>(from)]) continue;
     std::vector<std::int32_t> reached = {from};
-    met[static_cast<std::size_t>(from)] = true;
+    visited[static_cast<std::size_t>(from)] = true;
     for (std::size_t i = 0; i < reached.size(); ++i)
       for (const std::int32_t u : graph.of(reached[i]))
-        if (!met[static_cast<std::size_t>(u)]) {
-          met[static_cast<std::size_t>(u)] = true;
+        if (!visited[static_cast<std::size_t>(u)]) {
+          visited[static_cast<std::size_t>(u)] = true;
           reached.push_back(u);
         }
     largest = std::max(largest, reached.size());

@@ -67,16 +67,16 @@ Edges random_edges(std::int32_t vertices, int count, std::uint64_t seed) {
 std::vector<std::int32_t> plain_rcm(const Pattern& a) {
   const auto graph = reorder::graph_of(a.view());
   std::vector<std::int32_t> order;
-  std::vector<bool> met(static_cast<std::size_t>(graph->vertices), false);
+  std::vector<bool> visited(static_cast<std::size_t>(graph->vertices), false);
   for (const reorder::RcmComponent& component : reorder::peripheral_starts(*graph)) {
     const std::size_t first = order.size();
     order.push_back(component.start);
-    met[static_cast<std::size_t>(component.start)] = true;
+    visited[static_cast<std::size_t>(component.start)] = true;
     for (std::size_t next = first; next < order.size(); ++next) {
       const std::size_t old = order.size();
       for (const std::int32_t u : graph->of(order[next]))
-        if (!met[static_cast<std::size_t>(u)]) {
-          met[static_cast<std::size_t>(u)] = true;
+        if (!visited[static_cast<std::size_t>(u)]) {
+          visited[static_cast<std::size_t>(u)] = true;
           order.push_back(u);
         }
       std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(old), order.end(),

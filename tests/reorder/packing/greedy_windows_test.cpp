@@ -71,11 +71,11 @@ TEST_CASE("candidates: the densest, the promising and the most shared rows agree
       };
       for (const bool blocks : {false, true}) {
         std::int32_t best = -1, shared = -1;
-        double most = 0;
+        double max = 0;
         for (std::size_t r = 0; r < count; ++r) {
           if (size[r] == 0) continue;
-          if (best < 0 || density(r, blocks) > most * (1 + 1e-7))
-            best = static_cast<std::int32_t>(r), most = density(r, blocks);
+          if (best < 0 || density(r, blocks) > max * (1 + 1e-7))
+            best = static_cast<std::int32_t>(r), max = density(r, blocks);
           if (shared < 0 || common[r] > common[static_cast<std::size_t>(shared)])
             shared = static_cast<std::int32_t>(r);
         }

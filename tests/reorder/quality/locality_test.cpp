@@ -51,10 +51,10 @@ reorder::OrderLocality obvious(const Pattern& a, const std::vector<std::int32_t>
   }
   std::size_t columns = 0, stretches = 0;
   for (std::size_t first = 0; first < order.size(); first += reorder::kWorkingSetRows, ++stretches) {
-    std::set<std::int32_t> met;
+    std::set<std::int32_t> distinct;
     for (std::size_t i = first; i < std::min(order.size(), first + reorder::kWorkingSetRows); ++i)
-      met.merge(row(a, order[i]));
-    columns += met.size();
+      distinct.merge(row(a, order[i]));
+    columns += distinct.size();
   }
   if (stretches > 0)
     result.working_set_columns = static_cast<double>(columns) / static_cast<double>(stretches);

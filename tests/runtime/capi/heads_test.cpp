@@ -80,13 +80,13 @@ void check_heads(const char* operation, std::span<const Strides> strides, bool o
 
 TEST_CASE(
     "C interface: heads behind and beside each other are runs of each, with values of their own or not") {
-  const Strides behind = {3, 10}, beside = {6, 2}, list = {0, 5};
+  const Strides consecutive = {3, 10}, interleaved = {6, 2}, list = {0, 5};
   for (const bool own_values : {false, true}) {
-    for (const Strides& of : {behind, beside}) {
+    for (const Strides& of : {consecutive, interleaved}) {
       check_heads("spmm", std::vector{of, of}, own_values);
       check_heads("sddmm", std::vector{of, of, list}, own_values);
     }
-    check_heads("spmm", std::vector{beside, behind}, own_values);
+    check_heads("spmm", std::vector{interleaved, consecutive}, own_values);
   }
 }
 

@@ -28,8 +28,8 @@ SplitProduct product(Precision precision, std::int64_t n, const char* format = "
 }
 
 /// The threshold; 0 when the profile has none.
-int found(const std::string& numbers, const SplitProduct& wanted) {
-  const auto fitted = runtime::fitted_parameter(profile_with(numbers), wanted);
+int found(const std::string& numbers, const SplitProduct& requested) {
+  const auto fitted = runtime::fitted_parameter(profile_with(numbers), requested);
   REQUIRE_MESSAGE(fitted.has_value(), fitted.error().text());
   return *fitted ? (*fitted)->value : 0;
 }
@@ -100,18 +100,18 @@ TEST_CASE("fitted selector: numbers of hc_window have the name of its parameter"
   runtime::Kernel kernel;
   kernel.name = "cuda.hc_window.test";
   kernel.format = "hc_window";
-  const SplitProduct wanted{&kernel, Precision::tf32, 100};
+  const SplitProduct requested{&kernel, Precision::tf32, 100};
   constexpr const char* kNumbersOfWindows =
       "number cuda.hc_window.test tf32 selector_32 0\n"
       "number cuda.hc_window.test tf32 selector_128 656941228\n"
       "number cuda.hc_window.test tf32 threshold_100 3\n";
-  const auto fitted = runtime::fitted_parameter(profile_with(kNumbersOfWindows), wanted);
+  const auto fitted = runtime::fitted_parameter(profile_with(kNumbersOfWindows), requested);
   REQUIRE((fitted && *fitted));
   CHECK((*fitted)->value == 656941228);
   CHECK((*fitted)->name == "selector_128");
   CHECK(found(kNumbersOfWindows, {&kernel, Precision::tf32, 33}) == 0);
   const auto refused = runtime::fitted_parameter(
-      profile_with("number cuda.hc_window.test any selector_128 2147483648\n"), wanted);
+      profile_with("number cuda.hc_window.test any selector_128 2147483648\n"), requested);
   REQUIRE_FALSE(refused.has_value());
   CHECK(refused.error().text() ==
         "p.tsv: selector_128 of cuda.hc_window.test, any is not an integer from 0 to 2147483647");

@@ -76,11 +76,11 @@ T EmulatedBlock::read(std::uint32_t at) {
   return x;
 }
 
-void EmulatedBlock::Meeting::meet(unsigned threads) {
+void EmulatedBlock::Meeting::synchronize(unsigned threads) {
   const unsigned generation = times;
   here.push_back(thread_index.x);
   if (here.size() == threads) {
-    memory_order.meet(here);
+    memory_order.synchronize(here);
     here.clear();
     ++times;
   }
@@ -94,10 +94,10 @@ void EmulatedBlock::Meeting::meet(unsigned threads) {
 void __syncwarp() {
   auto& warp = sptile::test::EmulatedWarp::current();
   warp.exchange({});
-  if (warp.comes_first()) sptile::test::memory_order.meet(warp.threads());
+  if (warp.comes_first()) sptile::test::memory_order.synchronize(warp.threads());
 }
 
-void __syncthreads() { sptile::test::emulated_block.block_meeting.meet(sptile::test::block_size.x); }
+void __syncthreads() { sptile::test::emulated_block.block_meeting.synchronize(sptile::test::block_size.x); }
 
 namespace sptile::runtime::cuda {
 

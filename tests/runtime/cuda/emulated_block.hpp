@@ -37,7 +37,7 @@ struct EmulatedBlock {
     std::vector<unsigned> here;
     unsigned times = 0;
 
-    void meet(unsigned threads);
+    void synchronize(unsigned threads);
   };
   Meeting block_meeting, group_meetings[16];
   bool misaligned = false;
@@ -74,7 +74,7 @@ T* dynamic_shared_at(std::uint32_t offset) {
 }
 template <int kBarrier, int kThreads>
 void group_sync() {
-  test::emulated_block.group_meetings[kBarrier].meet(kThreads);
+  test::emulated_block.group_meetings[kBarrier].synchronize(kThreads);
 }
 template <int kBytes>
 void copy_element(std::uint32_t to, const void* from) {

@@ -36,14 +36,14 @@ void MemoryOrder::load(const void* from) {
   violated = violated || (!is_own && (known == seen.end() || known->second < number));
 }
 
-void MemoryOrder::meet(std::span<const unsigned> threads) {
+void MemoryOrder::synchronize(std::span<const unsigned> threads) {
   if (stores_.empty()) return;
   std::set<Seen> before;
   bool news = false;
   for (const unsigned thread : threads) {
     const Thread& one = threads_[number_of(thread)];
     before.insert(one.seen);
-    news = news || one.stores != one.met;
+    news = news || one.stores != one.ordered;
   }
   if (!news && before.size() == 1) return;
   auto all = std::make_shared<Clock>();
@@ -52,7 +52,7 @@ void MemoryOrder::meet(std::span<const unsigned> threads) {
     const unsigned number = number_of(thread);
     Thread& one = threads_[number];
     if (one.stores > 0) (*all)[number] = one.stores;
-    one.met = one.stores;
+    one.ordered = one.stores;
     one.seen = all;
   }
 }

@@ -22,7 +22,7 @@ class MemoryOrder {
   void store(const void* to);
   void load(const void* from);
   /// Orders the threads of a barrier at which all have arrived and none has left.
-  void meet(std::span<const unsigned> threads);
+  void synchronize(std::span<const unsigned> threads);
   /// Reads and increments a counter with release semantics. The thread's next fence acquires what the counter
   /// released.
   void count(const unsigned* counter);
@@ -40,7 +40,8 @@ class MemoryOrder {
   struct Thread {
     Seen seen = std::make_shared<Clock>();  ///< stores of other threads, shared by threads of a barrier
     Clock observed;                         ///< state released by counters
-    unsigned stores = 0, met = 0;  ///< stores: number of own stores; met: those ordered by the last barrier
+    unsigned stores = 0,
+             ordered = 0;  ///< stores: number of own stores; met: those ordered by the last barrier
   };
   Thread& current();
   static void add(Clock& to, const Clock& from);

@@ -12,7 +12,7 @@
 #include "formats/convert/tall.hpp"
 #include "formats/core/random.hpp"
 #include "runtime/cuda/collective/csr_schedule.hpp"
-#include "runtime/cuda/families/csr/direct.hpp"
+#include "runtime/cuda/collective/direct_schedule.hpp"
 #include "runtime/cuda/families/csr/resident.hpp"
 #include "runtime/cuda/families/csr/stream.hpp"
 #include "runtime/cuda/families/sddmm/schedule.hpp"

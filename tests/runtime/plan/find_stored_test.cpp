@@ -40,9 +40,9 @@ struct Plans {
     const auto choice =
         choose_kernel({&kSpmm, view.layout->name, DType::f32, view.cols}, options(kernel, n), device());
     REQUIRE(choice);
-    PlanOptions wanted = options(kernel, n);
-    wanted.variant = variant;
-    auto plan = plan_to_store(kSpmm, format.matrix(), *choice, wanted, device());
+    PlanOptions requested = options(kernel, n);
+    requested.variant = variant;
+    auto plan = plan_to_store(kSpmm, format.matrix(), *choice, requested, device());
     REQUIRE(plan);
     made.push_back(std::move(*plan));
     stored.clear();
@@ -54,9 +54,9 @@ struct Plans {
     for (PlanMatrix& matrix : all) matrix.stored = stored;
     return all;
   }
-  [[nodiscard]] std::string_view found(const PlanOptions& wanted,
+  [[nodiscard]] std::string_view found(const PlanOptions& requested,
                                        const cuda::DeviceInfo& on = device()) const {
-    const auto match = find_stored(kSpmm, matrices(), wanted, on);
+    const auto match = find_stored(kSpmm, matrices(), requested, on);
     if (!match) return "none";
     CHECK(matrices()[match->matrix].format.layout->name == match->kernel.kernel->format);
     return match->kernel.kernel->name;
@@ -134,13 +134,13 @@ TEST_CASE("find_stored: plans of other attributes are others") {
                               {.score = Score::cosine},
                               {.transposed_weights = true}};
   plans.add(plans.bittcf, "cuda.bittcf.mma");
-  const auto wanted = [](const Variant& variant) {
+  const auto requested = [](const Variant& variant) {
     PlanOptions all = options();
     all.variant = variant;
     return all;
   };
-  for (const Variant& variant : variants) CHECK(plans.found(wanted(variant)) == "none");
+  for (const Variant& variant : variants) CHECK(plans.found(requested(variant)) == "none");
   for (const Variant& variant : variants) plans.add(plans.csr, "cuda.csr.rows", 64, variant);
-  CHECK(plans.found(wanted({})) == "cuda.bittcf.mma");
-  for (const Variant& variant : variants) CHECK(plans.found(wanted(variant)) == "cuda.csr.rows");
+  CHECK(plans.found(requested({})) == "cuda.bittcf.mma");
+  for (const Variant& variant : variants) CHECK(plans.found(requested(variant)) == "cuda.csr.rows");
 }

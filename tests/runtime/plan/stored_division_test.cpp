@@ -95,10 +95,10 @@ PlanOptions options(int threads = kThreads) {
   return {.n = kN, .kernel = "cpu.csr.generic", .threads = threads};
 }
 
-PlanToStore plan_of(const PlanMatrix& a, const PlanOptions& wanted, const Operation& op = kSpmm) {
-  const auto kernel = choose_kernel(multiplicand_of(op, a.format), wanted, {});
+PlanToStore plan_of(const PlanMatrix& a, const PlanOptions& requested, const Operation& op = kSpmm) {
+  const auto kernel = choose_kernel(multiplicand_of(op, a.format), requested, {});
   REQUIRE(kernel);
-  auto plan = plan_to_store(op, a, *kernel, wanted, {});
+  auto plan = plan_to_store(op, a, *kernel, requested, {});
   REQUIRE(plan);
   return std::move(*plan);
 }
@@ -271,16 +271,16 @@ TEST_CASE("CPU plan keys: name kernel, types and threads") {
 TEST_CASE("CPU plan keys: have no threads where the division does not depend on them") {
   const formats::Csr a = sample();
   const Formatted csr = format_matrix(a, "csr");
-  PlanOptions wanted = options();
-  wanted.kernel = {};
-  wanted.variant.m = 8;
-  CHECK(plan_of(csr.matrix(), wanted, kUpdateGradient).key.find("threads") == std::string::npos);
+  PlanOptions requested = options();
+  requested.kernel = {};
+  requested.variant.m = 8;
+  CHECK(plan_of(csr.matrix(), requested, kUpdateGradient).key.find("threads") == std::string::npos);
 }
 
 TEST_CASE("CPU plans: a stored plan is taken for its thread count and kernel only") {
   const Problem p;
-  const auto stored = [&](const PlanOptions& wanted) {
-    const auto plan = plan_spmm(p.matrix(), wanted);
+  const auto stored = [&](const PlanOptions& requested) {
+    const auto plan = plan_spmm(p.matrix(), requested);
     REQUIRE(plan);
     return is_stored(**plan);
   };
@@ -312,13 +312,13 @@ TEST_CASE("CPU plans: a kernel that this machine lacks is passed over") {
 TEST_CASE("CPU plans: a stored plan decides between formats") {
   const Problem p;
   const Formatted bittcf = format_matrix(p.a, "bittcf");
-  PlanOptions wanted = options();
-  wanted.kernel = {};
-  PlanToStore made = plan_of(bittcf.matrix(), wanted);
+  PlanOptions requested = options();
+  requested.kernel = {};
+  PlanToStore made = plan_of(bittcf.matrix(), requested);
   const StoredPlan stored[] = {p.stored, as_stored(made)};
   std::vector<PlanMatrix> matrices = {p.csr.matrix(), bittcf.matrix()};
   for (PlanMatrix& one : matrices) one.stored = stored;
-  const auto chosen = choose_plan(kSpmm, matrices, wanted);
+  const auto chosen = choose_plan(kSpmm, matrices, requested);
   REQUIRE(chosen);
   CHECK(is_stored(*chosen->plan));
   CHECK(chosen->plan->matrix.format.layout->name == "bittcf");

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from chart import bar_chart
-from rows import counted_share, geomean, number, paragraph, ratios, row_table, slow_enough, spread, table, values
+from rows import counted_share, distinct, geomean, number, paragraph, ratios, row_table, slow_enough, spread, table, values
 
 COLUMNS = (1, 8, 32, 128, 512)
 H100 = (
@@ -159,6 +159,21 @@ def h100_kernels(results):
         )
         lines.append([name, str(len(rows)), shown])
     return table(["operation", "cases", "fastest kernel, number of cases"], lines)
+
+
+def h100_resources(results):
+    """Returns registers, stack and machine code of each family before and after the shared device code."""
+    lines = []
+    for family in distinct(results.rows("kernel-resources"), "family"):
+        rows = results.rows("kernel-resources", family=family)
+        count = sum(values(rows, "instances"))
+        cells = [f"`{family}`", f"{count:.0f}"]
+        for column, share, digits in (("registers", count, 1), ("stack_bytes", 1, 0), ("code_bytes", 1e6, 2)):
+            for when in ("before", "after"):
+                cells.append(f"{sum(values(rows, f'{column}_{when}')) / share:,.{digits}f}")
+        lines.append(cells)
+    head = ["family", "kernels", "registers", "after", "stack, bytes", "after", "code, MB", "after"]
+    return table(head, lines)
 
 
 def h200_graph(results):

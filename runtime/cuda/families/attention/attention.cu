@@ -6,15 +6,14 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-constexpr AttentionKind kForward = {&kAttention, kRowsSide, kForwardSums, true};
+constexpr AttentionKind kForward = {&kAttention, kRowsSide, kForwardSums, true, AttentionStep::forward};
 
 template <class Math>
 struct ForwardGroups {
   template <int kLanes, bool kVector>
-  using Group = AttentionForward<AttentionShape<Math, kLanes, kVector, 4>>;
+  using Group = AttentionForward<AttentionShape<Math, kLanes, kVector, AttentionPolicy{}.rows_in_flight>>;
   static constexpr AttentionKind kKind = kForward;
   static constexpr bool kOneSlice = sizeof(typename Math::Acc) == 8;
-  static constexpr int kBlocks = kOneSlice ? 3 : 4;
 };
 
 template <class Math, int kLanes, PassRows kRows>
@@ -62,6 +61,7 @@ constexpr DeviceKernel row(Precision precision) {
   DeviceKernel made = batched_instance(kCsrAttention, kDense, precision, Instances::schedule<kDense>,
                                        launch_forward<Math, kDense, kResult>, kResult);
   made.least_n = Instances::least_n<kDense>;
+  made.policy = Instances::policy<kDense>;
   return made;
 }
 

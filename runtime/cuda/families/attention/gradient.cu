@@ -6,14 +6,14 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-constexpr int kTogether = 4;  ///< entries whose rows are in flight together
+constexpr int kTogether = AttentionPolicy{}.rows_in_flight;
 
 template <class Math>
 struct RowsGroups {
   template <int kLanes, bool kVector>
   using Group = AttentionBackward<AttentionShape<Math, kLanes, kVector, kTogether>, kRowsSide>;
-  static constexpr AttentionKind kKind = {&kAttentionGradient, kRowsSide, kRowsSums, false};
-  static constexpr int kBlocks = 4;
+  static constexpr AttentionKind kKind = {&kAttentionGradient, kRowsSide, kRowsSums, false,
+                                          AttentionStep::rows_gradient};
   static constexpr bool kOneSlice = true;
 };
 
@@ -21,8 +21,8 @@ template <class Math>
 struct ColumnsGroups {
   template <int kLanes, bool kVector>
   using Group = AttentionBackward<AttentionShape<Math, kLanes, kVector, kTogether>, kColumnsSide>;
-  static constexpr AttentionKind kKind = {&kAttentionGradientT, kColumnsSide, kColumnsSums, false};
-  static constexpr int kBlocks = 3;  // sums of values need registers, too
+  static constexpr AttentionKind kKind = {&kAttentionGradientT, kColumnsSide, kColumnsSums, false,
+                                          AttentionStep::columns_gradient};
   static constexpr bool kOneSlice = true;
 };
 

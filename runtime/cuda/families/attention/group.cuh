@@ -1,5 +1,5 @@
-// Base class of the kernels that use the nonzeros of rows: a group of lanes walks through one item of one
-// head (csr_walk.cuh). The rows of some nonzeros are loaded together, across the ends of rows. Derived
+// Base class of the kernels that use the nonzeros of rows: a group of lanes processes one item of one head
+// (csr_walk.cuh). The rows of some nonzeros are loaded together, across the ends of rows. Derived
 // classes define:
 //   static constexpr int kPartial;       numbers of Acc per lane that leave() stores
 //   static constexpr AttentionSide kSide;
@@ -22,7 +22,7 @@ namespace sptile::runtime::cuda {
 /// Numbers of a row that all its entries use.
 template <class Acc>
 struct RowNumbers {
-  Acc square = {};  ///< own . own
+  Acc square = {};  ///< squared length of the group's row
   Acc maximum = {}, inverse = {}, delta = {};
 };
 
@@ -92,7 +92,7 @@ class AttentionGroup {
     return std::int64_t{slice} * S::kColumns + lane_ * S::kElements;
   }
 
-  /// Loads the lane's part of a row; zeros if there is none.
+  /// Loads the lane's part of a row, or zeros past its end.
   __device__ __forceinline__ void load(Chunk& to, int operand, std::int64_t row, int slice,
                                        std::int64_t columns, bool there) const {
     to = {};
@@ -223,7 +223,7 @@ class AttentionGroup {
     }
   }
 
-  /// Reduces both arrays across the group, in fewer steps than one after the other.
+  /// Reduces both arrays across the group, in fewer steps than two reductions.
   template <int kCount>
   __device__ __forceinline__ void reduce_both(Acc (&x)[kCount], Acc (&y)[kCount]) const {
     Acc both[2 * kCount];
@@ -339,7 +339,7 @@ class AttentionGroup {
   }
 };
 
-inline constexpr int kAttentionThreads = 128;
+inline constexpr int kAttentionThreads = AttentionPolicy{}.threads;
 
 /// Pieces are first, because they are the longest items.
 template <class Group, int kBlocks>

@@ -20,6 +20,7 @@ struct AttentionKind {
   AttentionSide side;
   AttentionSums sums;
   bool of_values;  ///< slices divide rows of V
+  AttentionStep step;
 };
 
 inline DenseRows dense_rows(const OperandSpec& spec, const Operand& operand, const DenseTypes& types) {
@@ -95,8 +96,7 @@ int start_attention(const AttentionTask& task, const Launch& launch, void* strea
                                                       task);
 }
 
-/// Lanes of a group for rows of single numbers.
-inline constexpr int kFewLanes = 2;
+inline constexpr int kFewLanes = AttentionPolicy{}.few_lanes;
 
 /// Chooses the lanes of a group and launches Groups::Group<lanes, full pieces>.
 template <class Math, class Groups>
@@ -109,8 +109,9 @@ int launch_attention(const AttentionKind& kind, const DenseTypes& types, const L
   const int lanes = few ? kFewLanes : whole ? csr_geometry(widest, Math::kElements).lanes : kNarrowLanes;
   task.slices = static_cast<std::int32_t>((summed + lanes * Math::kElements - 1) / (lanes * Math::kElements));
   const auto start = [&]<int kLanes, bool kWhole>() {
-    return start_attention<typename Groups::template Group<kLanes, kWhole>, Groups::kBlocks>(task, launch,
-                                                                                             stream);
+    constexpr int kBlocks =
+        attention_policy_for(80, kDTypeOf<typename Math::Dense>, Groups::kKind.step).blocks;
+    return start_attention<typename Groups::template Group<kLanes, kWhole>, kBlocks>(task, launch, stream);
   };
   if (few) return start.template operator()<kFewLanes, true>();
   if (!whole) return start.template operator()<kNarrowLanes, false>();
@@ -137,7 +138,7 @@ constexpr DeviceKernel batched_instance(std::string_view kernel, DType dense, Pr
           .batched = true};
 }
 
-/// Instances of a kind: Groups<Math>::Group, kKind, kBlocks per multiprocessor, and kOneSlice if a group may
+/// Instances of a kind: Groups<Math>::Group, kKind, and kOneSlice if a group may
 /// also have 8 or 16 lanes, so that a row of that size is one slice.
 template <template <class> class Groups>
 struct AttentionInstances {
@@ -149,6 +150,10 @@ struct AttentionInstances {
   static std::int64_t least_n(const ScheduleHeader& header, std::int64_t n) {
     return attention_least_n(header, n, kDense);
   }
+  template <DType kDense>
+  static PolicyValues policy(int capability) {
+    return policy_values(attention_policy_for(capability, kDense, Groups<MathF64>::kKind.step));
+  }
   template <class Math, DType kDense, DType kResult>
   static int launch(const Launch& launch, void* stream) noexcept {
     using G = Groups<Math>;
@@ -159,6 +164,7 @@ struct AttentionInstances {
     DeviceKernel made =
         batched_instance(kernel, kDense, precision, schedule<kDense>, launch<Math, kDense, kResult>, kResult);
     made.least_n = least_n<kDense>;
+    made.policy = policy<kDense>;
     return made;
   }
   static constexpr std::array<DeviceKernel, 6> rows(std::string_view kernel) {

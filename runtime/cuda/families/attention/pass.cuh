@@ -36,7 +36,8 @@ struct PassShape {
   static constexpr int kElements = Math::kElements;
   using State = SoftmaxState<BinaryExponential, float, kElements>;
   /// Blocks per multiprocessor, limited by registers for the rows of eight entries.
-  static constexpr int kBlocks = kRows == PassRows::apart ? 4 : 5;
+  static constexpr int kBlocks =
+      kRows == PassRows::apart ? AttentionPolicy{}.pass_separate_blocks : AttentionPolicy{}.pass_blocks;
 };
 
 inline constexpr int kTaken = 8;  ///< entries per step
@@ -178,7 +179,7 @@ class AttentionPass {
   __device__ __forceinline__ void take(const CsrWork& work, int done, int j) {
     const int left = work.entries - done;
     const Rows rows = load(left, j);
-    // Whether all entries belong to the current row.
+    // True if all entries belong to the current row.
     const bool one_row = left <= 0 || shared_.row[j + min(left, kTaken) - 1] == row_;
     if (__all_sync(kFullMask, one_row))
       take_row(rows, left, j);
@@ -231,8 +232,8 @@ class AttentionPass {
     }
   }
 
-  /// Returns the score of the lane's entry, times log2(e); masked if there is none. `x` returns the row of X
-  /// of each entry, `row` is the index of the entry's row in the run.
+  /// Returns the score of the lane's entry, times log2(e), or masked past the last entry. `x` returns the row
+  /// of X of each entry, `row` is the index of the entry's row in the run.
   template <class RowOfX>
   __device__ __forceinline__ float scored(const Rows& rows, int left, int j, RowOfX x, int row) const {
     float score = 0;
@@ -319,7 +320,7 @@ class AttentionPass {
   typename S::State state_ = {masked<float>(), 0, {}};
 };
 
-inline constexpr int kPassThreads = 128;
+inline constexpr int kPassThreads = AttentionPolicy{}.pass_threads;
 
 /// Pieces are first, because they are the longest items.
 template <class S>

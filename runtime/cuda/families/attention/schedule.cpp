@@ -8,15 +8,15 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-constexpr std::int64_t kShortRows = 12;  ///< mean length of rows shared by 8 lanes
-
 /// Returns the minimum length of a piece. Each piece stores a row of sums, so pieces are long if there is
 /// enough work.
 std::int64_t shortest_piece(const ScheduleRequest& request, int lanes) {
-  constexpr std::int64_t kStep = 64, kShortest = 64, kLongest = 2048, kWarpsPerSm = 16;
-  const std::int64_t groups = kWarpsPerSm * std::max(request.device.sm_count, 1) * (32 / lanes);
+  constexpr AttentionPolicy kPolicy;
+  constexpr std::int64_t kStep = kPolicy.piece_step, kMin = kPolicy.min_piece, kMax = kPolicy.max_piece;
+  const std::int64_t groups =
+      std::int64_t{kPolicy.warps_per_sm} * std::max(request.device.sm_count, 1) * (32 / lanes);
   const std::int64_t share = request.format.nnz * request.variant.heads / groups;
-  return std::clamp((share + kStep - 1) / kStep * kStep, kShortest, kLongest);
+  return std::clamp((share + kStep - 1) / kStep * kStep, kMin, kMax);
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ Schedule schedule_softmax(const ScheduleRequest& request) {
   const auto row_ptr = formats::as_csr(request.format).row_ptr;
   const std::int64_t rows = request.format.rows;
   SoftmaxHeader header;
-  header.lanes = row_ptr.back() <= kShortRows * rows ? 8 : 32;
+  header.lanes = row_ptr.back() <= SoftmaxPolicy{}.short_row * rows ? 8 : 32;
   std::vector<std::int32_t> longest;
   for (std::int64_t r = 0; r < rows; ++r)
     if (row_ptr[static_cast<std::size_t>(r) + 1] - row_ptr[static_cast<std::size_t>(r)] >

@@ -3,6 +3,7 @@
 
 #include "runtime/cuda/collective/csr_schedule.hpp"
 #include "runtime/cuda/device_kernel.hpp"
+#include "runtime/cuda/families/attention/policy.hpp"
 
 namespace sptile::runtime::cuda {
 
@@ -19,9 +20,7 @@ struct AttentionSums {
 };
 inline constexpr AttentionSums kForwardSums = {1, 2}, kRowsSums = {1, 1}, kColumnsSums = {2, 1};
 
-/// Lanes of a group for rows that do not consist of full pieces: the minimum, so that their slices also fit
-/// the partial sums of wider groups.
-inline constexpr int kNarrowLanes = 8;
+inline constexpr int kNarrowLanes = AttentionPolicy{}.narrow_lanes;
 
 Schedule schedule_attention(const ScheduleRequest& request, DType dense, const AttentionSums& sums);
 
@@ -34,11 +33,8 @@ struct SoftmaxHeader {
   std::int64_t long_at = 0, long_rows = 0;
 };
 
-inline constexpr int kSoftmaxHeld = 8;       ///< entries of a row that a lane keeps in registers
-inline constexpr int kSoftmaxThreads = 256;  ///< threads per block
-
-/// Maximum entries per lane of a row; a block processes longer rows.
-inline constexpr std::int64_t kSoftmaxOfLane = 8 * kSoftmaxHeld;
+inline constexpr int kSoftmaxHeld = SoftmaxPolicy{}.held, kSoftmaxThreads = SoftmaxPolicy{}.threads;
+inline constexpr std::int64_t kSoftmaxOfLane = SoftmaxPolicy{}.max_lane_entries;
 
 Schedule schedule_softmax(const ScheduleRequest& request);
 

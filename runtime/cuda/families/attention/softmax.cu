@@ -40,9 +40,11 @@ template <class Job, const Operation& kOp>
 struct SoftmaxInstances {
   template <class Dense, class Acc, DType kDense, class Result = Dense, DType kResult = kDense>
   static constexpr DeviceKernel row(std::string_view kernel, Precision precision) {
-    return batched_instance(kernel, kDense, precision, schedule_softmax,
-                            launch_softmax<Job, kOp, SoftmaxTypes<Dense, Result, Acc>, kDense, kResult>,
-                            kResult);
+    DeviceKernel made = batched_instance(
+        kernel, kDense, precision, schedule_softmax,
+        launch_softmax<Job, kOp, SoftmaxTypes<Dense, Result, Acc>, kDense, kResult>, kResult);
+    made.policy = policy_values_for<softmax_policy_for>;
+    return made;
   }
   static constexpr std::array<DeviceKernel, 6> rows(std::string_view kernel) {
     return {row<float, float, DType::f32>(kernel, Precision::fp32),

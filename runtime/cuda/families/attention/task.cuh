@@ -11,6 +11,7 @@
 #include "runtime/cuda/collective/softmax_state.cuh"
 #include "runtime/cuda/collective/vector.cuh"
 #include "runtime/cuda/collective/warp.cuh"
+#include "runtime/cuda/families/attention/policy.hpp"
 
 namespace sptile::runtime::cuda {
 

@@ -10,30 +10,26 @@ namespace {
 
 using formats::Blocks;
 
-constexpr std::int64_t kWarpsPerSm = 12;
-constexpr std::int64_t kItemsPerWarp = 4;  ///< minimum, for load balance
-constexpr std::int64_t kShort = 24;        ///< maximum tiles that are always processed by one warp
-constexpr std::int64_t kLeastPiece = 96, kMostPiece = 384;  ///< tiles per warp before more teams are used
-constexpr std::int64_t kMostTeams = 64;                     ///< teams of a window, which one warp merges
+constexpr TileAttentionPolicy kPolicy;
 
 /// Returns the tiles per warp of the device.
 std::int64_t share_of(const Blocks& blocks, const ScheduleRequest& request) {
-  const std::int64_t warps = kWarpsPerSm * std::max(request.device.sm_count, 1);
+  const std::int64_t warps = std::int64_t{kPolicy.warps_per_sm} * std::max(request.device.sm_count, 1);
   return blocks.tiles() * request.variant.heads / warps;
 }
 
 struct Division {
   std::vector<AttentionItem> items;
   std::vector<SplitAttention> splits;
-  std::int32_t slots = 0;  ///< of windows with several teams
+  std::int32_t slots = 0;  ///< slots of windows with several teams
 };
 
 /// Appends the pieces of one window.
 void cut_window(Division& division, const Blocks& blocks, std::int64_t window, std::int64_t most) {
   const auto w = static_cast<std::size_t>(window);
   const std::int64_t begin = blocks.tile_offset[w], end = blocks.tile_offset[w + 1];
-  const std::int64_t teams =
-      std::min((end - begin + kAttentionTeam * most - 1) / (kAttentionTeam * most), kMostTeams);
+  const std::int64_t teams = std::min((end - begin + kAttentionTeam * most - 1) / (kAttentionTeam * most),
+                                      std::int64_t{kPolicy.max_teams});
   const std::int64_t pieces = kAttentionTeam * teams;
   const auto split = static_cast<std::int32_t>(division.splits.size());
   std::int64_t value = blocks.first_value(window);
@@ -51,11 +47,11 @@ void cut_window(Division& division, const Blocks& blocks, std::int64_t window, s
 
 Division divide(const Blocks& blocks, std::int64_t share) {
   Division division;
-  const std::int64_t most = std::clamp(share, kLeastPiece, kMostPiece);
+  const std::int64_t most = std::clamp<std::int64_t>(share, kPolicy.min_piece, kPolicy.max_piece);
   const auto is_long = [&](std::int64_t w) {
     const std::int64_t tiles = std::int64_t{blocks.tile_offset[static_cast<std::size_t>(w + 1)]} -
                                blocks.tile_offset[static_cast<std::size_t>(w)];
-    return tiles > std::max(kShort, share / kItemsPerWarp);
+    return tiles > std::max<std::int64_t>(kPolicy.max_single_tiles, share / kPolicy.items_per_warp);
   };
   for (std::int64_t w = 0; w < blocks.windows(); ++w)
     if (is_long(w)) cut_window(division, blocks, w, most);

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "runtime/cuda/device_kernel.hpp"
+#include "runtime/cuda/families/attention/policy.hpp"
 
 namespace sptile::runtime::cuda {
 
@@ -24,7 +25,7 @@ struct alignas(16) AttentionItem {
 };
 static_assert(sizeof(AttentionItem) == 32);
 
-inline constexpr int kAttentionTeam = 4;  ///< warps per block
+inline constexpr int kAttentionTeam = TileAttentionPolicy{}.team_warps;
 
 /// A window of several teams, whose slots are consecutive.
 struct SplitAttention {
@@ -38,7 +39,7 @@ struct TileAttentionHeader {
   ScheduleScratch scratch;
 };
 
-inline constexpr std::int64_t kMostTileColumns = 64;  ///< of X and V
+inline constexpr std::int64_t kMostTileColumns = 64;  ///< maximum columns of X and V
 
 /// Returns the f32 numbers that a lane stores, for `columns` columns of V.
 constexpr std::int64_t attention_numbers(std::int64_t columns) { return columns / 2 + 4; }

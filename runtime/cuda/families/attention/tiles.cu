@@ -117,7 +117,8 @@ constexpr DeviceKernel row(DType dense, Precision precision) {
           .launch = Family::launch,
           .any_values = true,
           .check = check_columns,
-          .batched = true};
+          .batched = true,
+          .policy = policy_values_for<tile_attention_policy_for>};
 }
 
 template <class T>

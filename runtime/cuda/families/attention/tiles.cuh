@@ -94,7 +94,7 @@ class TileAttention {
   using Dense = typename Math::Dense;
   using Chunk = typename Math::Chunk;
   static constexpr int kElements = Math::kElements;
-  static constexpr int kTogether = 2;  ///< tiles between two updates of the maximum
+  static constexpr int kTogether = TileAttentionPolicy{}.tiles_per_update;
   /// Chunks of rows of X and Y, which 4 lanes share.
   static constexpr int kScoreChunks = S::kAdditive ? 0 : 2 * S::kPieces;
 
@@ -138,7 +138,8 @@ class TileAttention {
     std::int32_t id;  ///< one each for lanes 0 to 15
     uint4 word[kTogether];
   };
-  /// Rows of Y: the lane's features of one column of each tile; the numbers of two for Score::additive.
+  /// Rows of Y: the lane's features of one column of each tile. For Score::additive, ScoredNumbers has the
+  /// numbers of two columns.
   struct ScoredRows {
     Chunk row[kTogether][kScoreChunks > 0 ? kScoreChunks : 1];
   };
@@ -279,7 +280,7 @@ class TileAttention {
     }
     float low = task_.scale, high = task_.scale;
     if (task_.score == Score::cosine) {
-      const float length = inverse_length(square);  // of the row that the lane has loaded
+      const float length = inverse_length(square);  // 1 / |row| of the lane's row
       low *= __shfl_sync(kFullMask, length, 8 * member_);
       high *= __shfl_sync(kFullMask, length, 8 * member_ + 4);
     }
@@ -469,7 +470,8 @@ inline constexpr int kTileAttentionThreads = kWarpSize * kAttentionTeam;
 /// Adjacent warps process adjacent windows. Heads are the slow dimension of the grid, so that rows of one
 /// head stay in the cache.
 template <class S>
-__global__ void __launch_bounds__(kTileAttentionThreads, S::kPieces == 1 ? 4 : 3)
+__global__ void __launch_bounds__(kTileAttentionThreads, S::kPieces == 1 ? TileAttentionPolicy{}.narrow_blocks
+                                                                         : TileAttentionPolicy{}.wide_blocks)
     tile_attention(const __grid_constant__ typename S::Task task) {
   follow_previous_kernel();
   const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / kWarpSize, 0);

@@ -4,27 +4,33 @@
 #include <vector>
 
 #include "formats/layout/csr.hpp"
-#include "runtime/cuda/families/csr/launch.cuh"
+#include "runtime/cuda/collective/csr_launch.cuh"
+#include "runtime/cuda/families/csr/policy.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {
 
-/// 16-bit rows of B need more registers, because each lane sums 8 columns in f32. Heads need more, too.
+/// Kernels are compiled once for all devices.
+template <class Dense>
+constexpr CsrPolicy kPolicy = csr_policy_for(80, kDTypeOf<Dense>);
+
 template <class Dense, class Heads>
-using Tuning = CsrTuning<128, 4, (sizeof(Dense) == 2 ? 6 : 9) - (std::is_same_v<Heads, CsrHead> ? 0 : 1)>;
+using Tuning =
+    CsrTuning<kPolicy<Dense>.threads, kPolicy<Dense>.rows_in_flight,
+              std::is_same_v<Heads, CsrHead> ? kPolicy<Dense>.blocks : kPolicy<Dense>.batched_blocks>;
 
 /// Two vectors per lane, for rows of B that are multiples of the slice: the same bytes in flight with half of
-/// the instructions. For other rows, the masked loads cost more than that; f64 does not gain.
+/// the instructions. For other rows, the masked loads cost more than that.
 template <class Dense>
-using WideTuning = CsrTuning<128, 4, sizeof(Dense) == 2 ? 4 : 6, 2>;
-constexpr std::int64_t kWideBytes = 1024;
+using WideTuning =
+    CsrTuning<kPolicy<Dense>.threads, kPolicy<Dense>.rows_in_flight, kPolicy<Dense>.wide_blocks, 2>;
 
 template <class Value, class Dense, class Result, class Heads>
 int launch_heads(const CsrArrays& arrays, const CsrHeader& header, const Launch& launch, void* stream) {
   using Arguments = CsrArguments<Value, Dense, CsrStore, Result, Heads>;
   Arguments arguments = arguments_of<Arguments>(arrays, header, launch);
-  if constexpr (sizeof(Dense) <= 4 && std::is_same_v<Heads, CsrHead>) {
-    constexpr std::int64_t kColumns = kWideBytes / sizeof(Dense);
+  if constexpr (kPolicy<Dense>.wide_blocks > 0 && std::is_same_v<Heads, CsrHead>) {
+    constexpr std::int64_t kColumns = kPolicy<Dense>.wide_row_bytes / sizeof(Dense);
     if (launch.n % kColumns == 0 && is_aligned<Dense, Result>(launch)) {
       arguments.slices = static_cast<int>(launch.n / kColumns);
       return launch_kernel<WideTuning<Dense>, 32, true>(arguments, launch, stream);
@@ -75,12 +81,6 @@ Result<Schedule> restore(const ScheduleRequest& request, const StoredSchedule& s
 template <DType kDense>
 constexpr ScheduleStore kStore = {kCsrVersion, numbers, restore<kDense>};
 
-template <class Dense>
-constexpr DType kTypeOf = std::is_same_v<Dense, float>    ? DType::f32
-                          : std::is_same_v<Dense, double> ? DType::f64
-                          : std::is_same_v<Dense, __half> ? DType::f16
-                                                          : DType::bf16;
-
 struct Instance {
   DeviceKernel row;
   int (*launch)(const CsrArrays&, const CsrHeader&, const Launch&, void* stream);
@@ -89,7 +89,7 @@ struct Instance {
 /// Creates an instance. A pattern runs as a matrix of its dense type without values.
 template <class Value, class Dense, class Result = Dense>
 constexpr Instance instance(DType values, Precision precision) {
-  constexpr DType kDense = kTypeOf<Dense>;
+  constexpr DType kDense = kDTypeOf<Dense>;
   return {{.kernel = kCsrRows,
            .values = values,
            .dense = kDense,
@@ -99,9 +99,10 @@ constexpr Instance instance(DType values, Precision precision) {
            .schedule = schedule<kDense>,
            .launch = launch_csr<Value, Dense, Result>,
            .least_n = least_n<kDense>,
-           .result = kTypeOf<Result>,
+           .result = kDTypeOf<Result>,
            .store = &kStore<kDense>,
-           .batched = true},
+           .batched = true,
+           .policy = policy_values_for<csr_policy_for, kDense>},
           launch_arrays<Value, Dense, Result>};
 }
 

@@ -2,34 +2,21 @@
 // 16 bytes if rows of B are multiples of 1,024 bytes.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <string_view>
 
 #include "runtime/core/kernel.hpp"
-#include "runtime/cuda/collective/csr_schedule.hpp"
 #include "runtime/cuda/device_kernel.hpp"
 
 namespace sptile::runtime::cuda {
 
-inline constexpr std::string_view kCsrRows = "cuda.csr.rows";
+inline constexpr std::string_view kCsrDirect = "cuda.csr.direct";
 
 std::span<const Kernel> csr_rows();
 
 std::span<const DeviceKernel> csr_kernels();
-
-/// Rows of entries in device memory, divided by append_csr.
-struct CsrArrays {
-  const std::int64_t* row_ptr;
-  const std::int32_t* columns;
-  const void* values;                     ///< null: all values are 1
-  const std::int32_t* row_ids = nullptr;  ///< ids of the rows; ~id: the result is added to C; null: 0, 1, ...
-  /// The previous kernel writes rows that this one adds to, and allows its early launch: see csr_spmm.
-  bool overlaps = false;
-};
-
-/// Enqueues the kernel for a part of a matrix; nothing if it has no rows. Returns a cudaError_t.
-int launch_rows(DType values, const DenseTypes& dense, const CsrArrays& arrays, const CsrHeader& header,
-                const Launch& launch, void* stream) noexcept;
+/// For small and narrow products. More lanes process the nonzeros of longer rows in turns, so that short
+/// chains of loads keep all multiprocessors busy; narrow rows of B use few lanes, down to one.
+std::span<const DeviceKernel> direct_kernels();
 
 }  // namespace sptile::runtime::cuda

@@ -4,6 +4,7 @@
 
 #include "formats/layout/csr.hpp"
 #include "runtime/cuda/device/whole_pieces.hpp"
+#include "runtime/cuda/families/csr/csr.hpp"
 #include "runtime/cuda/families/csr/direct.cuh"
 
 namespace sptile::runtime::cuda {
@@ -130,7 +131,8 @@ constexpr DeviceKernel instance(DType values, Precision precision) {
           .least_n = same_n,
           .result = kDense,
           .store = &kStore<kDense>,
-          .check = check_one_head};
+          .check = check_one_head,
+          .policy = policy_values_for<direct_policy_for, kDense>};
 }
 
 constexpr DeviceKernel kInstances[] = {

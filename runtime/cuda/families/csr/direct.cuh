@@ -5,11 +5,10 @@
 
 #include <cstdint>
 
+#include "runtime/cuda/collective/csr_rows.cuh"
+#include "runtime/cuda/collective/direct_row.cuh"
 #include "runtime/cuda/collective/lane_columns.cuh"
 #include "runtime/cuda/collective/split.cuh"
-#include "runtime/cuda/families/csr/body.cuh"
-#include "runtime/cuda/families/csr/direct.hpp"
-#include "runtime/cuda/families/csr/direct_row.cuh"
 
 namespace sptile::runtime::cuda {
 
@@ -139,7 +138,7 @@ class DirectTeam {
     unsigned* const arrived = a_.arrived + part_index(piece.split, 1, 0, a_.slices, slice_);
     if (!warp_arrives_last(arrived, split.pieces, static_cast<int>(threadIdx.x))) return false;
     each([&](int r, int e) { sum[r][e] = Acc(0); });
-    // Element by element: add_partial takes 27 more registers in f16 instances.
+    // Loads single elements, because add_partial needs 27 more registers in f16 instances.
     for (std::int32_t p = 0; p < split.pieces; ++p) {
       const Acc* const from = partial(split.first_piece + p);
       each([&](int r, int e) { sum[r][e] += __ldcg(from + r * kVector + e); });
@@ -160,11 +159,14 @@ class DirectTeam {
   int slice_;
 };
 
+/// Kernels are compiled once for all devices.
+template <class Dense>
+inline constexpr DirectPolicy kDirectPolicy = direct_policy_for(80, kDTypeOf<Dense>);
+
 /// Blocks per multiprocessor, limited by the registers for loads in flight.
 template <class Dense, int kRepeats>
-inline constexpr int kDirectBlocks = sizeof(Dense) == 4 ? (kRepeats == 2 ? 7 : 8)
-                                     : kRepeats == 2    ? (sizeof(Dense) == 2 ? 4 : 5)
-                                                        : 7;
+inline constexpr int kDirectBlocks =
+    kRepeats == 2 ? kDirectPolicy<Dense>.double_blocks : kDirectPolicy<Dense>.blocks;
 
 /// Data that is constant for the plan (rows and their offsets) is loaded before the previous kernel has
 /// ended. Pieces are first, because they are the longest work.

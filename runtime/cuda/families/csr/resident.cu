@@ -90,7 +90,8 @@ constexpr DeviceKernel instance(DType values, Precision precision) {
           .least_n = least_n<kType>,
           .result = kType,
           .store = &kStore<kType>,
-          .check = check<kType>};
+          .check = check<kType>,
+          .policy = policy_values_for<resident_policy_for>};
 }
 
 constexpr DeviceKernel kInstances[] = {

@@ -49,7 +49,7 @@ class ResidentTeam {
   static constexpr int kRowBytes = kLines * kResidentLine;
   static constexpr int kSums = kColumns / kGroups;  ///< sums per lane after the reduction of groups
   /// Rows of B that a group has in flight: with 32 entries left, and at the end of a row.
-  static constexpr int kMany = 4 / kLines, kFew = 2;
+  static constexpr int kMany = ResidentPolicy{}.rows_in_flight / kLines, kFew = ResidentPolicy{}.tail_rows;
 
   struct Raw {
     alignas(16) T x[kColumns];
@@ -249,7 +249,7 @@ class ResidentTeam {
   const Arguments& a_;
   int thread_, lane_, group_;
   int column_;                   ///< first column of the slice
-  const ResidentStart* starts_;  ///< of the warp and the following ones
+  const ResidentStart* starts_;  ///< start of this warp, followed by those of later warps
   std::int64_t first_;           ///< first entry
   int row_, end_row_, end_;      ///< first row, last row and end, relative to the first entry
   std::uint32_t rows_of_b_;      ///< address of the lane's part of the first row

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "runtime/cuda/device_kernel.hpp"
+#include "runtime/cuda/families/csr/policy.hpp"
 
 namespace sptile::runtime::cuda {
 
@@ -16,7 +17,7 @@ inline constexpr std::string_view kCsrResident = "cuda.csr.resident";
 /// Bytes of a row of B that a group of 8 lanes reads at once. A slice is one such line, or two if they fit,
 /// so that entries are read half as often.
 inline constexpr int kResidentLine = 128;
-inline constexpr int kResidentWarps = 32;  ///< warps of a block, the only one per multiprocessor
+inline constexpr int kResidentWarps = ResidentPolicy{}.warps;
 
 /// Start of a warp and end of the previous one: before an entry of a row, or before the row.
 struct ResidentStart {

@@ -3,15 +3,14 @@
 #include <vector>
 
 #include "formats/layout/csr.hpp"
-#include "runtime/cuda/families/csr/direct.hpp"
+#include "runtime/cuda/collective/direct_schedule.hpp"
 #include "runtime/cuda/families/csr/resident.hpp"
 #include "runtime/cuda/stored_schedule.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {
 
-constexpr std::int64_t kRowCost = 16;  ///< cost of writing a row of C, in entries
-constexpr std::int64_t kStep = 32;     ///< entries that a warp reads at a time
+constexpr std::int64_t kRowCost = ResidentPolicy{}.row_cost, kStep = ResidentPolicy{}.step;
 
 /// Cumulative work of rows, in entries, and its inverse.
 class Work {

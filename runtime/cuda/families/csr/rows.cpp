@@ -1,6 +1,6 @@
 #include "runtime/cuda/built.hpp"
+#include "runtime/cuda/collective/csr_rows.hpp"
 #include "runtime/cuda/families/csr/csr.hpp"
-#include "runtime/cuda/families/csr/direct.hpp"
 #include "runtime/cuda/families/csr/resident.hpp"
 #include "runtime/cuda/families/csr/stream.hpp"
 #include "runtime/operation/spmm.hpp"

@@ -4,8 +4,13 @@
 namespace sptile::runtime::cuda {
 namespace {
 
+/// Kernels are compiled once for all devices.
 template <class T>
-using Tuning = StreamTuning<kStreamShape.threads, kStreamShape.per_thread, 8, sizeof(T) == 4 ? 6 : 4>;
+constexpr StreamPolicy kPolicy = stream_policy_for(80, kDTypeOf<T>);
+
+template <class T>
+using Tuning =
+    StreamTuning<kStreamShape.threads, kStreamShape.per_thread, kPolicy<T>.in_flight, kPolicy<T>.blocks>;
 
 template <class T>
 StreamArguments<T> stream_arguments(const Launch& launch, const StreamHeader& header) {
@@ -69,7 +74,8 @@ constexpr DeviceKernel instance(DType values, Precision precision) {
           .launch = launch_stream<T>,
           .result = kDense,
           .store = &kStore<T>,
-          .check = check_one_column};
+          .check = check_one_column,
+          .policy = policy_values_for<stream_policy_for, kDense>};
 }
 
 constexpr DeviceKernel kInstances[] = {

@@ -56,14 +56,14 @@ class StreamTeam {
   /// access different banks.
   static constexpr int kGap = 128 / static_cast<int>(sizeof(T));
   /// Iterations of a lane after which 8 lanes process its row, and entries after which 32 lanes do.
-  static constexpr int kMostTurns = 2 * kShape.per_thread, kMostOfEight = 512;
+  static constexpr int kMostTurns = 2 * kShape.per_thread, kMostOfEight = StreamPolicy{}.max_of_eight;
 
   struct Shared {
     T products[kShape.places() + kShape.places() / kGap];
     std::uint16_t ends[kShape.rows() + 1];  ///< ends[r] is the start of row r
     T sums[kWarps];   ///< sums of warps; for long rows, the part of a row that begins before the warp
     T begun[kWarps];  ///< sums of rows that begin in the warp's part and end after it
-    std::int32_t rows[kWarps];  ///< those rows; -1: none
+    std::int32_t rows[kWarps];  ///< rows of `begun`; -1: none
     bool last;
   };
 
@@ -254,8 +254,8 @@ class StreamTeam {
     return sum;
   }
 
-  /// Stores the sum of a piece. Returns true for the last block to arrive: those of all pieces are then
-  /// visible.
+  /// Stores the sum of a segment. Returns true for the last block to arrive: the sums of all segments are
+  /// then visible.
   __device__ bool is_last(const CsrPiece& piece, const CsrSplit& split, int index, T sum) const {
     if (thread_ == 0) __stcg(a_.partials + index, sum);
     return block_arrives_last(a_.arrived + piece.split, split.pieces, shared_.last);

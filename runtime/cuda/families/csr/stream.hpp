@@ -10,6 +10,7 @@
 #include "runtime/cuda/collective/csr_schedule.hpp"
 #include "runtime/cuda/device/qualifiers.hpp"
 #include "runtime/cuda/device_kernel.hpp"
+#include "runtime/cuda/families/csr/policy.hpp"
 
 namespace sptile::runtime::cuda {
 
@@ -18,9 +19,6 @@ inline constexpr std::string_view kCsrStream = "cuda.csr.stream";
 /// Entries whose columns, or 4-byte values, fill a cache line. Positions of a block start at the line of its
 /// first entry, so that no line is read by two warps.
 inline constexpr int kStreamLine = 32;
-
-/// Mean entries per row of a block from which its warps process consecutive parts of its entries.
-inline constexpr int kStreamLong = 128;
 
 /// Parameters of a block that determine speed, not results: threads, and entries per thread.
 struct StreamShape {
@@ -38,11 +36,11 @@ struct StreamShape {
   /// Returns the maximum entries of a block with part of a row; longer rows are split.
   [[nodiscard]] constexpr int piece() const { return 2 * places() - kStreamLine; }
 };
-inline constexpr StreamShape kStreamShape = {.threads = 256, .per_thread = 8};
+inline constexpr StreamShape kStreamShape = {StreamPolicy{}.threads, StreamPolicy{}.per_thread};
 
 /// Returns whether the rows of a block are long.
 SPTILE_HOST_DEVICE bool are_long(std::int64_t rows, std::int64_t entries) {
-  return rows * kStreamLong <= entries;
+  return rows * StreamPolicy{}.long_row <= entries;
 }
 
 /// Consecutive complete rows, including empty ones.

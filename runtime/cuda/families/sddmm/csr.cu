@@ -19,12 +19,12 @@ constexpr auto launch_csr_to_f32 =
                  kWhole, kWhole>;
 
 constexpr DeviceKernel kRows[] = {
-    sddmm_instance(kCsrSddmm, DType::f32, Precision::fp32, launch_csr<MathF32<false>>),
-    sddmm_instance(kCsrSddmm, DType::f16, Precision::fp16, launch_csr<MathHalf<Half, 8>>),
-    sddmm_instance(kCsrSddmm, DType::bf16, Precision::bf16, launch_csr<MathHalf<BFloat16, 8>>),
-    sddmm_instance(kCsrSddmm, DType::f16, Precision::fp16, launch_csr_to_f32<Half>, DType::f32),
-    sddmm_instance(kCsrSddmm, DType::bf16, Precision::bf16, launch_csr_to_f32<BFloat16>, DType::f32),
-    sddmm_instance(kCsrSddmm, DType::f64, Precision::fp64, launch_csr<MathF64>)};
+    sddmm_instance<DType::f32, 0>(kCsrSddmm, Precision::fp32, launch_csr<MathF32<false>>),
+    sddmm_instance<DType::f16, 0>(kCsrSddmm, Precision::fp16, launch_csr<MathHalf<Half, 8>>),
+    sddmm_instance<DType::bf16, 0>(kCsrSddmm, Precision::bf16, launch_csr<MathHalf<BFloat16, 8>>),
+    sddmm_instance<DType::f16, 0>(kCsrSddmm, Precision::fp16, launch_csr_to_f32<Half>, DType::f32),
+    sddmm_instance<DType::bf16, 0>(kCsrSddmm, Precision::bf16, launch_csr_to_f32<BFloat16>, DType::f32),
+    sddmm_instance<DType::f64, 0>(kCsrSddmm, Precision::fp64, launch_csr<MathF64>)};
 
 }  // namespace
 

@@ -1,16 +1,15 @@
-// SDDMM of csr with rows of X in registers: the teams of a row process its entries in turns (csr/direct.hpp).
-// Each result is computed by one team, so pieces of long rows need no reduction.
+// SDDMM of csr with rows of X in registers: the teams of a row process its entries in turns
+// (direct_schedule.hpp). Each result is computed by one team, so pieces of long rows need no reduction.
 #include <algorithm>
 #include <bit>
 #include <string>
 
 #include "formats/layout/csr.hpp"
+#include "runtime/cuda/collective/direct_row.cuh"
 #include "runtime/cuda/collective/epilogue.cuh"
 #include "runtime/cuda/collective/vector.cuh"
 #include "runtime/cuda/collective/warp.cuh"
 #include "runtime/cuda/device/ptx.cuh"
-#include "runtime/cuda/families/csr/direct.hpp"
-#include "runtime/cuda/families/csr/direct_row.cuh"
 #include "runtime/cuda/families/sddmm/launch.cuh"
 #include "runtime/cuda/families/sddmm/sddmm.hpp"
 
@@ -236,7 +235,8 @@ constexpr DeviceKernel kDirectRows[] = {{.kernel = kCsrSddmmDirect,
                                          .least_n = same_n,
                                          .result = DType::none,
                                          .store = &kDirectStore,
-                                         .check = check_features}};
+                                         .check = check_features,
+                                         .policy = policy_values_for<direct_policy_for, DType::f32>}};
 
 }  // namespace
 

@@ -179,7 +179,7 @@ class SddmmEntries {
   const SddmmDense dense_;
   const int lane_, group_, first_;
   std::int64_t base_ = 0, end_ = 0;  ///< remaining entries of the run
-  std::int32_t position_ = 0;        ///< of the row of the last found entry
+  std::int32_t position_ = 0;        ///< position of the row of the last entry found
   std::int32_t next_column_ = 0;
   std::int64_t next_row_end_ = 0;
   std::int32_t row_ = 0;  ///< row of X for the lane's entry

@@ -139,12 +139,13 @@ int launch_sddmm(const Launch& launch, void* stream) noexcept {
   return start(task, launch, stream);
 }
 
-constexpr DeviceKernel sddmm_instance(std::string_view kernel, DType dense, Precision precision,
+template <DType kDense, int kTileRows>
+constexpr DeviceKernel sddmm_instance(std::string_view kernel, Precision precision,
                                       int (*launch)(const Launch&, void*) noexcept,
                                       DType result = DType::none) {
   return {.kernel = kernel,
           .values = DType::none,
-          .dense = dense,
+          .dense = kDense,
           .precision = precision,
           .capability = 80,
           .ieee = true,
@@ -153,7 +154,8 @@ constexpr DeviceKernel sddmm_instance(std::string_view kernel, DType dense, Prec
           .any_values = true,
           .result = result,
           .store = &kSddmmStore,
-          .batched = true};
+          .batched = true,
+          .policy = policy_values_for<sddmm_policy_for, kDense, kTileRows>};
 }
 
 /// Policy of the kernels for tiles of a number of rows; kernels are compiled once for all devices.
@@ -163,8 +165,9 @@ inline constexpr SddmmPolicy kSddmmPolicy = sddmm_policy_for(80, kDTypeOf<typena
 /// Kernels of formats with tiles.
 template <class Source>
 struct SddmmFamily {
+  static constexpr int kTileRows = 8 * Source::kHalves;
   template <class Math>
-  static constexpr SddmmPolicy kPolicy = kSddmmPolicy<Math, 8 * Source::kHalves>;
+  static constexpr SddmmPolicy kPolicy = kSddmmPolicy<Math, kTileRows>;
 
   /// `Narrow` and `Wide` multiply tiles of few and of many features. A nonzero in a row has
   /// narrow_lanes lanes for few features, and 8 lanes with two vectors each for many.
@@ -196,13 +199,15 @@ struct SddmmFamily {
 template <const std::string_view& kKernel, class Family>
 std::span<const DeviceKernel> sddmm_instances() {
   static constexpr DeviceKernel kRows[] = {
-      sddmm_instance(kKernel, DType::f32, Precision::tf32, Family::template kF32<false>),
-      sddmm_instance(kKernel, DType::f32, Precision::fp32, Family::template kF32<true>),
-      sddmm_instance(kKernel, DType::f16, Precision::fp16, Family::template kF16<Half>),
-      sddmm_instance(kKernel, DType::bf16, Precision::bf16, Family::template kF16<BFloat16>),
-      sddmm_instance(kKernel, DType::f16, Precision::fp16, Family::template kF16ToF32<Half>, DType::f32),
-      sddmm_instance(kKernel, DType::bf16, Precision::bf16, Family::template kF16ToF32<BFloat16>,
-                     DType::f32)};
+      sddmm_instance<DType::f32, Family::kTileRows>(kKernel, Precision::tf32, Family::template kF32<false>),
+      sddmm_instance<DType::f32, Family::kTileRows>(kKernel, Precision::fp32, Family::template kF32<true>),
+      sddmm_instance<DType::f16, Family::kTileRows>(kKernel, Precision::fp16, Family::template kF16<Half>),
+      sddmm_instance<DType::bf16, Family::kTileRows>(kKernel, Precision::bf16,
+                                                     Family::template kF16<BFloat16>),
+      sddmm_instance<DType::f16, Family::kTileRows>(kKernel, Precision::fp16,
+                                                    Family::template kF16ToF32<Half>, DType::f32),
+      sddmm_instance<DType::bf16, Family::kTileRows>(kKernel, Precision::bf16,
+                                                     Family::template kF16ToF32<BFloat16>, DType::f32)};
   return kRows;
 }
 

@@ -18,7 +18,8 @@ struct DotF32 : MathF32<kSplit> {
   /// Non-finite sums may belong to finite products, or be NaN instead of infinity.
   static constexpr bool kDoubtsNonfinite = kSplit;
 
-  /// Adds to sums (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1): y0 and y1 are of rows g and g + 8.
+  /// Adds products to sums (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1). y0 and y1 belong to rows g and
+  /// g + 8.
   static __device__ __forceinline__ void multiply(float (&sum)[4], const Chunk& y0, const Chunk& y1,
                                                   const Chunk& x) {
 #pragma unroll

@@ -12,27 +12,15 @@ struct SddmmPolicy {
   int narrow_lanes = 0;      ///< lanes per nonzero of a row, for up to narrow_features; 8 for more
   int narrow_features = 32;
   int warps_per_block = 4;
-  int warps_per_sm = 32;     ///< for which there should be enough work
+  int warps_per_sm = 32;     ///< warps that the division provides with work
   int max_tiles = 16;        ///< per item
   int max_rounds = 4;        ///< per run of nonzeros, of 32 each
   int round_row_length = 4;  ///< mean row length per round: runs of short rows share rows of Y in caches
   int max_direct_features = 512;
 
+  SPTILE_POLICY_MEMBERS(narrow_registers, wide_registers, narrow_lanes, narrow_features, warps_per_block,
+                        warps_per_sm, max_tiles, max_rounds, round_row_length, max_direct_features)
   friend constexpr bool operator==(const SddmmPolicy&, const SddmmPolicy&) = default;
-};
-
-template <>
-inline constexpr PolicyField<SddmmPolicy> kPolicyFields<SddmmPolicy>[] = {
-    {"narrow_registers", &SddmmPolicy::narrow_registers},
-    {"wide_registers", &SddmmPolicy::wide_registers},
-    {"narrow_lanes", &SddmmPolicy::narrow_lanes},
-    {"narrow_features", &SddmmPolicy::narrow_features},
-    {"warps_per_block", &SddmmPolicy::warps_per_block},
-    {"warps_per_sm", &SddmmPolicy::warps_per_sm},
-    {"max_tiles", &SddmmPolicy::max_tiles},
-    {"max_rounds", &SddmmPolicy::max_rounds},
-    {"round_row_length", &SddmmPolicy::round_row_length},
-    {"max_direct_features", &SddmmPolicy::max_direct_features},
 };
 
 /// Returns the policy for tiles of 8 or 16 rows, or for nonzeros in rows if tile_rows is 0, and dense

@@ -20,7 +20,7 @@ struct SddmmDense {
   std::uint64_t x_stride, y_stride;  ///< bytes between rows
   std::int64_t x_batch, y_batch;     ///< bytes between heads
   std::int64_t n;                    ///< number of features
-  const std::int32_t* row_order;     ///< of the format's rows; null: original order
+  const std::int32_t* row_order;     ///< new_to_old of the format's rows; null: original order
 
   /// Returns the row of X of a row of the format.
   [[nodiscard]] __device__ __forceinline__ std::int32_t row(std::int32_t at) const {
@@ -31,7 +31,7 @@ struct SddmmDense {
 /// Results of one part of a format: out[i] = alpha * dot * values[i] + beta * out[i].
 struct SddmmResults {
   void* out;
-  const void* values;  ///< of the part; null: not scaled
+  const void* values;  ///< values of the part; null: not scaled
   DType value_type;
   double alpha, beta;
   std::int64_t out_batch, values_batch;  ///< bytes between heads

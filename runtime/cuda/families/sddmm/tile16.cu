@@ -25,6 +25,7 @@ int launch_apart(const Launch& launch, void* stream) noexcept {
 
 template <class Tiles>
 struct ApartFamily {
+  static constexpr int kTileRows = Tiles::kTileRows;
   template <bool kSplit>
   static constexpr auto kF32 = launch_apart<DType::f32, DType::f32, Tiles::template kF32<kSplit>>;
   template <class D>

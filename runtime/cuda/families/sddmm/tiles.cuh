@@ -295,7 +295,7 @@ class SddmmTiles {
   const int group_, first_;
   const std::uint32_t bit_;
   SddmmItem item_{};
-  std::int32_t row_[S::kHalves];  ///< row of X; -1: the matrix has no such row
+  std::int32_t row_[S::kHalves];  ///< row of X; -1: past the last row
   float doubt_ = 0;               ///< NaN once a sum of a fast run was not finite
 };
 

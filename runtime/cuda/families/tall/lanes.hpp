@@ -1,6 +1,5 @@
-// Where the lanes of a consumer warp find their operands in a stage in shared memory. Plain constexpr
-// functions, so that the kernel and the host tests use the same ones. What a lane holds:
-// collective/lanes.hpp.
+// Positions of the operands of a consumer warp's lanes in a stage in shared memory: constexpr functions,
+// which the kernel and the host tests share. Contents of a lane: collective/lanes.hpp.
 //
 // Rows of B lie `pitch` bytes apart, 16 more than the row has. A 16-byte load is served for 8 lanes at a
 // time, from 8 banks of 16 bytes: lanes 4g + t for two g and four t. They read rows 2t of a group (then rows

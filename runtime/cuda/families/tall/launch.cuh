@@ -145,6 +145,7 @@ struct TallInstance : StoredInstance<TallInstance<kLeastSegments, kMostSegments,
     const auto& header = launch.header->as<TallHeader>();
     return kStarts[header.shape.variant](header, launch, static_cast<cudaStream_t>(stream));
   }
+  static constexpr auto policy = policy_values_for<tall_policy_for>;
 };
 
 }  // namespace sptile::runtime::cuda

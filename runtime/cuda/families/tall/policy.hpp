@@ -15,7 +15,7 @@ struct TallPolicy {
   int max_stages = 6;
   int ids_ahead = 3;                 ///< chunks between the load of column ids and the copy of their rows
   int values_bytes = 8 << 10;        ///< maximum bytes of values per chunk
-  int dense_values_bytes = 2 << 10;  ///< the same with dense tiles, plus dense_values_row_bytes per row
+  int dense_values_bytes = 2 << 10;  ///< maximum with dense tiles, plus dense_values_row_bytes per row
   int dense_values_row_bytes = 32;
   int consumer_registers = 192;  ///< per thread of a warpgroup that multiplies
   int helper_registers = 64;     ///< per thread of the warpgroup of producers and writers
@@ -25,28 +25,11 @@ struct TallPolicy {
   int items_per_block = 8;       ///< for load balance
   int often_fetched = 4;         ///< fetches per row of B above which adjacent blocks should run together
 
+  SPTILE_POLICY_MEMBERS(chunk_groups, producers, writers, dense_chunks, min_stages, max_stages, ids_ahead,
+                        values_bytes, dense_values_bytes, dense_values_row_bytes, consumer_registers,
+                        helper_registers, min_dense_columns, min_piece_cost, item_cost, items_per_block,
+                        often_fetched)
   friend constexpr bool operator==(const TallPolicy&, const TallPolicy&) = default;
-};
-
-template <>
-inline constexpr PolicyField<TallPolicy> kPolicyFields<TallPolicy>[] = {
-    {"chunk_groups", &TallPolicy::chunk_groups},
-    {"producers", &TallPolicy::producers},
-    {"writers", &TallPolicy::writers},
-    {"dense_chunks", &TallPolicy::dense_chunks},
-    {"min_stages", &TallPolicy::min_stages},
-    {"max_stages", &TallPolicy::max_stages},
-    {"ids_ahead", &TallPolicy::ids_ahead},
-    {"values_bytes", &TallPolicy::values_bytes},
-    {"dense_values_bytes", &TallPolicy::dense_values_bytes},
-    {"dense_values_row_bytes", &TallPolicy::dense_values_row_bytes},
-    {"consumer_registers", &TallPolicy::consumer_registers},
-    {"helper_registers", &TallPolicy::helper_registers},
-    {"min_dense_columns", &TallPolicy::min_dense_columns},
-    {"min_piece_cost", &TallPolicy::min_piece_cost},
-    {"item_cost", &TallPolicy::item_cost},
-    {"items_per_block", &TallPolicy::items_per_block},
-    {"often_fetched", &TallPolicy::often_fetched},
 };
 
 /// Returns the policy of a device. Measured on H100 and H200; other devices use the same.

@@ -284,9 +284,9 @@ class TallProducer {
   int producer_, lane_;
   const std::byte* b_;       ///< the slice of row 0
   const std::byte* piece_;   ///< the lane's 16 bytes of it
-  int row_bytes_;            ///< of the slice
+  int row_bytes_;            ///< bytes of a row of the slice
   int byte_, row_;           ///< position of the 16 bytes that the lane copies
-  Head heads_, next_heads_;  ///< of 32 chunks, and of the following 32
+  Head heads_, next_heads_;  ///< heads of 32 chunks, and of the next 32
 };
 
 }  // namespace sptile::runtime::cuda

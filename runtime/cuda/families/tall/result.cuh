@@ -21,7 +21,7 @@ struct TallKernel {
   static constexpr int kSubWindows = kSubWindowsT;
   static constexpr int kSegments = kSegmentsT;
   static constexpr int kWarps = kWarpsT;    ///< maximum consumer warps per block
-  static constexpr int kBlocks = kBlocksT;  ///< of that size per multiprocessor
+  static constexpr int kBlocks = kBlocksT;  ///< blocks of that size per multiprocessor
   static constexpr int kElements = Math::kElements;
   static constexpr int kSegmentFeatures = 8 * kElements;
   static constexpr bool kDense = false;  ///< tiles are multiplied as dense ones, see TallDenseTiles

@@ -1,5 +1,6 @@
 #include "runtime/cuda/built.hpp"
 #include "runtime/cuda/families/tall/tall.hpp"
+#include "runtime/cuda/instance_parts.hpp"
 #include "runtime/operation/spmm.hpp"
 
 namespace sptile::runtime::cuda {
@@ -10,7 +11,7 @@ constexpr Kernel kRows[] = {{.name = kTallStaged,
                              .device = Device::cuda,
                              .isa = "sm_80",
                              .summary = "windows of up to 128 rows, rows of B staged in shared memory",
-                             .instances = SPTILE_BUILT(tall_kernels)},
+                             .instances = SPTILE_BUILT(instances<kTallStaged>)},
                             {.name = kTallWgmma,
                              .op = &kSpmm,
                              .format = "tall",

@@ -15,7 +15,6 @@ inline constexpr std::string_view kTallWgmma = "cuda.tall.wgmma";
 
 std::span<const Kernel> tall_rows();
 
-std::span<const DeviceKernel> tall_kernels();
 std::span<const DeviceKernel> tall_wgmma_kernels();
 
 }  // namespace sptile::runtime::cuda

@@ -24,8 +24,8 @@ struct TallTask {
   const std::int32_t* col_id;
   const std::uint64_t* bitmap;
   const std::uint32_t* value_offset;
-  const std::uint16_t*
-      places;  ///< of nonzeros in dense tiles; null: they follow from bitmaps and value offsets
+  /// Positions of nonzeros in dense tiles; null: they follow from bitmaps and value offsets.
+  const std::uint16_t* places;
   const void* values;
   std::int64_t value_bytes;
   const std::int32_t* row_order;  ///< null: original order

@@ -35,7 +35,8 @@ constexpr DeviceKernel wgmma_row(DType values) {
           .least_n = Instance::least_n,
           .store = &Instance::kStore,
           .check = check_wide,
-          .last_capability = 90};
+          .last_capability = 90,
+          .policy = Instance::policy};
 }
 
 constexpr DeviceKernel kWgmmaRows[] = {wgmma_row<Dense32<float>>(DType::f32),

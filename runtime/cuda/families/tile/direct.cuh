@@ -67,7 +67,7 @@ class TileHeads {
   }
 
  private:
-  const std::int32_t* column_;  ///< of the first tile
+  const std::int32_t* column_;  ///< columns of the first tile
   const typename Source::Mask* masks_;
 };
 

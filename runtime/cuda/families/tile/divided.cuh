@@ -1,5 +1,4 @@
-// Tile kernels with another division of windows than divide_windows. They instantiate no kernels of their
-// own.
+// Tile kernels that divide windows differently from divide_windows. They instantiate no device code.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +37,8 @@ struct DividedInstance
             .schedule = DividedInstance::schedule,
             .launch = launch,
             .least_n = Tiles::least_n,
-            .store = &DividedInstance::kStore};
+            .store = &DividedInstance::kStore,
+            .policy = Tiles::policy};
   }
 };
 

@@ -122,7 +122,7 @@ Lengths lengths_alone(std::int64_t share, const TileTuning& tuning) {
   return {std::max(std::clamp(3 * share / 2, 3 * piece, 6 * piece), share / 8), piece};
 }
 
-/// Returns the lengths with teams, whose sums cost little. But their warps wait for each other, so they are
+/// Returns the lengths with teams, whose sums cost little. Their warps wait for each other, so they are
 /// for matrices that do not fill the device.
 Lengths lengths_in_teams(const TileTuning& tuning) {
   return {std::int64_t{tuning.team_warps} * tuning.min_team_piece, tuning.max_team_piece};

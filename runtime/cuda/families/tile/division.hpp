@@ -90,7 +90,7 @@ std::int64_t cost_of(const TileWindows& windows, const TileTuning& tuning);
 /// Divides the windows. O(windows), and O(tiles) of split windows.
 TileSchedule divide_windows(const TileWindows& windows, const TileTuning& tuning, const DeviceInfo& device);
 
-/// A division of windows: divide_windows, or that of a kernel with its own.
+/// A function that divides windows: divide_windows, or the one of a kernel of a paper.
 using DivideWindows = TileSchedule (*)(const TileWindows& windows, const TileTuning& tuning,
                                        const DeviceInfo& device);
 
@@ -118,9 +118,9 @@ struct DivisionTotals {
   std::int32_t slots = 0, counters = 0;
 };
 
-/// Proves that items and splits are a division of the windows: the pieces of each split
-/// window follow each other, `team` to a slot, and so do split windows; runs of whole windows come in any
-/// order. Teams have the first items; without them, pieces may stand anywhere between the runs.
+/// Verifies that items and splits divide the windows: the segments of each split window are consecutive,
+/// `team` per slot, and so are split windows. Runs of complete windows have any order. Teams have the first
+/// items; without teams, segments may be anywhere between the runs.
 DivisionTotals check_division(ScheduleReader& reader, const TileWindows& windows,
                               std::span<const TileItem> items, std::span<const SplitWindow> splits, int team);
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "runtime/cuda/families/csr/csr.hpp"
+#include "runtime/cuda/collective/csr_rows.hpp"
 #include "runtime/cuda/families/tile/hybrid_schedule.hpp"
 #include "runtime/cuda/families/tile/instances.cuh"
 
@@ -48,6 +48,7 @@ struct HybridInstance : StoredInstance<HybridInstance<Tiles, kValues, kDense, kR
     if (code != cudaSuccess) return code;
     return launch_rows(kValues, {kDense, kResult}, rows, header.rows.csr, launch, stream);
   }
+  static PolicyValues policy(int capability) { return Tiles::policy(capability); }
 };
 
 /// `Tiles` is the family for the TC part.

@@ -1,9 +1,6 @@
-// Rows of the kernel table for one tile layout: every pair of types and precision.
+// Families of instances for a tile layout.
 #pragma once
 
-#include <iterator>
-#include <span>
-#include <string_view>
 #include <type_traits>
 
 #include "runtime/cuda/families/tile/launch.cuh"
@@ -60,6 +57,9 @@ struct TileInstance
   }
   static int launch(const Launch& launch, void* stream) noexcept {
     return start(launch.header->as<TileHeader>(), launch, static_cast<cudaStream_t>(stream));
+  }
+  static PolicyValues policy(int capability) {
+    return policy_values(tile_policy_for(capability, kDTypeOf<typename Scalar::Dense>, 8 * Scalar::kHalves));
   }
 };
 
@@ -133,63 +133,5 @@ struct StagedFamily {
   template <class V>
   using F64 = typename Direct::template F64<V>;
 };
-
-template <class Instance>
-constexpr DeviceKernel instance_row(std::string_view kernel, DType values, DType dense, Precision precision,
-                                    DType result = DType::none) {
-  return {.kernel = kernel,
-          .values = values,
-          .dense = dense,
-          .precision = precision,
-          .capability = 80,
-          .ieee = false,
-          .schedule = Instance::schedule,
-          .launch = Instance::launch,
-          .least_n = Instance::least_n,
-          .result = result,
-          .store = &Instance::kStore};
-}
-
-/// Returns all instances of a kernel of a family.
-template <const std::string_view& kKernel, class Family>
-std::span<const DeviceKernel> instances() {
-  static constexpr DeviceKernel kRows[] = {
-      instance_row<typename Family::template F32<float, false>>(kKernel, DType::f32, DType::f32,
-                                                                Precision::tf32),
-      instance_row<typename Family::template F32<float, true>>(kKernel, DType::f32, DType::f32,
-                                                               Precision::fp32),
-      instance_row<typename Family::template F32<Half, false>>(kKernel, DType::f16, DType::f32,
-                                                               Precision::tf32),
-      instance_row<typename Family::template F32<Half, true>>(kKernel, DType::f16, DType::f32,
-                                                              Precision::fp32),
-      instance_row<typename Family::template F32<BFloat16, false>>(kKernel, DType::bf16, DType::f32,
-                                                                   Precision::tf32),
-      instance_row<typename Family::template F32<BFloat16, true>>(kKernel, DType::bf16, DType::f32,
-                                                                  Precision::fp32),
-      instance_row<typename Family::template F32<Ones, false>>(kKernel, DType::none, DType::f32,
-                                                               Precision::tf32),
-      instance_row<typename Family::template F32<Ones, true>>(kKernel, DType::none, DType::f32,
-                                                              Precision::fp32),
-      instance_row<typename Family::template F16<Half, Half>>(kKernel, DType::f16, DType::f16,
-                                                              Precision::fp16),
-      instance_row<typename Family::template F16<BFloat16, BFloat16>>(kKernel, DType::bf16, DType::bf16,
-                                                                      Precision::bf16),
-      instance_row<typename Family::template F16<Ones, Half>>(kKernel, DType::none, DType::f16,
-                                                              Precision::fp16),
-      instance_row<typename Family::template F16<Ones, BFloat16>>(kKernel, DType::none, DType::bf16,
-                                                                  Precision::bf16),
-      instance_row<typename Family::template F16ToF32<Half, Half>>(kKernel, DType::f16, DType::f16,
-                                                                   Precision::fp16, DType::f32),
-      instance_row<typename Family::template F16ToF32<BFloat16, BFloat16>>(kKernel, DType::bf16, DType::bf16,
-                                                                           Precision::bf16, DType::f32),
-      instance_row<typename Family::template F16ToF32<Ones, Half>>(kKernel, DType::none, DType::f16,
-                                                                   Precision::fp16, DType::f32),
-      instance_row<typename Family::template F16ToF32<Ones, BFloat16>>(kKernel, DType::none, DType::bf16,
-                                                                       Precision::bf16, DType::f32),
-      instance_row<typename Family::template F64<double>>(kKernel, DType::f64, DType::f64, Precision::fp64),
-      instance_row<typename Family::template F64<Ones>>(kKernel, DType::none, DType::f64, Precision::fp64),
-  };
-  return {kRows, std::size(kRows)};
-}
 
 }  // namespace sptile::runtime::cuda

@@ -11,7 +11,7 @@
 #include <cstdint>
 
 #include "runtime/cuda/collective/block.cuh"
-#include "runtime/cuda/families/csr/launch.cuh"
+#include "runtime/cuda/collective/csr_launch.cuh"
 #include "runtime/cuda/families/tile/hybrid.cuh"
 
 namespace sptile::runtime::cuda {
@@ -138,6 +138,7 @@ struct MixedInstance : StoredInstance<MixedInstance<Tiles, kValues, kDense, kRes
       return Mixed<Tiles>::start(header, launch, static_cast<cudaStream_t>(stream));
     return Apart::launch(launch, stream);
   }
+  static PolicyValues policy(int capability) { return Tiles::policy(capability); }
 
  private:
   static bool has_both(const HybridHeader& header) {

@@ -20,8 +20,8 @@ struct TilePolicy {
   // Staged kernels: loads in flight are in shared memory. Enough warps to saturate the bandwidth of L2, few
   // enough to leave space to L1.
   int stages = 3;         ///< tiles
-  int warps_per_sm = 16;  ///< of the narrow kernel
-  int wide_segments = 0;  ///< of the wide kernel
+  int warps_per_sm = 16;  ///< narrow kernel
+  int wide_segments = 0;  ///< wide kernel
   int wide_warps_per_sm = 0;
   int narrow_min_tiles = 12;  ///< tiles per warp of kernels of up to two segments
   int wide_min_tiles = 45;    ///< tiles per warp of kernels of more
@@ -37,44 +37,19 @@ struct TilePolicy {
   int max_threads = 256;    ///< threads per block
   int warps_per_block = 2;  ///< adjacent items, which share rows of B in L1
   int min_item_cost = 20;   ///< smaller items do not amortize their start
-  int max_item_cost = 32;   ///< of larger items, concurrent warps share too few rows of B in caches
+  int max_item_cost = 32;   ///< larger items share too few rows of B in caches
   int window_cost = 2;      ///< cost of storing a window
   int rounds = 3;      ///< a window is split so that each warp of the device could have that many segments
   int team_warps = 8;  ///< warps per block of a team, which shares long windows
   int min_team_piece = 4;   ///< per warp; a team is not worth it below
   int max_team_piece = 16;  ///< per warp; a window has a further team above
 
+  SPTILE_POLICY_MEMBERS(unaligned_registers, half_registers, registers_1, registers_2, direct_tiles,
+                        direct_min_tiles, stages, warps_per_sm, wide_segments, wide_warps_per_sm,
+                        narrow_min_tiles, wide_min_tiles, head_tiles, head_group, value_block,
+                        short_rows_ahead, mixed_warps, max_threads, warps_per_block, min_item_cost,
+                        max_item_cost, window_cost, rounds, team_warps, min_team_piece, max_team_piece)
   friend constexpr bool operator==(const TilePolicy&, const TilePolicy&) = default;
-};
-
-template <>
-inline constexpr PolicyField<TilePolicy> kPolicyFields<TilePolicy>[] = {
-    {"unaligned_registers", &TilePolicy::unaligned_registers},
-    {"half_registers", &TilePolicy::half_registers},
-    {"registers_1", &TilePolicy::registers_1},
-    {"registers_2", &TilePolicy::registers_2},
-    {"direct_tiles", &TilePolicy::direct_tiles},
-    {"direct_min_tiles", &TilePolicy::direct_min_tiles},
-    {"stages", &TilePolicy::stages},
-    {"warps_per_sm", &TilePolicy::warps_per_sm},
-    {"wide_segments", &TilePolicy::wide_segments},
-    {"wide_warps_per_sm", &TilePolicy::wide_warps_per_sm},
-    {"narrow_min_tiles", &TilePolicy::narrow_min_tiles},
-    {"wide_min_tiles", &TilePolicy::wide_min_tiles},
-    {"head_tiles", &TilePolicy::head_tiles},
-    {"head_group", &TilePolicy::head_group},
-    {"value_block", &TilePolicy::value_block},
-    {"short_rows_ahead", &TilePolicy::short_rows_ahead},
-    {"mixed_warps", &TilePolicy::mixed_warps},
-    {"max_threads", &TilePolicy::max_threads},
-    {"warps_per_block", &TilePolicy::warps_per_block},
-    {"min_item_cost", &TilePolicy::min_item_cost},
-    {"max_item_cost", &TilePolicy::max_item_cost},
-    {"window_cost", &TilePolicy::window_cost},
-    {"rounds", &TilePolicy::rounds},
-    {"team_warps", &TilePolicy::team_warps},
-    {"min_team_piece", &TilePolicy::min_team_piece},
-    {"max_team_piece", &TilePolicy::max_team_piece},
 };
 
 /// Returns the policy for tiles of 8 or 16 rows and dense operands of a type. A tile of 16 rows is two of 8

@@ -1,5 +1,6 @@
 #include "runtime/cuda/built.hpp"
 #include "runtime/cuda/families/tile/tile.hpp"
+#include "runtime/cuda/instance_parts.hpp"
 #include "runtime/operation/spmm.hpp"
 
 namespace sptile::runtime::cuda {
@@ -26,17 +27,17 @@ constexpr Kernel row(std::string_view name, std::string_view format, std::string
 }
 
 constexpr Kernel kRows[] = {
-    row(kMeTcfMma, "me_tcf", kTiles, SPTILE_BUILT(me_tcf_kernels)),
-    row(kBmatMma, "bmat", kTiles, SPTILE_BUILT(bmat_kernels)),
-    row(kBmatStaged, "bmat", kStaged, SPTILE_BUILT(bmat_staged_kernels)),
-    row(kBitTcfMma, "bittcf", kTiles, SPTILE_BUILT(bittcf_kernels)),
-    row(kBitTcfStaged, "bittcf", kStaged, SPTILE_BUILT(bittcf_staged_kernels)),
-    row(kRsTileMma, "rs_tile", kShortRows, SPTILE_BUILT(rs_tile_kernels)),
-    row(kLibraSddmmMma, "libra_sddmm", kHybrid, SPTILE_BUILT(libra_sddmm_kernels), 2),
-    row(kLibraSpmmMma, "libra_spmm", kHybrid, SPTILE_BUILT(libra_spmm_kernels), 2),
-    row(kHcWindowHybrid, "hc_window", kMixed, SPTILE_BUILT(hc_window_kernels)),
+    row(kMeTcfMma, "me_tcf", kTiles, SPTILE_BUILT(instances<kMeTcfMma>)),
+    row(kBmatMma, "bmat", kTiles, SPTILE_BUILT(instances<kBmatMma>)),
+    row(kBmatStaged, "bmat", kStaged, SPTILE_BUILT(instances<kBmatStaged>)),
+    row(kBitTcfMma, "bittcf", kTiles, SPTILE_BUILT(instances<kBitTcfMma>)),
+    row(kBitTcfStaged, "bittcf", kStaged, SPTILE_BUILT(instances<kBitTcfStaged>)),
+    row(kRsTileMma, "rs_tile", kShortRows, SPTILE_BUILT(instances<kRsTileMma>)),
+    row(kLibraSddmmMma, "libra_sddmm", kHybrid, SPTILE_BUILT(instances<kLibraSddmmMma>), 2),
+    row(kLibraSpmmMma, "libra_spmm", kHybrid, SPTILE_BUILT(instances<kLibraSpmmMma>), 2),
+    row(kHcWindowHybrid, "hc_window", kMixed, SPTILE_BUILT(instances<kHcWindowHybrid>)),
     row(kHcWindowApart, "hc_window", "tile windows on tensor cores, row windows with the csr kernel",
-        SPTILE_BUILT(hc_window_apart_kernels)),
+        SPTILE_BUILT(instances<kHcWindowApart>)),
 };
 
 }  // namespace

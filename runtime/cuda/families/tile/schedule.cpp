@@ -10,9 +10,9 @@ namespace {
 
 using formats::Blocks;
 
-constexpr std::int64_t kLeastFeatures = 16;  ///< of a warp: one segment of f64
+constexpr std::int64_t kLeastFeatures = 16;  ///< minimum per warp: one segment of f64
 
-/// Windows to multiply if they are not those of the format: first rows, and first tiles with the end.
+/// Windows to multiply if they differ from those of the format: first rows, and first tiles with the end.
 struct OwnWindows {
   std::vector<std::int32_t> row, tile;
 

@@ -18,7 +18,7 @@ struct TileHeader {
   std::int64_t masks_at = -1;       ///< 16-byte masks computed for me_tcf
   std::int64_t window_row_at = -1;  ///< first rows of the windows to multiply
   std::int64_t window_tile_at = -1;
-  std::int64_t short_at = 0, short_count = 0;  ///< of rows in classes
+  std::int64_t short_at = 0, short_count = 0;  ///< items of rows in classes
   std::int64_t empty_rows_at = 0;
   ScheduleScratch scratch;
   int variant = 0;  ///< kernel of the family, by features per warp
@@ -60,9 +60,9 @@ struct TileRequest {
   DivideWindows divide = divide_windows;
 };
 
-/// Divides the tiles of a format of any layout. Stored pieces of a window are joined, because the schedule
-/// creates its own. Short rows (classes) and empty rows are processed by the same kernel; rows with offsets
-/// are left to another kernel, and with them windows without tiles.
+/// Divides the tiles of a format of any layout. Joins the stored segments of a window, because the schedule
+/// splits windows itself. The same kernel processes short rows (classes) and empty rows. If the format has
+/// rows with offsets, another kernel processes them and the windows without tiles.
 TileHeader append_tiles(Schedule& schedule, const TileRequest& request);
 
 /// Stored numbers of a header.

@@ -122,7 +122,7 @@ class ShortRowsWarp {
   int lane_;
   int first_, last_, most_;  ///< rows of the lane's group, and of the largest group
   std::int32_t row_ = 0;     ///< row of C of the row with the lane's number
-  std::int32_t column_ = 0;  ///< of the lane's nonzero
+  std::int32_t column_ = 0;  ///< column of the lane's nonzero
   Acc value_ = Acc{0};
   std::int64_t feature_ = 0;
   int left_ = 0;  ///< features from there to n

@@ -157,14 +157,14 @@ class TileCopier {
   int lane_;
   std::uint32_t shared_;
   const std::byte* b_;  ///< the features of row 0 that the lane copies
-  int left_;            ///< existing ones of these
+  int left_;            ///< number of these that exist
   std::uint32_t to_;    ///< their position in the first stage
   std::uint32_t ids_;   ///< ids of the rows that the lane copies, of tile 0 of the ring
   const std::byte* head_from_;
   std::uint32_t head_to_;
   int head_bytes_, head_tile_;
   const std::byte* values_;               ///< the lane's 16 bytes of the first block
-  int value_room_;                        ///< bytes of values from there
+  int value_room_;                        ///< bytes of values from values_ on
   std::uint32_t brought_ = 0, used_ = 0;  ///< bytes of the stream
 };
 

@@ -8,8 +8,8 @@
 
 namespace sptile::runtime::cuda {
 
-/// Sizes in bytes. Rows of B of kStages tiles; a ring of values, copied in blocks; a ring of the heads of
-/// kHeadTiles tiles, their column ids and masks.
+/// Layout of a warp's shared memory, in bytes: rows of B of kStages tiles, a ring of values, which are copied
+/// in blocks, and a ring of heads (column ids and masks) of kHeadTiles tiles.
 template <int kStagesT, int kSegments, int kChunkBytesT, int kHalves, int kValueBytes>
 struct TileStages {
   static constexpr int kStages = kStagesT;

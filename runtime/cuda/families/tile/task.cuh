@@ -20,8 +20,8 @@ struct TileTask {
   std::int32_t item_count;
   std::int32_t teams;            ///< blocks per pass and slice whose warps share a segment of a window
   std::uint32_t shared_bytes;    ///< per warp
-  std::int32_t slices;           ///< of the columns of B
-  std::int32_t slices_together;  ///< of an item per pass
+  std::int32_t slices;           ///< slices of the columns of B
+  std::int32_t slices_together;  ///< slices of an item per pass
   std::int32_t passes, blocks_per_pass;
   std::int32_t rows;
   const void* b;

@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "runtime/core/kernel.hpp"
-#include "runtime/cuda/device_kernel.hpp"
 
 namespace sptile::runtime::cuda {
 
@@ -18,21 +17,5 @@ inline constexpr std::string_view kBitTcfMma = "cuda.bittcf.mma", kBitTcfStaged 
                                   kHcWindowApart = "cuda.hc_window.apart";
 
 std::span<const Kernel> tile_rows();
-
-std::span<const DeviceKernel> bittcf_kernels();
-std::span<const DeviceKernel> bittcf_staged_kernels();
-std::span<const DeviceKernel> rs_tile_kernels();
-std::span<const DeviceKernel> me_tcf_kernels();
-std::span<const DeviceKernel> bmat_kernels();
-std::span<const DeviceKernel> bmat_staged_kernels();
-
-/// Tiles, then the residual rows by the csr kernel; SpMM of either format.
-std::span<const DeviceKernel> libra_spmm_kernels();
-std::span<const DeviceKernel> libra_sddmm_kernels();
-
-/// Windows of tiles and windows of rows, in one launch.
-std::span<const DeviceKernel> hc_window_kernels();
-/// Windows of tiles and windows of rows in two launches that overlap, each with its own number of registers.
-std::span<const DeviceKernel> hc_window_apart_kernels();
 
 }  // namespace sptile::runtime::cuda

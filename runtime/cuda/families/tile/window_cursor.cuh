@@ -55,8 +55,8 @@ class WindowCursor {
   const TileTask& task_;
   int lane_;
   std::int32_t count_, at_ = 0, end_;
-  std::int32_t ends_;        ///< of the window with the lane's index
-  std::uint32_t first_row_;  ///< of the window with the lane's index
+  std::int32_t ends_;        ///< end of the window with the lane's index
+  std::uint32_t first_row_;  ///< first row of the window with the lane's index
   std::int32_t rows_, next_rows_;
 };
 

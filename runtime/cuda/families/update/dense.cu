@@ -10,10 +10,7 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-constexpr int kBlocksPerSm = 4;
-
-/// Maximum bytes of weights that stay in shared memory: three such blocks share a multiprocessor.
-constexpr std::int64_t kMostResident = 40 << 10;
+constexpr DenseUpdatePolicy kPolicy;
 
 /// Returns the bytes of all weights, in steps of 16 columns of Z.
 template <class Task>
@@ -26,15 +23,16 @@ std::int64_t tall_bytes(const Task& task) {
 /// time.
 template <class Task>
 bool fits_tall(const Task& task) {
-  constexpr std::int64_t kMost = 100 << 10, kColumns = 1 << 16;
-  return task.fours && task.n <= kColumns && task.result.m <= kColumns && tall_bytes(task) <= kMost;
+  constexpr std::int64_t kColumns = 1 << 16;
+  return task.fours && task.n <= kColumns && task.result.m <= kColumns &&
+         tall_bytes(task) <= kPolicy.max_tall_bytes;
 }
 
 template <class Task>
 int start_tall(const Task& task, const Launch& launch, void* stream) {
   const std::int64_t bytes = tall_bytes(task), warps = kTallThreads / 32;
   const auto all = static_cast<std::int64_t>(launch.device->shared_per_block + 1024);
-  const std::int64_t blocks_per_sm = std::clamp<std::int64_t>(all / (bytes + 1024), 1, 4);
+  const std::int64_t blocks_per_sm = std::clamp<std::int64_t>(all / (bytes + 1024), 1, kPolicy.tall_blocks);
   const std::int64_t tiles = (task.rows + kWindowRows - 1) / kWindowRows;
   const std::int64_t blocks =
       std::min((tiles + warps - 1) / warps, blocks_per_sm * std::max(launch.device->sm_count, 1));
@@ -53,7 +51,8 @@ int launch_task(Task& task, const Launch& launch, void* stream) {
                     (kDenseColumns / kColumnGroup) * 128;
   task.slices = static_cast<int>((task.n + kDenseSlice - 1) / kDenseSlice);
   task.columns = static_cast<int>((launch.sizes.m + kDenseColumns - 1) / kDenseColumns);
-  task.resident = task.slices == 1 && (task.columns == 1 || task.columns * part <= kMostResident);
+  task.resident =
+      task.slices == 1 && (task.columns == 1 || task.columns * part <= kPolicy.max_resident_bytes);
   task.tiles = (task.rows + kDenseRows - 1) / kDenseRows;
   if (task.tiles == 0) return cudaSuccess;
   if constexpr (!std::is_same_v<Math, UpdateF64>)
@@ -62,8 +61,8 @@ int launch_task(Task& task, const Launch& launch, void* stream) {
       part * (task.resident ? task.columns : 1) +
       std::int64_t{kDenseRows} * tile_stride(width) * static_cast<std::int64_t>(sizeof(typename Math::Sum));
   const std::int64_t blocks =
-      std::min(task.tiles, std::int64_t{kBlocksPerSm} * std::max(launch.device->sm_count, 1));
-  return start_kernel<dense_update<Task, sizeof(typename Math::Weights) == 8 ? kBlocksPerSm : 2>>(
+      std::min(task.tiles, std::int64_t{kPolicy.grid_blocks} * std::max(launch.device->sm_count, 1));
+  return start_kernel<dense_update<Task, dense_update_policy_for(80, kPrecisionOf<Math>).blocks>>(
       {.blocks = dim3(static_cast<unsigned>(blocks)),
        .threads = kDenseThreads,
        .shared_bytes = static_cast<std::size_t>(shared),
@@ -74,7 +73,7 @@ int launch_task(Task& task, const Launch& launch, void* stream) {
 template <class Dense, class Math, DType kResult>
 int launch_dense(const Launch& launch, void* stream) noexcept {
   const Operand& z = launch.operands.dense[kUpdateZ];
-  constexpr DType kDense = TypeOf<Dense>::kType;
+  constexpr DType kDense = kDTypeOf<Dense>;
   DenseTask<Dense, Math> task{};
   task.z = static_cast<const Dense*>(z.data);
   task.ldz = z.ld;
@@ -93,14 +92,15 @@ template <class Dense, class Math, DType kResult>
 constexpr DeviceKernel row(std::string_view kernel, Precision precision) {
   return {.kernel = kernel,
           .values = DType::none,
-          .dense = TypeOf<Dense>::kType,
+          .dense = kDTypeOf<Dense>,
           .precision = precision,
           .capability = 80,
           .ieee = true,
           .schedule = no_schedule,
           .launch = launch_dense<Dense, Math, kResult>,
           .any_values = true,
-          .result = kResult};
+          .result = kResult,
+          .policy = policy_values_for<dense_update_policy_for, kPrecisionOf<Math>>};
 }
 
 std::vector<DeviceKernel> rows_of(std::string_view kernel) {

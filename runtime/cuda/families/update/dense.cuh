@@ -9,7 +9,8 @@
 namespace sptile::runtime::cuda {
 
 /// Rows and columns of C that a block computes at a time; columns of Z in shared memory.
-inline constexpr int kDenseRows = 64, kDenseColumns = 64, kDenseSlice = 128, kDenseThreads = 256;
+inline constexpr int kDenseRows = 64, kDenseColumns = 64, kDenseSlice = DenseUpdatePolicy{}.slice,
+                     kDenseThreads = 256;
 
 template <class DenseT, class MathT>
 struct DenseTask {

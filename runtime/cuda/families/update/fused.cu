@@ -16,7 +16,7 @@ struct Fused {
   using Dense = DenseT;
   using Math = MathT;
   using Task = FusedTask<Dense, Math>;
-  static constexpr DType kDense = TypeOf<Dense>::kType;
+  static constexpr DType kDense = kDTypeOf<Dense>;
   static constexpr DType kResult = kResultType;
   static constexpr Precision kPrecision = kPrecisionOf;
   static constexpr UpdateMemory kMemory = update_memory(kDense, kPrecision);
@@ -74,7 +74,8 @@ int start(const typename F::Task& task, const Launch& launch, void* stream) {
   if (task.item_count == 0) return cudaSuccess;
   const auto blocks = static_cast<unsigned>(
       std::min<std::int64_t>(task.item_count, std::int64_t{shape.blocks} * launch.device->sm_count));
-  return start_kernel<fused_update<typename F::Task, kLanes, kAligned, 16 * F::kMemory.warps>>(
+  return start_kernel<
+      fused_update<typename F::Task, kLanes, kAligned, 16 * FusedUpdatePolicy{}.resident_warps>>(
       {.blocks = dim3(std::max(blocks, 1u)),
        .threads = static_cast<unsigned>(32 * shape.warps),
        .shared_bytes = static_cast<std::size_t>(shape.shared_bytes),
@@ -129,7 +130,8 @@ constexpr DeviceKernel row() {
           .launch = launch_fused<F>,
           .any_values = true,
           .result = F::kResult,
-          .check = check<F>};
+          .check = check<F>,
+          .policy = policy_values_for<fused_update_policy_for>};
 }
 
 constexpr DeviceKernel kFusedInstances[] = {

@@ -59,7 +59,7 @@ class FusedWarp {
   using Stage = WarpStage<Sum, kLanes>;
   static_assert(sizeof(Stage) <= kWarpStageBytes);
   static constexpr int kVector = Columns::kVector, kGroups = Stage::kGroups, kChunk = Stage::kChunk;
-  static constexpr int kUnroll = 4;
+  static constexpr int kUnroll = FusedUpdatePolicy{}.rows_in_flight;
 
   __device__ FusedWarp(const Task& task, Stage& stage, Sum* window, const typename Math::Weights* weights)
       : a_(task),
@@ -241,7 +241,7 @@ class FusedWarp {
   Stage& stage_;
   Sum* window_;
   const typename Math::Weights* weights_;
-  int lane_, group_;  ///< of lanes that share rows
+  int lane_, group_;  ///< index in the group of lanes that share rows, and of the group
   Share share_;
 };
 

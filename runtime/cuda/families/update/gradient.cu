@@ -43,7 +43,7 @@ template <class Dense, class Math, DType kResult>
 int launch_gradient(const Launch& launch, void* stream) noexcept {
   using Task = GradientTask<Dense, Math>;
   using Sum = typename Math::Sum;
-  constexpr int kBlocks = std::is_same_v<Math, UpdateF32<false>> ? 4 : 2;
+  constexpr int kBlocks = update_gradient_policy_for(80, kPrecisionOf<Math>).blocks;
   const Task task = task_of<Dense, Math, kResult>(launch);
   const auto on = static_cast<cudaStream_t>(stream);
   const int code = start_kernel<gradient_parts<Task, kBlocks>>(
@@ -82,15 +82,16 @@ template <class Dense, class Math, DType kResult>
 constexpr DeviceKernel row(Precision precision) {
   return {.kernel = kUpdateGradientRows,
           .values = DType::none,
-          .dense = TypeOf<Dense>::kType,
+          .dense = kDTypeOf<Dense>,
           .precision = precision,
           .capability = 80,
           .ieee = true,
-          .schedule = schedule<TypeOf<Dense>::kType>,
+          .schedule = schedule<kDTypeOf<Dense>>,
           .launch = launch_gradient<Dense, Math, kResult>,
           .any_values = true,
           .result = kResult,
-          .check = check};
+          .check = check,
+          .policy = policy_values_for<update_gradient_policy_for, kPrecisionOf<Math>>};
 }
 
 using Tf32 = UpdateF32<false>;

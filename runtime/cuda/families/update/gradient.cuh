@@ -17,7 +17,7 @@ struct GradientTask {
   DType result;
   std::int64_t ldz, lddc, ldc, ldg, lddw;
   std::int64_t rows, n, m, parts, rows_per_part;
-  int row_tiles, tiles;  ///< of dW: tiles of 64 rows, all tiles
+  int row_tiles, tiles;  ///< tiles of dW along its rows, and all tiles
   bool whole_z, whole_g;
   Sum* partials;
   double alpha;

@@ -26,25 +26,11 @@ inline UpdateResult result_of(const Launch& launch, const DenseTypes& types) {
           whole_pieces(c, launch.sizes.m, static_cast<std::int64_t>(size_of(types.result)))};
 }
 
-/// Device element types by dtype.
-template <class T>
-struct TypeOf;
-template <>
-struct TypeOf<float> {
-  static constexpr DType kType = DType::f32;
-};
-template <>
-struct TypeOf<double> {
-  static constexpr DType kType = DType::f64;
-};
-template <>
-struct TypeOf<__half> {
-  static constexpr DType kType = DType::f16;
-};
-template <>
-struct TypeOf<__nv_bfloat16> {
-  static constexpr DType kType = DType::bf16;
-};
+/// Policies depend on the arithmetic: 16-bit operands are multiplied as tf32.
+template <class Math>
+inline constexpr Precision kPrecisionOf = std::is_same_v<Math, UpdateF64>         ? Precision::fp64
+                                          : std::is_same_v<Math, UpdateF32<true>> ? Precision::fp32
+                                                                                  : Precision::tf32;
 
 /// Returns the planned columns of the weights.
 inline std::int64_t planned_m(std::int64_t n, const Variant& variant) {

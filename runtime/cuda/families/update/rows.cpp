@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "runtime/cuda/built.hpp"
-#include "runtime/cuda/families/csr/csr.hpp"
+#include "runtime/cuda/collective/csr_rows.hpp"
 #include "runtime/cuda/families/update/update.hpp"
 #include "runtime/operation/spmm.hpp"
 #include "runtime/operation/spmm_update.hpp"

@@ -7,10 +7,8 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-constexpr std::int64_t kWarpsPerSm = 32;
-constexpr std::int64_t kItemsPerWarp = 4;  ///< for load balance
-constexpr std::int64_t kShortest = 256, kLongest = 4096;
-constexpr std::int64_t kPieceStep = 64;  ///< pieces of a row except the last are multiples of it
+constexpr FusedUpdatePolicy kPolicy;
+constexpr std::int64_t kWarpsPerSm = kPolicy.warps_per_sm, kPieceStep = kPolicy.piece_step;
 
 /// Maximum work of an item, and rows of a window.
 struct Targets {
@@ -21,10 +19,11 @@ struct Targets {
 /// Small matrices have small windows, so that there is work for all multiprocessors.
 Targets targets(std::int64_t rows, std::int64_t entries, const DeviceInfo& device) {
   const std::int64_t sms = std::max(device.sm_count, 1);
-  const std::int64_t share = (entries + kRowCost * rows) / (sms * kWarpsPerSm * kItemsPerWarp);
+  const std::int64_t share = (entries + kRowCost * rows) / (sms * kWarpsPerSm * kPolicy.items_per_warp);
   int window = kWindowRows;
   while (window > 4 && rows / window < sms * kWarpsPerSm / 2) window /= 2;
-  return {std::clamp(share / kPieceStep * kPieceStep, kShortest, kLongest), window};
+  return {std::clamp<std::int64_t>(share / kPieceStep * kPieceStep, kPolicy.min_item, kPolicy.max_item),
+          window};
 }
 
 struct Items : CsrPieces {
@@ -102,9 +101,9 @@ UpdateShape update_shape(std::int64_t n, std::int64_t m, const UpdateMemory& mem
   const auto most = static_cast<std::int64_t>(device.shared_per_block);
   for (const int warps : kWarps) {
     const std::int64_t bytes = block_bytes(n, m, memory, warps);
-    if (bytes > most || 2 * warps > memory.warps) continue;
+    if (bytes > most || 2 * warps > kPolicy.resident_warps) continue;
     const auto blocks = static_cast<int>(
-        std::min((most + kReserved) / (bytes + kReserved), std::int64_t{memory.warps / warps}));
+        std::min((most + kReserved) / (bytes + kReserved), std::int64_t{kPolicy.resident_warps / warps}));
     if (blocks * warps > best.blocks * best.warps) best = {warps, blocks, bytes};
   }
   return best;
@@ -122,10 +121,11 @@ Status check_update(std::int64_t n, std::int64_t m, const UpdateMemory& memory, 
 
 GradientHeader append_gradient(Schedule& schedule, std::int64_t rows, std::int64_t n, std::int64_t m,
                                DType dense, const DeviceInfo& device) {
-  constexpr std::int64_t kBlocksPerSm = 3, kLeastTiles = 4;  // of rows in a part
+  constexpr UpdateGradientPolicy kGradient;
   const std::int64_t tiles = gradient_tiles(n, m);
-  const std::int64_t wanted = std::max<std::int64_t>(std::max(device.sm_count, 1) * kBlocksPerSm / tiles, 1);
-  const std::int64_t most = std::max<std::int64_t>(rows / (kLeastTiles * kGradientRows), 1);
+  const std::int64_t wanted =
+      std::max<std::int64_t>(std::max(device.sm_count, 1) * kGradient.grid_blocks / tiles, 1);
+  const std::int64_t most = std::max<std::int64_t>(rows / (kGradient.min_tiles * kGradientRows), 1);
   GradientHeader header;
   header.parts = std::min(wanted, most);
   header.rows_per_part = whole((rows + header.parts - 1) / header.parts, kGradientRows);

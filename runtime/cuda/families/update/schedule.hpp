@@ -8,6 +8,7 @@
 
 #include "runtime/cuda/collective/csr_schedule.hpp"
 #include "runtime/cuda/device_kernel.hpp"
+#include "runtime/cuda/families/update/policy.hpp"
 
 namespace sptile::runtime::cuda {
 
@@ -41,12 +42,10 @@ UpdateHeader append_update(Schedule& schedule, std::span<const std::int64_t> row
 struct UpdateMemory {
   int weight_bytes;  ///< bytes per weight: 4 as tf32, 8 as two of them or as f64
   int sum_bytes;
-  int warps;  ///< maximum resident warps by registers; a block has at most half of them
 };
 constexpr UpdateMemory update_memory(DType dense, Precision precision) {
-  if (dense == DType::f64) return {8, 8, 24};
-  if (dense != DType::f32) return {4, 4, 24};
-  return precision == Precision::fp32 ? UpdateMemory{8, 4, 24} : UpdateMemory{4, 4, 24};
+  if (dense == DType::f64) return {8, 8};
+  return {dense == DType::f32 && precision == Precision::fp32 ? 8 : 4, 4};
 }
 
 /// Shape of a block with all weights and a window per warp in shared memory.

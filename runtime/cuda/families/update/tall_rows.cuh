@@ -10,7 +10,7 @@
 
 namespace sptile::runtime::cuda {
 
-inline constexpr int kTallSlice = 64;  ///< columns of Z whose parts fit in a lane's registers
+inline constexpr int kTallSlice = DenseUpdatePolicy{}.tall_slice;
 
 template <class Task>
 class TallRows {
@@ -103,13 +103,14 @@ class TallRows {
   const Weights* const weights_;
   const int lane_, first_column_;
   Four next_[2][kChunks];    ///< in flight
-  float z_[2][4 * kChunks];  ///< of rows g and g + 8
+  float z_[2][4 * kChunks];  ///< numbers of rows g and g + 8
 };
 
-inline constexpr int kTallThreads = 128;
+inline constexpr int kTallThreads = DenseUpdatePolicy{}.tall_threads;
 
 template <class Task>
-__global__ void __launch_bounds__(kTallThreads, 4) tall_update(const __grid_constant__ Task task) {
+__global__ void __launch_bounds__(kTallThreads, DenseUpdatePolicy{}.tall_blocks)
+    tall_update(const __grid_constant__ Task task) {
   using Math = typename Task::Math;
   follow_previous_kernel();
   auto* const weights = dynamic_shared_at<typename Math::Weights>(0);

@@ -6,6 +6,7 @@
 #include "runtime/cuda/families/tile/divided.cuh"
 #include "runtime/cuda/families/tile/tile.hpp"
 #include "runtime/cuda/families/tile/tile8.cuh"
+#include "runtime/cuda/instance_parts.hpp"
 #include "runtime/cuda/papers/acc/balance.hpp"
 
 namespace sptile::runtime::cuda {
@@ -14,13 +15,13 @@ namespace {
 /// Version of the divisions.
 constexpr std::uint32_t kAccVersion = 1;
 
-/// As in the paper: f32 values and operands, products in tf32.
+/// Tiles of the paper's types: f32 values and operands, products in tf32.
 using AccTiles = Staged8::F32<float, false>;
 
 template <const std::string_view& kKernel, DivideWindows kDivide>
 std::span<const DeviceKernel> acc_instances() {
-  static constexpr DeviceKernel kRows[] = {
-      DividedInstance<AccTiles, kDivide, kAccVersion>::row(kKernel, launch_tf32_of<bittcf_staged_kernels>)};
+  static constexpr DeviceKernel kRows[] = {DividedInstance<AccTiles, kDivide, kAccVersion>::row(
+      kKernel, launch_tf32_of<instances<kBitTcfStaged>>)};
   return kRows;
 }
 

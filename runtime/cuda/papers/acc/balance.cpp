@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t kWriteBack = 1;  ///< time of a window, in loads of a tile
 
-/// Fills thread blocks one after the other.
+/// Fills thread blocks in turn.
 class AccBalancer {
  public:
   explicit AccBalancer(const TileWindows& windows)
@@ -65,7 +65,7 @@ class AccBalancer {
   const TileWindows& windows_;
   std::int64_t block_time_;
   ItemList items_;
-  std::int64_t time_ = 0, tiles_ = 0;  ///< of the thread block
+  std::int64_t time_ = 0, tiles_ = 0;  ///< time and tiles of the thread block
   std::int64_t run_begin_ = 0;         ///< complete windows from here are not yet in an item
   std::vector<std::int32_t> pieces_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/cuda/families/tile/tile.hpp"
+#include "runtime/cuda/instance_parts.hpp"
 #include "runtime/cuda/papers/bulk/launch.cuh"
 
 // bmat on compute capability 9.0 and up, as in Voltrix-SpMM (USENIX ATC 2025): persistent blocks with three
@@ -18,7 +19,7 @@ namespace {
 /// Returns the equivalent row of cuda.bmat.mma, for operands whose rows do not consist of full 16-byte units,
 /// and for devices with little shared memory.
 const DeviceKernel& skeleton(DType dense, Precision precision) {
-  const std::span<const DeviceKernel> rows = bmat_kernels();
+  const std::span<const DeviceKernel> rows = instances<kBmatMma>();
   return *std::find_if(rows.begin(), rows.end(), [=](const DeviceKernel& row) {
     return row.values == dense && row.dense == dense && row.precision == precision;
   });
@@ -63,7 +64,7 @@ struct BulkInstance {
   }
 };
 
-/// As in the paper: f32 operands, products in tf32.
+/// Types of the paper: f32 operands, products in tf32.
 constexpr DeviceKernel kRows[] = {
     BulkInstance<DType::f32, Precision::tf32, BulkKernel<float, MathF32<false>>>::row()};
 

@@ -47,7 +47,7 @@ class BulkDecoder {
   struct Ahead {
     std::uint32_t word;  ///< the lane's word of the stage
     int count;           ///< 0: past the last stage
-    bool first;          ///< of a part
+    bool first;          ///< first stage of a part
     std::int64_t value_begin;
   };
   /// Elements (h, k) of a tile: rows 8h to 8h + 7, columns 4k to 4k + 3.

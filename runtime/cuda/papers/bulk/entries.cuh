@@ -12,7 +12,7 @@ namespace sptile::runtime::cuda {
 template <class Math, class V>
 class BulkEntries {
  public:
-  using Half = typename Math::template Entries<V>;  ///< of one 8x8 half of a tile
+  using Half = typename Math::template Entries<V>;  ///< entries of one 8x8 half of a tile
 
  private:
   static constexpr bool kPair = requires(Half h) { h.pair; };  ///< two 16-bit numbers

@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(K::kMostThreads) __maxnreg__(K::kRegisters)
   const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / kWarpSize, 0);
   const int consumers = task.slice_segments;
   if (threadIdx.x == 0) {
-    const int arrivals = task.copy == BulkCopy::rows ? 1 : kWarpSize;  // of each producer
+    const int arrivals = task.copy == BulkCopy::rows ? 1 : kWarpSize;  // per producer
     shared.init(task.stages, static_cast<unsigned>(arrivals * task.producers + task.decoders),
                 static_cast<unsigned>(consumers));
     fence_async();

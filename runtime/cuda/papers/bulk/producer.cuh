@@ -9,8 +9,8 @@
 namespace sptile::runtime::cuda {
 
 /// A lane has one row of a stage: it loads the column id kAhead stages ahead and issues one copy of the row's
-/// part in the slice. Copies of the lanes are issued one after the other, so several producers share a stage
-/// if rows are short. kDense is the size of an element.
+/// part in the slice. Copies of the lanes are issued in turn, so several producers share a stage if rows are
+/// short. kDense is the size of an element.
 template <int kDense>
 class BulkProducer {
  public:
@@ -44,7 +44,7 @@ class BulkProducer {
     std::int16_t segment_begin, segment_end;
   };
 
-  /// The ring has fixed positions, because moving loads in flight would wait for them.
+  /// The ring has fixed positions, because moving a register waits for its load.
   template <BulkCopy kCopy>
   __device__ __forceinline__ void produce() {
     Ahead ring[kAhead];

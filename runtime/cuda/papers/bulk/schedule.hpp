@@ -52,7 +52,7 @@ std::vector<BulkShare> partition_columns(const formats::BmatView& a, int slice_s
 /// Launch parameters; `..._at` are offsets in Schedule::bytes.
 struct BulkHeader {
   std::int64_t shares_at = 0;
-  int segments_most = 0;  ///< of a slice
+  int segments_most = 0;  ///< maximum per slice
   int slice_segments = 0;
   int slices_together = 0;
   int blocks = 0;  ///< for each concurrent slice

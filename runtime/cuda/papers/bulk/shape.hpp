@@ -16,7 +16,7 @@ inline constexpr int kBulkRegisters = 88;  ///< maximum per thread
 /// Voltrix-SpMM (USENIX ATC 2025, section 3.1.3) determines stages and tiles for each width experimentally:
 /// parameters that depend on the width only are in one row.
 struct BulkShape {
-  int segments;   ///< of the widest slice
+  int segments;   ///< segments of the widest slice
   int tiles;      ///< per stage
   int producers;  ///< warps that share the rows of a stage
   int blocks;     ///< blocks per multiprocessor; fewer if memory is insufficient
@@ -63,7 +63,7 @@ constexpr int bulk_warps_most() {
 /// Offsets in a stage, in bytes: the rows of B of each tile, 8 by 8, then the decoded entries of each tile.
 struct BulkStage {
   int pitch;       ///< distance between rows
-  int entries_at;  ///< of the first tile
+  int entries_at;  ///< offset of the entries of the first tile
   int bytes;
 };
 /// A lane of a consumer reads 16 bytes; 8 lanes 4g + t, of two g and four t, are processed together from 8

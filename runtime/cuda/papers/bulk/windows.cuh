@@ -55,7 +55,7 @@ class BulkWindows {
   const TileTask& task_;
   int lane_;
   std::int32_t window_ = 0, last_ = 0, at_ = 0, end_ = 0;
-  std::int32_t ends_ = 0;  ///< of the window with the lane's index
+  std::int32_t ends_ = 0;  ///< end of the window with the lane's index
   std::int32_t rows_ = 0, next_rows_ = 0;
 };
 

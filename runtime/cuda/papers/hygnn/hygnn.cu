@@ -75,7 +75,7 @@ int launch_hygnn(const Launch& launch, void* stream) noexcept {
       task_of(launch, kTricks.any_threads ? hygnn_threads_per_row(launch.n) : kWarpSize));
 }
 
-/// As in the paper: f32 operands, products in tf32, with values or without.
+/// Types of the paper: f32 operands, products in tf32, with or without values.
 template <const std::string_view& kKernel, const HygnnTricks& kTricks>
 std::span<const DeviceKernel> rows() {
   constexpr auto row = [](DType values, int (*launch)(const Launch&, void*) noexcept) {

@@ -13,7 +13,7 @@ struct HygnnHeader {
   std::int64_t row_entry_at = 0;  ///< first entry in rows of each row of the matrix, and the end
 };
 
-/// One block per window, so there is no division.
+/// Makes a schedule of one block per window.
 Schedule schedule_hygnn(const ScheduleRequest& request);
 
 /// Returns the threads per row (32, 16 or 8) that leave the fewest idle over n columns (section 6.2).

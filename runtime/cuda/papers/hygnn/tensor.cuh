@@ -50,7 +50,7 @@ class HygnnTensor {
   }
 
   __device__ __forceinline__ void bring_rows(std::int32_t tile, std::int64_t first) {
-    constexpr int kPieces = 4;  // of 32 elements, per warp
+    constexpr int kPieces = 4;  // pieces of 32 elements, per warp
     for (int i = 0; i < kPieces; ++i) {
       const int piece = i * thread_.warps + thread_.warp, slab = piece / kPieces, part = piece % kPieces;
       const int row = kConflictFree ? thread_.lane / 4 : 2 * part + thread_.lane / 16;

@@ -1,7 +1,7 @@
 // Atomic additions to rows of C.
 #pragma once
 
-#include "runtime/cuda/families/csr/body.cuh"
+#include "runtime/cuda/collective/csr_rows.cuh"
 #include "runtime/cuda/families/tile/direct.cuh"
 #include "runtime/cuda/papers/libra_streams/schedule.hpp"
 

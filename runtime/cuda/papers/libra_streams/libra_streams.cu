@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "runtime/cuda/families/csr/launch.cuh"
+#include "runtime/cuda/collective/csr_launch.cuh"
 #include "runtime/cuda/families/tile/hybrid.cuh"
 #include "runtime/cuda/papers/libra_streams/adding.cuh"
 #include "runtime/cuda/papers/libra_streams/scale_rows.cuh"
@@ -120,7 +120,8 @@ struct StreamsInstance {
             .launch = launch,
             .prepare = prepare,
             .least_n = least_n,
-            .result = kType == DType::f32 ? DType::none : DType::f32};
+            .result = kType == DType::f32 ? DType::none : DType::f32,
+            .policy = Tiles::policy};
   }
 };
 

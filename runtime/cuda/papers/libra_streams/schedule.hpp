@@ -27,7 +27,7 @@ struct LibraStreamsHeader {
 inline constexpr std::string_view kLibraOccupancyCosts[] = {"occupancy_tiles", "occupancy_rows"};
 LibraOccupancy libra_occupancy(const ScheduleRequest& request);
 
-/// Differences between the kernels of this kind.
+/// Options in which the kernels of the paper differ.
 struct LibraPolicy {
   LibraSizes sizes = {};
   std::optional<LibraMode> mode = {};  ///< unset: chosen by occupancy

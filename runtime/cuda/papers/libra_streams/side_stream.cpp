@@ -39,7 +39,7 @@ SideStream::~SideStream() {
   if (stream_ != nullptr) cudaStreamDestroy(stream_);
 }
 
-/// The side stream belongs to a capture until that ends: until then only the same capture may use it.
+/// Returns false if the side stream is part of another capture, which must end first.
 bool SideStream::may_follow(cudaStream_t main) const {
   const Capture mine = capture_of(stream_), its = capture_of(main);
   return mine.known && its.known && (mine.id == 0 || mine.id == its.id);

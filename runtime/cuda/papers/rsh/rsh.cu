@@ -4,6 +4,7 @@
 #include "runtime/cuda/families/tile/divided.cuh"
 #include "runtime/cuda/families/tile/tile.hpp"
 #include "runtime/cuda/families/tile/tile8.cuh"
+#include "runtime/cuda/instance_parts.hpp"
 #include "runtime/cuda/papers/rsh/pieces.hpp"
 
 namespace sptile::runtime::cuda {
@@ -12,13 +13,13 @@ namespace {
 /// Version of the divisions.
 constexpr std::uint32_t kRshVersion = 1;
 
-/// As in the paper: f32 values and operands, products in tf32.
+/// Tiles of the paper's types: f32 values and operands, products in tf32.
 using RshTiles = Direct8::F32<float, false>;
 
 template <const std::string_view& kKernel, DivideWindows kDivide>
 std::span<const DeviceKernel> rsh_instances() {
   static constexpr DeviceKernel kRows[] = {
-      DividedInstance<RshTiles, kDivide, kRshVersion>::row(kKernel, launch_tf32_of<rs_tile_kernels>)};
+      DividedInstance<RshTiles, kDivide, kRshVersion>::row(kKernel, launch_tf32_of<instances<kRsTileMma>>)};
   return kRows;
 }
 

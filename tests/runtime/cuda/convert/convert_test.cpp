@@ -184,7 +184,7 @@ TEST_CASE("device conversions: more entries than are searched without a look, ma
 TEST_CASE("device conversions: a small matrix is waited for as few times as sizes must be known") {
   struct Case {
     const char* format;
-    RunCounts most;  ///< that a checked matrix may cost
+    RunCounts max;  ///< that a checked matrix may cost
   };
   constexpr Case kCases[] = {
       {"csr", {4, 1, 1, 0}},         {"me_tcf", {18, 2, 1, 6}},      {"bittcf", {16, 2, 1, 5}},
@@ -198,10 +198,10 @@ TEST_CASE("device conversions: a small matrix is waited for as few times as size
     CAPTURE(c.format);
     CountingRun run;
     REQUIRE(runtime::cuda::convert_on(run, *formats::find_layout(c.format), csr, {}));
-    CHECK(run.counts.launches <= c.most.launches);
-    CHECK(run.counts.waits <= c.most.waits);
-    CHECK(run.counts.kept <= c.most.kept);
-    CHECK(run.counts.work <= c.most.work);
+    CHECK(run.counts.launches <= c.max.launches);
+    CHECK(run.counts.waits <= c.max.waits);
+    CHECK(run.counts.kept <= c.max.kept);
+    CHECK(run.counts.work <= c.max.work);
   }
 }
 
@@ -334,9 +334,9 @@ TEST_CASE("device conversions: the rule of hc_window is that of the host") {
         REQUIRE(rule.gain_on_cuda_cores(columns, entries) ==
                 formats::gain_on_cuda_cores(selector, columns, entries));
   }
-  const std::int64_t most = std::int64_t{1} << 31;  // as many columns as there can be: nothing overflows
-  CHECK(runtime::cuda::HcRule({-512, 0, 511}).gain_on_cuda_cores(most, 2 * most) > 0);
-  CHECK(runtime::cuda::HcRule({511, 0, -511}).gain_on_cuda_cores(most, 2 * most) < 0);
+  const std::int64_t max = std::int64_t{1} << 31;  // as many columns as there can be: nothing overflows
+  CHECK(runtime::cuda::HcRule({-512, 0, 511}).gain_on_cuda_cores(max, 2 * max) > 0);
+  CHECK(runtime::cuda::HcRule({511, 0, -511}).gain_on_cuda_cores(max, 2 * max) < 0);
 }
 
 TEST_CASE("device conversions: a format without one is refused, the others are not") {

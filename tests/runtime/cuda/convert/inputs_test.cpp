@@ -66,11 +66,11 @@ void check_taken(const Entries& e, const EntryForm& form, Disorder disorder, Ran
   }
 }
 
-/// Entries with some of them again, up to `most` times.
-Entries repeated(const Entries& e, int most, Random& random) {
+/// Entries with some of them again, up to `max` times.
+Entries repeated(const Entries& e, int max, Random& random) {
   std::vector<std::int64_t> chosen;
   for (std::int64_t i = 0; i < e.size(); ++i)
-    chosen.insert(chosen.end(), 1 + (random() % 3 == 0 ? random() % static_cast<unsigned>(most) : 0), i);
+    chosen.insert(chosen.end(), 1 + (random() % 3 == 0 ? random() % static_cast<unsigned>(max) : 0), i);
   Entries result = choose(e, chosen);
   result.values = random_values(result.size(), e.values.dtype(), random);
   return result;

@@ -97,10 +97,9 @@ TEST_CASE("acc: 32 tiles at most, and 32 windows of an item") {
   std::vector<std::int32_t> tiles(100, 0);
   tiles[50] = 4000;
   const TileSchedule s = divided(Windows(tiles), divide_acc_balanced);
-  std::int64_t most = 0;
-  for (const TileItem& item : s.items)
-    most = std::max<std::int64_t>(most, item.window_end - item.window_begin);
-  CHECK(most == kMaxItemWindows);
+  std::int64_t max = 0;
+  for (const TileItem& item : s.items) max = std::max<std::int64_t>(max, item.window_end - item.window_begin);
+  CHECK(max == kMaxItemWindows);
   CHECK(std::ranges::max(lengths(s)) == 32);
 }
 
@@ -108,9 +107,9 @@ TEST_CASE("acc: what it makes is a division, whatever the windows are") {
   std::mt19937 random(1);
   for (int round = 0; round < 300; ++round) {
     std::vector<std::int32_t> tiles(random() % 60);
-    const std::int32_t most = round % 3 == 0 ? 3 : round % 3 == 1 ? 30 : 300;
+    const std::int32_t max = round % 3 == 0 ? 3 : round % 3 == 1 ? 30 : 300;
     for (std::int32_t& count : tiles)
-      count = random() % 4 == 0 ? 0 : static_cast<std::int32_t>(random() % static_cast<unsigned>(most));
+      count = random() % 4 == 0 ? 0 : static_cast<std::int32_t>(random() % static_cast<unsigned>(max));
     const Windows windows(tiles);
     for (const DivideWindows divide : {divide_acc, divide_acc_balanced, divide_acc_windows}) {
       const TileSchedule s = divided(windows, divide);

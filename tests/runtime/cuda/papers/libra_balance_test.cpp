@@ -69,9 +69,9 @@ TEST_CASE("libra_balance: side by side, a window with both parts is atomic even 
   const LibraBalance sequential = balance_of(parts, LibraMode::sequential);
   CHECK(sequential.atomic == std::vector<std::uint8_t>{0, 0, 0, 0});
   CHECK(rows_to_scale(sequential, 20) == std::vector<std::int32_t>{8, 10, 11, 12, 13, 14, 15});
-  const LibraBalance beside = balance_of(parts, LibraMode::two_streams);
-  CHECK(beside.atomic == std::vector<std::uint8_t>{1, 0, 1, 0});
-  CHECK(rows_to_scale(beside, 20) ==
+  const LibraBalance two_streams = balance_of(parts, LibraMode::two_streams);
+  CHECK(two_streams.atomic == std::vector<std::uint8_t>{1, 0, 1, 0});
+  CHECK(rows_to_scale(two_streams, 20) ==
         std::vector<std::int32_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15});
 }
 

@@ -16,7 +16,7 @@ using sptile::dist::detail::Record;
 namespace {
 
 /// What each of two processes is told when one of them does `work`.
-std::set<std::string> told(const std::function<void()>& work) {
+std::set<std::string> reports(const std::function<void()>& work) {
   std::mutex mutex;
   std::set<std::string> all;
   test::Threads threads(2);
@@ -41,9 +41,9 @@ std::set<std::string> told(const std::function<void()>& work) {
 
 TEST_CASE("all processes are told what one throws") {
   using All = std::set<std::string>;
-  CHECK(told([] { throw Exception(SPTILE_STATUS_BAD_INPUT, "no part"); }) == All{"3 rank 1: no part"});
-  CHECK(told([] { throw std::runtime_error("no memory"); }) == All{"5 rank 1: no memory"});
-  CHECK(told([] { throw 7; }) == All{"70 rank 1: an exception that is not a std::exception was thrown"});
+  CHECK(reports([] { throw Exception(SPTILE_STATUS_BAD_INPUT, "no part"); }) == All{"3 rank 1: no part"});
+  CHECK(reports([] { throw std::runtime_error("no memory"); }) == All{"5 rank 1: no memory"});
+  CHECK(reports([] { throw 7; }) == All{"70 rank 1: an exception that is not a std::exception was thrown"});
 }
 
 TEST_CASE("a long message ends with a whole letter") {

@@ -1,5 +1,5 @@
 // The division of rows by the direct csr kernel; the property runner tests its products.
-#include "runtime/cuda/families/csr/direct.hpp"
+#include "runtime/cuda/collective/direct_schedule.hpp"
 
 #include <doctest/doctest.h>
 

@@ -55,12 +55,12 @@ TEST_CASE("csr resident kernel: warps have about equal work") {
   std::memcpy(starts.data(), schedule.bytes.data() + header.starts_at, starts.size() * sizeof(ResidentStart));
   CHECK(starts.front() == ResidentStart{0, 0});
   CHECK(starts.back() == ResidentStart{a.nnz(), a.rows});
-  std::int64_t most = 0;
+  std::int64_t max = 0;
   for (std::size_t w = 0; w + 1 < starts.size(); ++w) {
     CHECK(starts[w].row <= starts[w + 1].row);
     CHECK(starts[w].entry <= starts[w + 1].entry);
     CHECK(a.row_ptr[starts[w].row] <= starts[w].entry);
-    most = std::max(most, starts[w + 1].entry - starts[w].entry);
+    max = std::max(max, starts[w + 1].entry - starts[w].entry);
   }
-  CHECK(most <= 2 * a.nnz() / warps + 64);
+  CHECK(max <= 2 * a.nnz() / warps + 64);
 }

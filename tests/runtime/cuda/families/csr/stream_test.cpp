@@ -79,8 +79,8 @@ TEST_CASE("csr stream kernel: every row belongs to one block or split, for any s
   Random random(5);
   for (const StreamShape shape :
        {kStreamShape, StreamShape{128, 4}, StreamShape{512, 8}, StreamShape{512, 16}})
-    for (const std::int64_t most : {1, 5, 60, 2000, 20000})
-      check_schedule(random_lengths(most > 100 ? 400 : 70000, most, random), shape);
+    for (const std::int64_t max : {1, 5, 60, 2000, 20000})
+      check_schedule(random_lengths(max > 100 ? 400 : 70000, max, random), shape);
 }
 
 TEST_CASE("csr stream kernel: more columns, and heads, are refused") {

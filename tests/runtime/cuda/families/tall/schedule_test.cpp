@@ -109,7 +109,7 @@ class Block {
   }
 
   /// Brings a chunk as the producer does, in pieces of 16 bytes; what is not brought is poisoned.
-  void bring(const TallChunk& chunk) {
+  void load(const TallChunk& chunk) {
     std::memset(memory_.data(), 0xFF, memory_.size());
     const std::int64_t first = std::int64_t{slice_} * 32 * shape_.slice_segments;
     for (int row = 0; row < 8 * chunk.groups; ++row) {
@@ -118,10 +118,10 @@ class Block {
         std::memcpy(memory_.data() + row * stage_.pitch + 4 * (f - first), b_ + column * n_ + f, 4);
     }
     const std::uint32_t tile = chunk.tile_and_last & ~kTallLast, tiles = chunk.tiles;
-    bring_part(stage_.values_at, stage_.bitmaps_at, a_.values.data, a_.nnz, chunk.value, chunk.values, 4);
-    bring_part(stage_.bitmaps_at, stage_.offsets_at, a_.bitmap.data(), std::ssize(a_.bitmap), tile, tiles, 8);
-    bring_part(stage_.offsets_at, stage_.chunk_at, a_.value_offset.data(), std::ssize(a_.value_offset), tile,
-               tiles, 4);
+    load_part(stage_.values_at, stage_.bitmaps_at, a_.values.data, a_.nnz, chunk.value, chunk.values, 4);
+    load_part(stage_.bitmaps_at, stage_.offsets_at, a_.bitmap.data(), std::ssize(a_.bitmap), tile, tiles, 8);
+    load_part(stage_.offsets_at, stage_.chunk_at, a_.value_offset.data(), std::ssize(a_.value_offset), tile,
+              tiles, 4);
     std::memcpy(memory_.data() + stage_.chunk_at, &chunk, sizeof chunk);
   }
 
@@ -175,8 +175,8 @@ class Block {
     return x;
   }
 
-  void bring_part(int at, int end, const void* array, std::int64_t size, std::uint32_t first,
-                  std::uint32_t count, int element) {
+  void load_part(int at, int end, const void* array, std::int64_t size, std::uint32_t first,
+                 std::uint32_t count, int element) {
     const std::int64_t from = std::int64_t{aligned_down(first, element)} * element;
     const std::int64_t bytes = 16 * std::int64_t{pieces_of(first, count, element)};
     CHECK(at + bytes <= end);
@@ -250,7 +250,7 @@ void check_product(const formats::Csr& a, int level, std::int64_t n, Random& ran
     for (const TallItem& item : plan.items)
       for (std::int32_t i = item.chunk; i < item.end_chunk; ++i) {
         const TallChunk& chunk = plan.chunks[static_cast<std::size_t>(i)];
-        block.bring(chunk);
+        block.load(chunk);
         block.multiply();
         if ((chunk.tile_and_last & kTallLast) != 0) block.store(chunk, c);
       }

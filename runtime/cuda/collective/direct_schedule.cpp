@@ -1,3 +1,5 @@
+#include "runtime/cuda/collective/direct_schedule.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <string>
@@ -5,32 +7,22 @@
 #include <vector>
 
 #include "runtime/cuda/collective/lanes.hpp"
-#include "runtime/cuda/families/csr/direct.hpp"
 #include "runtime/cuda/stored_schedule.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {
 
-/// Entries times lanes that a multiprocessor processes concurrently before rows process more of them in
-/// sequence. Of 64 to 1024, tested on 53 matrices and seven widths, this value has the lowest loss relative
-/// to the best of each.
-constexpr std::int64_t kLanesPerSm = 970;
-constexpr std::int64_t kFewest = 4;  ///< minimum entries that a team processes in sequence
-constexpr std::int64_t kMostPerLane =
-    8;  ///< maximum, because narrow teams read them with strides longer than a cache line
-constexpr std::int64_t kPieceStep = 8;
-constexpr std::uint64_t kMostLanes = 16;
-constexpr int kMostNarrow = 2;            ///< lanes of teams that may have more rows of B in flight
-constexpr std::int64_t kMostSingle = 32;  ///< columns that lanes process one by one if vectors do not fit
+constexpr DirectPolicy kPolicy;
+constexpr std::int64_t kMinTurns = kPolicy.min_turns, kMaxLaneTurns = kPolicy.max_lane_turns;
 
 /// Returns the entries that a team processes in sequence in longer rows.
 std::int64_t turns(std::int64_t entries, const DirectRequest& request, const DeviceInfo& device) {
   const std::int64_t lanes = request.shape.lanes;
-  const std::int64_t room = kLanesPerSm * std::max(device.sm_count, 1);
+  const std::int64_t room = std::int64_t{kPolicy.lanes_per_sm} * std::max(device.sm_count, 1);
   const std::int64_t share =
       entries / room * lanes * request.slices + entries % room * lanes * request.slices / room;
-  return static_cast<std::int64_t>(std::bit_ceil(
-      static_cast<std::uint64_t>(std::clamp(share + 1, kFewest, std::max(kFewest, kMostPerLane * lanes)))));
+  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(
+      std::clamp(share + 1, kMinTurns, std::max(kMinTurns, kMaxLaneTurns * lanes)))));
 }
 
 struct Division : CsrPieces {
@@ -48,7 +40,7 @@ Division divide(std::span<const std::int64_t> row_ptr, const DirectHeader& heade
     const std::int64_t entries = row_ptr[r + 1] - row_ptr[r];
     if (entries > of_warp) {
       division.cut(static_cast<std::int64_t>(r), row_ptr[r], entries, turn * (kDirectThreads / lanes),
-                   kPieceStep);
+                   kPolicy.piece_step);
     } else {
       const std::int64_t wanted = std::clamp<std::int64_t>((entries + turn - 1) / turn, 1, teams);
       division.classes[std::bit_width(static_cast<std::uint64_t>(wanted - 1))].push_back(
@@ -88,7 +80,7 @@ Work work_of(std::span<const std::int64_t> row_ptr, const DirectRequest& request
   DirectHeader& header = work.header;
   header.shape = request.shape;
   const std::int64_t turn = turns(row_ptr.back() - row_ptr.front(), request, device);
-  const bool narrow = header.shape.repeats == 1 && header.shape.lanes <= kMostNarrow;
+  const bool narrow = header.shape.repeats == 1 && header.shape.lanes <= kPolicy.many_lanes;
   header.at_once = narrow && turn >= kDirectMany ? kDirectMany : kDirectFew;
   Division division = divide(row_ptr, header, turn);
   work.rows = list_classes(division, header.shape.lanes, header);
@@ -105,9 +97,9 @@ Work work_of(std::span<const std::int64_t> row_ptr, const DirectRequest& request
 DirectShape direct_shape(std::int64_t n, int vector) {
   const auto lanes = [](std::int64_t columns, int repeats) {
     const auto each = static_cast<std::uint64_t>((columns + repeats - 1) / repeats);
-    return static_cast<int>(std::min<std::uint64_t>(std::bit_ceil(each), kMostLanes));
+    return static_cast<int>(std::min<std::uint64_t>(std::bit_ceil(each), kPolicy.max_lanes));
   };
-  if (n % vector != 0 && n <= kMostSingle) {
+  if (n % vector != 0 && n <= kPolicy.max_single) {
     const int repeats = n > 8 ? 2 : 1;
     return {lanes(n, repeats), 1, repeats};
   }

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
+#include "runtime/cuda/collective/csr_rows.cuh"
+#include "runtime/cuda/collective/csr_rows.hpp"
 #include "runtime/cuda/device/whole_pieces.hpp"
-#include "runtime/cuda/families/csr/body.cuh"
-#include "runtime/cuda/families/csr/csr.hpp"
 
 namespace sptile::runtime::cuda {
 
@@ -71,7 +71,7 @@ int launch_lanes(const Arguments& arguments, const Launch& launch, void* stream)
              : launch_kernel<Tuning, kLanes, false>(arguments, launch, stream);
 }
 
-/// Enqueues the kernel for some rows; nothing if there are none.
+/// Enqueues the kernel for some rows; does nothing without rows.
 template <class Tuning, class Arguments>
 int launch_arguments(const Arguments& arguments, const Launch& launch, void* stream) {
   const int lanes = geometry_of<typename Arguments::Dense>(launch).lanes;

@@ -1,6 +1,6 @@
 // Device body of the csr kernel. A group of lanes multiplies one item (csr_walk.cuh). It loads kUnroll rows
-// of B before it uses any, across the ends of rows, so that short rows keep as many loads in flight as long
-// ones (after RoDe's register pipeline, PPoPP 2024, section 4.3). A row of C is written after its last
+// of B before it uses any, across the ends of rows, so that short and long rows have the same number of loads
+// in flight (after RoDe's register pipeline, PPoPP 2024, section 4.3). A row of C is written after its last
 // nonzero.
 #pragma once
 
@@ -183,8 +183,7 @@ class CsrGroup {
       store(work.row + row, shared_.ends[row].row, sum);
   }
 
-  // The loop of walk_staged, written out: with callables for its parts, f16 instances need up to 12 more
-  // registers.
+  // The loop of walk_staged, inlined by hand: callables need up to 12 more registers in f16 instances.
   __device__ void accumulate(const CsrWork& work) {
     StagedEntry<Acc> next[kPerLane] = {};
     Acc sum[kVector] = {};
@@ -257,7 +256,7 @@ class CsrGroup {
     const auto index_of = [&](std::int64_t index) { return slice_of(index); };
     if (!is_last_segment<kLanes>(a_, work, item_, lane_, index_of, split)) return;
     Acc sum[kVector] = {};
-    // add_partial, written out: as a call it takes 4 more registers in f16 instances of two vectors.
+    // add_partial, inlined by hand: a call needs 4 more registers in f16 instances of two vectors.
     constexpr int kSumWords = kVector * static_cast<int>(sizeof(Acc)) / 16;
 #pragma unroll 4
     for (std::int32_t p = 0; p < split.pieces; ++p) {

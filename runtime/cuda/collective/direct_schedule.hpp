@@ -1,12 +1,9 @@
-// csr on CUDA cores for small and narrow products. More lanes process the entries of longer rows in turns, so
-// that short chains of loads keep all multiprocessors busy from the start; narrow rows of B use few lanes,
-// down to one.
+// Division of the rows of small matrices among teams of lanes, for SpMM and SDDMM with rows in registers.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "runtime/cuda/collective/csr_schedule.hpp"
@@ -14,8 +11,39 @@
 
 namespace sptile::runtime::cuda {
 
-inline constexpr std::string_view kCsrDirect = "cuda.csr.direct";
-inline constexpr int kDirectThreads = 128;  ///< threads per block
+/// Policy of cuda.csr.direct, and of the division of rows of cuda.csr.sddmm.direct.
+struct DirectPolicy {
+  int threads = 128;      ///< per block
+  int few_rows = 4;       ///< rows of B that a team has in flight
+  int many_rows = 8;      ///< rows in flight of narrow teams with many turns
+  int many_lanes = 2;     ///< maximum lanes of such teams; registers of wider ones are worth more
+  int max_lanes = 16;     ///< maximum per team
+  int max_single = 32;    ///< columns that lanes process one by one if vectors do not fit
+  int blocks = 0;         ///< minimum per multiprocessor, which limits the registers
+  int double_blocks = 0;  ///< minimum for two vectors per lane
+  /// Nonzeros times lanes that a multiprocessor processes concurrently before teams take more turns. Of 64 to
+  /// 1024, this value has the lowest loss relative to the best of each (53 matrices, seven widths).
+  int lanes_per_sm = 970;
+  int min_turns = 4;  ///< nonzeros that a team processes in sequence
+  /// Maximum per lane: narrow teams read nonzeros with strides longer than a cache line.
+  int max_lane_turns = 8;
+  int piece_step = 8;  ///< segments of a row are multiples of it, except the last
+
+  SPTILE_POLICY_MEMBERS(threads, few_rows, many_rows, many_lanes, max_lanes, max_single, blocks,
+                        double_blocks, lanes_per_sm, min_turns, max_lane_turns, piece_step)
+  friend constexpr bool operator==(const DirectPolicy&, const DirectPolicy&) = default;
+};
+
+/// Returns the policy for dense operands of a type.
+constexpr DirectPolicy direct_policy_for(int /*capability*/, DType dense) {
+  const std::size_t size = size_of(dense);
+  DirectPolicy policy;
+  policy.blocks = size == 4 ? 8 : 7;
+  policy.double_blocks = size == 4 ? 7 : size == 2 ? 4 : 5;
+  return policy;
+}
+
+inline constexpr int kDirectThreads = DirectPolicy{}.threads;
 
 /// Assignment of a row of B: to a team of `lanes`, each with `width` adjacent columns (or one) `repeats`
 /// times.
@@ -37,9 +65,8 @@ struct DirectClass {
 };
 inline constexpr std::size_t kDirectClasses = 6;
 
-/// Rows of B that a team has in flight. Narrow teams with many turns may use the larger number; otherwise its
-/// registers, and thus other warps, are worth more.
-inline constexpr int kDirectFew = 4, kDirectMany = 8;
+/// Rows of B that a team has in flight.
+inline constexpr int kDirectFew = DirectPolicy{}.few_rows, kDirectMany = DirectPolicy{}.many_rows;
 
 /// Launch parameters; `..._at` are offsets in Schedule::bytes.
 struct DirectHeader {
@@ -79,7 +106,5 @@ inline constexpr std::uint32_t kDirectVersion = 1;
 std::vector<std::int64_t> direct_numbers(const ScheduleHeader& header);
 Result<Schedule> read_direct(const StoredSchedule& stored, std::span<const std::int64_t> row_ptr,
                              const DirectRequest& request, const DeviceInfo& device);
-
-std::span<const DeviceKernel> direct_kernels();
 
 }  // namespace sptile::runtime::cuda

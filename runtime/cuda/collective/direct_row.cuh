@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "runtime/cuda/families/csr/direct.hpp"
+#include "runtime/cuda/collective/direct_schedule.hpp"
 
 namespace sptile::runtime::cuda {
 

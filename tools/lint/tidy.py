@@ -18,7 +18,7 @@ import sys
 import time
 
 KEPT_DAYS = 30
-INCLUDE = re.compile(rb'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+INCLUDE = re.compile(rb'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
 
 
 @functools.cache

@@ -62,7 +62,7 @@ struct Piece {
 Result<Piece> piece_of(const Part& part) {
   Piece piece{part, part.local->csr(), part.halo->csr()};
   for (const formats::CsrView& csr : {piece.local, piece.halo})
-    if (Status s = formats::check_csr(csr, most_threads()); !s) return tl::unexpected(s.error());
+    if (Status s = formats::check_csr(csr, max_threads()); !s) return tl::unexpected(s.error());
   return piece;
 }
 
@@ -160,7 +160,7 @@ Result<HostCsr> joined(const Part& own, const std::string& folder) {
   whole.view = {rows, rows, arrays->row_ptr, arrays->col_idx, {}};
   if (type != DType::none) whole.view.values = {type, arrays->values.data(), std::ssize(arrays->col_idx)};
   whole.owner = arrays;
-  if (Status s = formats::check_csr(whole.view, most_threads()); !s) return refuse(folder, s.error().message);
+  if (Status s = formats::check_csr(whole.view, max_threads()); !s) return refuse(folder, s.error().message);
   return whole;
 }
 

@@ -156,3 +156,43 @@ TEST_CASE("measured choice: errors") {
   const_cast<std::int32_t&>(columns[0]) = 1000;
   CHECK(code(kMeasured) == Errc::bad_input);
 }
+
+TEST_CASE("fastest plan: the first alternative if there is no memory for operands") {
+  const ThreeFormats p;
+  std::vector<std::size_t> planned;
+  const auto plan_one = [&](std::size_t i) {
+    planned.push_back(i);
+    return runtime::plan_product(runtime::kSpmm, p.matrices[i], PlanOptions{.n = 12});
+  };
+  PlanOptions options = kMeasured;
+  options.n = std::int64_t{1} << 42;
+  const auto plan =
+      runtime::fastest_plan(runtime::kSpmm, p.matrices[0].format, options, p.matrices.size(), plan_one);
+  REQUIRE_MESSAGE(plan.has_value(), plan.error().text());
+  CHECK(planned == std::vector<std::size_t>{0});
+  CHECK(runtime::kernel_name(**plan) ==
+        runtime::find_kernel(runtime::kSpmm, "csr", runtime::Device::cpu)->name);
+}
+
+TEST_CASE("fastest plan: refused alternatives are skipped; other errors are returned") {
+  const ThreeFormats p;
+  std::vector<Errc> errors;
+  const auto plan_one = [&](std::size_t i) -> Result<std::shared_ptr<runtime::ProductPlan>> {
+    if (errors[i] != Errc::ok) return fail(errors[i], "alternative " + std::to_string(i));
+    return runtime::plan_product(runtime::kSpmm, p.matrices[i], PlanOptions{.n = 12});
+  };
+  const auto fastest = [&](std::vector<Errc> given) {
+    errors = std::move(given);
+    return runtime::fastest_plan(runtime::kSpmm, p.matrices[0].format, kMeasured, errors.size(), plan_one);
+  };
+  const auto second = fastest({Errc::unsupported, Errc::ok, Errc::device});
+  REQUIRE_MESSAGE(second.has_value(), second.error().text());
+  CHECK(runtime::kernel_name(**second) ==
+        runtime::find_kernel(runtime::kSpmm, p.matrices[1].format.layout->name, runtime::Device::cpu)->name);
+  const auto none = fastest({Errc::unsupported, Errc::device, Errc::io});
+  REQUIRE_FALSE(none.has_value());
+  CHECK(none.error().message == "alternative 0");
+  const auto damaged = fastest({Errc::ok, Errc::bad_input, Errc::ok});
+  REQUIRE_FALSE(damaged.has_value());
+  CHECK(damaged.error().code == Errc::bad_input);
+}

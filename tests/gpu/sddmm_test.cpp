@@ -1,4 +1,4 @@
-// SDDMM in graphs, on several streams and as input of SpMM; the property runner tests the rest.
+// SDDMM as input of SpMM; the property runner tests the rest.
 #include "runtime/plan/sddmm.hpp"
 
 #include "formats/convert/packed_positions.hpp"
@@ -42,29 +42,6 @@ double skewed(std::int64_t r, std::int64_t c) {
 }
 
 }  // namespace
-
-TEST_CASE("cuda sddmm: a run can be captured in a graph, and runs on several streams give the same bits") {
-  Random random(34);
-  for (const DeviceKernel& row : runnable_kernels(runtime::kSddmm)) {
-    CAPTURE(label(row));
-    const formats::Csr a = random_matrix(300, 900, DType::f32, random, skewed);
-    const Formatted formatted = format_matrix(a, format_of(row.kernel));
-    const auto plan = planned(formatted, row, 96);
-    const Samples samples(a, 96, types_of(row), random);
-    const OnDevice first(samples), second(samples);
-    const Stream streams[2];
-    Graph graph;
-    require(cudaStreamBeginCapture(streams[0].get(), cudaStreamCaptureModeGlobal));
-    const Status status = runtime::run(*plan, first.operands(samples), streams[0].get());
-    require(cudaStreamEndCapture(streams[0].get(), &graph.graph));
-    REQUIRE(status);
-    require(cudaGraphInstantiate(&graph.executable, graph.graph, 0));
-    require(cudaGraphLaunch(graph.executable, streams[0].get()));
-    REQUIRE(runtime::run(*plan, second.operands(samples), streams[1].get()));
-    require(cudaDeviceSynchronize());
-    CHECK(first.out.to_host() == second.out.to_host());
-  }
-}
 
 TEST_CASE("cuda sddmm: its result goes into an SpMM plan of the same format") {
   Random random(35);

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "formats/core/error.hpp"
 #include "runtime/core/options.hpp"
 
 namespace sptile::test {
@@ -27,6 +29,9 @@ class Machine {
   virtual void copy_in(std::byte* to, std::span<const std::byte> from) = 0;
   /// Waits for all runs.
   virtual void copy_out(std::span<std::byte> to, const std::byte* from) = 0;
+  [[nodiscard]] virtual bool has_graphs() const { return false; }
+  /// Captures each run, called with a stream, in a CUDA graph, and replays the graphs on several streams.
+  virtual Status replay(std::span<const std::function<Status(void* stream)>> /*runs*/) { return {}; }
   virtual void before_run() {}
   /// Returns the error of the run; empty if there is none.
   virtual std::string after_run() { return {}; }

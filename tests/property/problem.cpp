@@ -146,8 +146,8 @@ void Problem::set_values(formats::Array values) {
   refreshed_ = std::make_shared<formats::Array>(std::move(values));
 }
 
-Result<Outcome> Problem::run(Machine& machine, const runtime::ProductPlan& plan,
-                             const std::shared_ptr<std::byte>& workspace) const {
+Uploaded Problem::upload(Machine& machine, const runtime::ProductPlan& plan,
+                         const std::shared_ptr<std::byte>& workspace) const {
   std::vector<std::shared_ptr<std::byte>> memory;
   const auto upload = [&](const Image& image) {
     memory.push_back(machine.allocate(image.bytes.size()));
@@ -166,12 +166,22 @@ Result<Outcome> Problem::run(Machine& machine, const runtime::ProductPlan& plan,
     operands.workspace = workspace.get();
     operands.workspace_size = workspace_bytes(plan);
   }
+  return {std::move(memory), operands};
+}
+
+Result<Outcome> Problem::run(Machine& machine, const runtime::ProductPlan& plan,
+                             const std::shared_ptr<std::byte>& workspace) const {
+  const Uploaded uploaded = upload(machine, plan, workspace);
   machine.before_run();
-  if (Status s = runtime::run(plan, op(), operands); !s) return tl::unexpected(s.error());
+  if (Status s = runtime::run(plan, op(), uploaded.operands); !s) return tl::unexpected(s.error());
+  return collect(machine, uploaded);
+}
+
+Result<Outcome> Problem::collect(Machine& machine, const Uploaded& uploaded) const {
   Outcome outcome;
   for (std::size_t i = 0; i < images_.size(); ++i) {
     outcome.emplace_back(images_[i].bytes.size());
-    machine.copy_out(outcome.back(), memory[i].get());
+    machine.copy_out(outcome.back(), uploaded.memory[i].get());
   }
   if (const std::string seen = machine.after_run(); !seen.empty()) return fail(Errc::check_failed, seen);
   if (const std::string touched = what_was_touched(outcome); !touched.empty())

@@ -32,6 +32,12 @@ struct Image {
   [[nodiscard]] runtime::Operand at(std::byte* memory) const;
 };
 
+/// Operands of a run in the memory of a machine.
+struct Uploaded {
+  std::vector<std::shared_ptr<std::byte>> memory;
+  runtime::Operands operands;
+};
+
 /// The bytes of all operands after a run.
 using Outcome = std::vector<std::vector<std::byte>>;
 
@@ -65,6 +71,10 @@ class Problem {
   /// Runs the plan on copies of the operands. Fails if the run is refused or writes outside the results.
   Result<Outcome> run(Machine& machine, const runtime::ProductPlan& plan,
                       const std::shared_ptr<std::byte>& workspace = nullptr) const;
+  /// The parts of run() before and after the run.
+  Uploaded upload(Machine& machine, const runtime::ProductPlan& plan,
+                  const std::shared_ptr<std::byte>& workspace = nullptr) const;
+  Result<Outcome> collect(Machine& machine, const Uploaded& uploaded) const;
   /// Returns the first wrong element; empty if all are correct.
   [[nodiscard]] std::string first_error(const Outcome& outcome) const;
   /// Returns the first different result; empty if they are equal.

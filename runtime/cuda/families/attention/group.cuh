@@ -308,8 +308,10 @@ class AttentionGroup {
       end_ = shared_.ends[0].end;
       end_rows(work, 0);
     };
-    const auto batch = [&](int base, int j, int /*here*/) { add_batch(work, base + j, j); };
-    walk_staged<Staged, S::kLanes, kChunk, S::kUnroll>(work.entries, lane_, load, stage, begin_rows, batch);
+    const auto use = [&](int base, int /*here*/, int count) {
+      for (int j = 0; j < count; j += S::kUnroll) add_batch(work, base + j, j);
+    };
+    walk_staged<Staged, S::kLanes, kChunk>(work.entries, lane_, load, stage, begin_rows, use);
   }
 
   __device__ std::int64_t index_of(std::int64_t i) const {

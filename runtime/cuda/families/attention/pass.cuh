@@ -84,9 +84,11 @@ class AttentionPass {
     x_ = shared_.x[0][kScored ? lane_ : 0];
     const auto load = [&](int k, Staged& entry) { load_entry(work.first + k, entry); };
     const auto stage = [&](int base, int at, const Staged& entry) { stage_entry(work, base, at, entry); };
-    const auto batch = [&](int base, int j, int /*here*/) { take(work, base + j, j); };
-    walk_staged<Staged, kLanes, kStage, kTaken>(
-        work.entries, lane_, load, stage, [] {}, batch);
+    const auto use = [&](int base, int /*here*/, int count) {
+      for (int j = 0; j < count; j += kTaken) take(work, base + j, j);
+    };
+    walk_staged<Staged, kLanes, kStage>(
+        work.entries, lane_, load, stage, [] {}, use);
     if (work.piece)
       state_.template store<kLanes>(partial(item_));
     else

@@ -179,27 +179,28 @@ class FusedWarp {
     const auto stage = [&](int /*base*/, int at, const StagedEntry<Sum>& entry) {
       stage_.entries[group_][at] = entry;
     };
-    const auto batch = [&](int base, int j, int here) {
-      typename Columns::Raw rows[kUnroll];
-      Sum value[kUnroll];
+    const auto use = [&](int base, int here, int count) {
+      for (int j = 0; j < count; j += kUnroll) {
+        typename Columns::Raw rows[kUnroll];
+        Sum value[kUnroll];
 #pragma unroll
-      for (int u = 0; u < kUnroll; ++u) {
-        const StagedEntry<Sum> entry = stage_.entries[group_][j + u];
-        value[u] = entry.value;
-        // Products past the last nonzero are added to a sum that is never written.
-        if (j + u < here) rows[u] = columns.load(b + entry.column * a_.ldb);
-      }
-      const int before = base + j;
-      const bool ends = !__all_sync(kFullMask, end > before + kUnroll);
+        for (int u = 0; u < kUnroll; ++u) {
+          const StagedEntry<Sum> entry = stage_.entries[group_][j + u];
+          value[u] = entry.value;
+          // Products past the last nonzero are added to a sum that is never written.
+          if (j + u < here) rows[u] = columns.load(b + entry.column * a_.ldb);
+        }
+        const int before = base + j;
+        const bool ends = !__all_sync(kFullMask, end > before + kUnroll);
 #pragma unroll
-      for (int u = 0; u < kUnroll; ++u) {
+        for (int u = 0; u < kUnroll; ++u) {
 #pragma unroll
-        for (int e = 0; e < kVector; ++e) sum[e] += value[u] * widen(rows[u].x[e]);
-        if (ends) end_rows(before + u + 1);
+          for (int e = 0; e < kVector; ++e) sum[e] += value[u] * widen(rows[u].x[e]);
+          if (ends) end_rows(before + u + 1);
+        }
       }
     };
-    walk_staged<StagedEntry<Sum>, kLanes, kChunk, kUnroll>(share_.entries, lane_, load, stage, begin_rows,
-                                                           batch);
+    walk_staged<StagedEntry<Sum>, kLanes, kChunk>(share_.entries, lane_, load, stage, begin_rows, use);
   }
 
   /// Returns false while other pieces of the row are unfinished; otherwise adds them in order and stores the

@@ -19,32 +19,30 @@ namespace sptile::test {
 
 inline void require(cudaError_t code) { REQUIRE_MESSAGE(code == cudaSuccess, cudaGetErrorString(code)); }
 
-/// Device memory with a copy of host bytes, `shift` bytes after an aligned address.
+/// Device memory, optionally with a copy of host bytes.
 class DeviceBytes {
  public:
-  explicit DeviceBytes(std::size_t bytes, std::size_t shift = 0) : shift_(shift), bytes_(bytes) {
-    require(cudaMalloc(reinterpret_cast<void**>(&data_), bytes + shift + 1));
+  explicit DeviceBytes(std::size_t bytes) : bytes_(bytes) {
+    require(cudaMalloc(reinterpret_cast<void**>(&data_), bytes + 1));
   }
-  DeviceBytes(const void* from, std::size_t bytes, std::size_t shift = 0) : DeviceBytes(bytes, shift) {
-    require(cudaMemcpy(get(), from, bytes, cudaMemcpyHostToDevice));
-    require(
-        // the copy of pageable memory may be in flight, and streams here do not wait for it
-        cudaDeviceSynchronize());
+  DeviceBytes(const void* from, std::size_t bytes) : DeviceBytes(bytes) {
+    require(cudaMemcpy(data_, from, bytes, cudaMemcpyHostToDevice));
+    require(cudaDeviceSynchronize());  // a copy of pageable memory may be in flight
   }
   DeviceBytes(const DeviceBytes&) = delete;
   DeviceBytes& operator=(const DeviceBytes&) = delete;
   ~DeviceBytes() { cudaFree(data_); }
 
-  [[nodiscard]] std::byte* get() const { return data_ + shift_; }
+  [[nodiscard]] std::byte* get() const { return data_; }
   [[nodiscard]] std::vector<std::byte> to_host() const {
     std::vector<std::byte> host(bytes_);
-    require(cudaMemcpy(host.data(), get(), bytes_, cudaMemcpyDeviceToHost));
+    require(cudaMemcpy(host.data(), data_, bytes_, cudaMemcpyDeviceToHost));
     return host;
   }
 
  private:
   std::byte* data_ = nullptr;
-  std::size_t shift_, bytes_;
+  std::size_t bytes_;
 };
 
 class Stream {
@@ -183,37 +181,18 @@ inline bool same_results(const runtime::cuda::DeviceKernel& row, const std::vect
   return true;
 }
 
-/// Fills C with NaN if the product only writes it.
-inline void poison(Dense& dense) {
-  std::memset(dense.c.data(), 0xFF, static_cast<std::size_t>(dense.c.view().bytes()));
-}
-
-/// Bytes between an aligned address and the operands of a run.
-struct Shift {
-  std::size_t b = 0, c = 0;
-};
-
-/// Runs n columns of C (0: the planned n) and downloads it.
-inline std::vector<std::byte> run_on_device(const runtime::ProductPlan& plan, const Dense& dense,
-                                            double alpha, double beta, Shift shift = {}, std::int64_t n = 0) {
-  const DeviceBytes b(dense.b.data(), static_cast<std::size_t>(dense.b.view().bytes()), shift.b);
-  const DeviceBytes c(dense.c.data(), static_cast<std::size_t>(dense.c.view().bytes()), shift.c);
-  runtime::SpmmOperands on_device{b.get(), dense.ldb, c.get(), dense.ldc, alpha, beta};
-  on_device.n = n;
-  const Status status = runtime::run(plan, on_device);
-  REQUIRE_MESSAGE(status.has_value(), status.error().message);
-  require(cudaDeviceSynchronize());
-  return c.to_host();
-}
-
-/// Plans, runs and downloads C.
+/// Plans C = A B, runs it and downloads C.
 inline std::vector<std::byte> run_on_device(const runtime::PlanMatrix& matrix,
-                                            const runtime::PlanOptions& options, const Dense& dense,
-                                            double alpha = 1, double beta = 0, Shift shift = {}) {
+                                            const runtime::PlanOptions& options, const Dense& dense) {
   const auto plan = runtime::plan_spmm(matrix, options);
   REQUIRE_MESSAGE(plan.has_value(), plan.error().message);
   if (options.precision) CHECK(runtime::precision_of(**plan) == *options.precision);
-  return run_on_device(**plan, dense, alpha, beta, shift);
+  const DeviceBytes b(dense.b.data(), static_cast<std::size_t>(dense.b.view().bytes()));
+  const DeviceBytes c(dense.c.data(), static_cast<std::size_t>(dense.c.view().bytes()));
+  const Status status = runtime::run(**plan, runtime::SpmmOperands{b.get(), dense.ldb, c.get(), dense.ldc});
+  REQUIRE_MESSAGE(status.has_value(), status.error().message);
+  require(cudaDeviceSynchronize());
+  return c.to_host();
 }
 
 }  // namespace sptile::test

@@ -52,18 +52,6 @@ inline formats::Csr random_matrix(std::int64_t rows, std::int64_t cols, DType dt
   return a;
 }
 
-/// Returns windows of 16 rows that are dense, sparse (no column twice), empty and mixed, so that every format
-/// with tiles and rows has both. For hc_window the sparse ones gain enough as rows for its default selector
-/// to use both.
-inline formats::Csr mixed_windows(std::int64_t rows, std::int64_t cols, DType dtype, Random& random) {
-  return random_matrix(rows, cols, dtype, random, [](std::int64_t r, std::int64_t c) {
-    const std::int64_t kind = r / 16 % 4;
-    if (kind == 0) return c % 16 == r % 16 && r % 5 != 0 ? 0.95 : 0.0;
-    if (kind == 1) return c % 9 == 0 && r % 5 != 2 ? 0.9 : 0.0;
-    return kind == 2 ? 0.0 : 0.1;
-  });
-}
-
 inline formats::Csr random_matrix(std::int64_t rows, std::int64_t cols, double density, DType dtype,
                                   Random& random) {
   return random_matrix(rows, cols, dtype, random, [=](std::int64_t, std::int64_t) { return density; });

@@ -2,9 +2,7 @@
 // the choice of steps.
 #include <doctest/doctest.h>
 
-#include <cmath>
 #include <cstring>
-#include <limits>
 
 #include "formats/core/half.hpp"
 #include "runtime/cpu/long_rows.hpp"
@@ -99,31 +97,6 @@ TEST_CASE("few columns: every kernel agrees with the reference, whatever the len
             }
           }
       }
-}
-
-TEST_CASE("few columns: rows of B that a row does not name have no part in it, whatever they hold") {
-  Random random(72);
-  const formats::Csr a = matrix_of_lengths({3, 1, 5, 0, 2, 9, 1, 4, 17, 1}, 40, DType::f32, random, 0);
-  for (const std::int64_t n : {1, 2, 4, 8}) {
-    Dense dense(a, n, DType::f32, random);
-    for (std::int64_t bad = 0; bad < a.cols; ++bad) {
-      float* const row = dense.b.as<float>().data() + bad * n;
-      const std::vector<float> before(row, row + n);
-      std::fill_n(row, n, std::numeric_limits<float>::quiet_NaN());
-      for (const Kernel& kernel : kernels_of("csr")) {
-        CAPTURE(kernel.name);
-        const std::vector<std::byte> c = product(a, kernel, dense);
-        for (std::int64_t r = 0; r < a.rows; ++r) {
-          bool named = false;
-          for (std::int64_t k = a.row_ptr[r]; k < a.row_ptr[r + 1]; ++k) named = named || a.col_idx[k] == bad;
-          float first = 0;
-          std::memcpy(&first, c.data() + r * n * 4, sizeof(first));
-          CHECK(std::isnan(first) == named);
-        }
-      }
-      std::copy(before.begin(), before.end(), row);
-    }
-  }
 }
 
 TEST_CASE("few columns: gaps between rows of B and C, and the order of rows, do not change bits") {

@@ -3,9 +3,7 @@
 #include <sys/mman.h>
 
 #include <bit>
-#include <cmath>
 #include <cstring>
-#include <limits>
 #include <set>
 #include <thread>
 
@@ -251,34 +249,6 @@ TEST_CASE("spmm: several threads run one plan at once") {
     for (const auto& c : results) CHECK(c == results[0]);
     CHECK(runtime::relative_error(a.view(), 96, DType::f32, operands(dense, results[0].data())) <=
           runtime::tolerated_error(a.view(), DType::f32));
-  }
-}
-
-TEST_CASE("spmm: NaN and infinity in B reach exactly the rows that reference them, in both modes") {
-  Random random(8);
-  const formats::Csr a = random_matrix(60, 40, 0.1, DType::f32, random);
-  Dense dense(a, 20, DType::f32, random);
-  for (std::int64_t j = 0; j < 20; ++j) {
-    dense.b.as<float>()[static_cast<std::size_t>(7 * 20 + j)] = std::numeric_limits<float>::quiet_NaN();
-    dense.b.as<float>()[static_cast<std::size_t>(9 * 20 + j)] = std::numeric_limits<float>::infinity();
-  }
-  for (const Kernel& kernel : cpu_kernels()) {
-    CAPTURE(kernel.name);
-    const Formatted formatted = format_matrix(a, kernel.format);
-    for (const auto mode : {runtime::NonFinite::fast, runtime::NonFinite::strict}) {
-      const auto c = run_once(formatted.matrix(), {.n = 20, .kernel = kernel.name, .nonfinite = mode}, dense);
-      for (std::int64_t r = 0; r < a.rows; ++r) {
-        bool nan = false, infinite = false;
-        for (std::int64_t k = a.row_ptr[r]; k < a.row_ptr[r + 1]; ++k) {
-          nan = nan || a.col_idx[k] == 7;
-          infinite = infinite || a.col_idx[k] == 9;
-        }
-        float x = 0;
-        std::memcpy(&x, c.data() + static_cast<std::size_t>(r) * 20 * sizeof(float), sizeof(float));
-        CHECK(std::isnan(x) == nan);
-        CHECK(std::isinf(x) == (infinite && !nan));
-      }
-    }
   }
 }
 

@@ -385,7 +385,7 @@ class Part {
   [[nodiscard]] std::int64_t rows() const { return info_.rows; }
   [[nodiscard]] std::int64_t entries() const { return info_.entries; }
   [[nodiscard]] bool symmetric() const { return info_.symmetric != 0; }
-  /// Returns the number of rows of this part; needed() returns the number of rows of others that it needs.
+  /// Returns the number of rows of this part; needed() counts the rows of other parts that it reads.
   [[nodiscard]] std::int64_t owned() const { return info_.owned; }
   [[nodiscard]] std::int64_t needed() const { return info_.needed; }
   [[nodiscard]] std::span<const std::int32_t> old_ids() const { return list(info_.old_ids, owned()); }

@@ -297,7 +297,8 @@ __global__ void __launch_bounds__(Tuning::kThreads, Tuning::kBlocksPerSm)
   const int slice = slice_of_block(arguments.slices);
   if (slice >= arguments.slices) return;
   Group(arguments, shared[group], lane, static_cast<int>(blockIdx.x) * kGroups + group, slice).run();
-  if (arguments.overlaps) await_previous_kernel();  // when this one ends, the previous kernel has ended, too
+  if (arguments.overlaps)
+    await_previous_kernel();  // so that the end of this kernel implies the end of the previous one
 }
 
 }  // namespace sptile::runtime::cuda

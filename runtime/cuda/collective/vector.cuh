@@ -10,7 +10,7 @@
 
 namespace sptile::runtime::cuda {
 
-/// N adjacent elements as they are in memory.
+/// N adjacent elements, with the alignment of one vector access.
 template <class T, int N>
 struct alignas(sizeof(T) * N) Vec {
   T e[N];

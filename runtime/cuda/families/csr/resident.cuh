@@ -145,7 +145,7 @@ class ResidentTeam {
     }
     multiply_row(at, end_, next, sum);
     const Sums sums = add_groups(sum);
-    if (!begins) *head_of(thread_) = sums;  // all entries are of a row that begins in an earlier warp
+    if (!begins) *head_of(thread_) = sums;  // the row of all entries begins in an earlier warp
     return sums;
   }
 

@@ -38,6 +38,7 @@ const HybridHeader& both(const Schedule& s) {
 bool has_splits(const Schedule& s) { return tiles(s).split_count > 0; }
 bool has_no_splits(const Schedule& s) { return tiles(s).split_count == 0; }
 bool has_splits_only(const Schedule& s) { return has_splits(s) && tiles(s).teams == 0; }
+bool has_no_masks(const Schedule& s) { return tiles(s).masks_at < 0; }
 bool has_teams(const Schedule& s) { return tiles(s).teams > tiles(s).split_count; }
 bool has_short_rows(const Schedule& s) { return tiles(s).split_count == 1 && tiles(s).short_count > 0; }
 bool has_workspace(const Schedule& s) { return s.workspace_bytes > 0; }
@@ -105,6 +106,7 @@ struct Division {
 };
 
 constexpr const char* kTileKernels = "cuda.@(bittcf|bmat|me_tcf|rs_tile).@(mma|staged)";
+constexpr const char* kAccPipelines = "cuda.@(bittcf.acc*_pipeline*|me_tcf.decoded)";
 constexpr const char* kHybrid = "cuda.hc_window.@(hybrid|apart)";
 constexpr const char* kLibra = "cuda.libra_spmm.!(sddmm|update2)";
 constexpr const char* kLibraStreams = "cuda.libra_spmm.!(mma|sddmm|update2)";
@@ -161,6 +163,14 @@ const Division kDivisions[] = {
      {.shape = "short_rows", .n = 128, .permuted = true},
      has_splits},
     {"cuda.bittcf.acc_windows", {.shape = "short_rows", .n = 128}, has_no_splits},
+    // Blocks of two to eight warps, of which some have no columns; several blocks per item.
+    {kAccPipelines, {.n = 8, .pad = 1, .alpha = 2, .beta = -1}},
+    {kAccPipelines, {.shape = "long_window", .n = 288, .permuted = true}},
+    {"cuda.me_tcf.decoded", {.shape = "long_window", .n = 64, .beta = 2}, has_no_masks},
+    {"cuda.bittcf.acc*_pipeline",
+     {.shape = "short_rows", .n = 72, .pad = 1, .permuted = true, .beta = 0.5},
+     has_splits},
+    {"cuda.bittcf.acc*_pipeline", {.shape = "short_rows", .n = 288, .alpha = 2, .beta = -1}, has_splits},
     {"cuda.rs_tile.rsh*", {.shape = "short_rows", .n = 32, .alpha = 2, .beta = -1}, has_short_rows},
     {"cuda.rs_tile.rsh*", {.shape = "short_rows", .n = 128}, has_short_rows},
 

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 
+#include "runtime/cuda/collective/exchange.cuh"
 #include "runtime/cuda/families/tile/sums.cuh"
 
 namespace sptile::runtime::cuda {
@@ -186,14 +187,7 @@ class TileDirect : TileSums<K> {
 
   /// Returns the chunk that the lane multiplies, in exchange for the one that it loaded.
   __device__ __forceinline__ typename Math::Chunk mine(const typename Math::Chunk& loaded) const {
-    constexpr int kWords = sizeof(typename Math::Chunk) / sizeof(std::uint32_t);
-    std::uint32_t word[kWords];
-    __builtin_memcpy(word, &loaded, sizeof loaded);
-#pragma unroll
-    for (int i = 0; i < kWords; ++i) word[i] = __shfl_sync(~0u, word[i], row_loader(lane_));
-    typename Math::Chunk chunk;
-    __builtin_memcpy(&chunk, word, sizeof chunk);
-    return chunk;
+    return shuffle_words(loaded, row_loader(lane_));
   }
 
   __device__ __forceinline__ void multiply(const Stage& stage) {

@@ -220,7 +220,8 @@ TileHeader append_tiles(Schedule& schedule, const TileRequest& request) {
     header.window_row_at = append(schedule, own.row);
     header.window_tile_at = append(schedule, own.tile);
   }
-  if (!blocks.has_masks()) header.masks_at = append_masks(schedule, formats::as_me_tcf(request.format));
+  if (!blocks.has_masks() && request.makes_masks)
+    header.masks_at = append_masks(schedule, formats::as_me_tcf(request.format));
   if (blocks.rows.class_offset.empty()) return header;
   const RowItems rows = row_items(blocks, request.format.rows);
   header.short_at = append(schedule, rows.items);
@@ -241,7 +242,8 @@ TileHeader read_tiles(ScheduleReader& reader, Schedule& schedule, const TileRequ
     reader.expect(own.row, header.window_row_at, "the windows do not match the matrix");
     reader.expect(own.tile, header.window_tile_at, "the windows do not match the matrix");
   }
-  if (!blocks.has_masks()) header.masks_at = read_masks(reader, formats::as_me_tcf(request.format));
+  if (!blocks.has_masks() && request.makes_masks)
+    header.masks_at = read_masks(reader, formats::as_me_tcf(request.format));
   if (blocks.rows.class_offset.empty()) return header;
   const RowItems rows = row_items(blocks, request.format.rows);
   reader.expect(rows.items, header.short_at, "the short rows do not match the matrix");

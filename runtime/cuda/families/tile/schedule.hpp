@@ -58,6 +58,7 @@ struct TileRequest {
   const DeviceInfo& device;
   std::int64_t other_cost = 0;  ///< cost of other work of the same launch, in tiles
   DivideWindows divide = divide_windows;
+  bool makes_masks = true;  ///< for me_tcf; false: the kernel decodes its ids
 };
 
 /// Divides the tiles of a format of any layout. Joins the stored segments of a window, because the schedule

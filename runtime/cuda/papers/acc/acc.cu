@@ -8,6 +8,7 @@
 #include "runtime/cuda/families/tile/tile8.cuh"
 #include "runtime/cuda/instance_parts.hpp"
 #include "runtime/cuda/papers/acc/balance.hpp"
+#include "runtime/cuda/papers/acc/write_through.cuh"
 
 namespace sptile::runtime::cuda {
 namespace {
@@ -26,16 +27,6 @@ std::span<const DeviceKernel> acc_instances() {
 }
 
 #ifdef SPTILE_ABLATIONS
-/// Writes each row by one warp, as TileStore does.
-struct WriteThroughStore {
-  template <bool kVector, int kElements>
-  static __device__ __forceinline__ void write(const TileItem& /*item*/, float* to,
-                                               const float (&sum)[kElements], const Scale<float>& scale,
-                                               int left) {
-    store_piece<kVector, Cache::write_through>(to, sum, scale, left);
-  }
-};
-
 /// A kernel of the family with this store; `Skeleton` is the main loop of its warps.
 template <class Kernel, template <class> class Skeleton>
 struct WriteThrough : Kernel {

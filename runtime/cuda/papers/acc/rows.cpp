@@ -14,9 +14,19 @@ constexpr Kernel kRows[] = {
     row(kBitTcfAccBalanced, "like .acc, but always load-balanced", SPTILE_BUILT(acc_balanced_kernels)),
     row(kBitTcfAccWriteThrough, "like .acc, but with write-through stores of C",
         SPTILE_BUILT(acc_write_through_kernels)),
+    row(kBitTcfAccPipelineWindows, "like .acc_pipeline, but never load-balanced",
+        SPTILE_BUILT(acc_pipeline_windows_kernels)),
+    row(kBitTcfAccDtcPipelineWindows, "like .acc_dtc_pipeline, but never load-balanced",
+        SPTILE_BUILT(acc_dtc_pipeline_windows_kernels)),
 #endif
     row(kBitTcfAcc, "Acc-SpMM load balancing if windows differ by more than 8 tiles on average",
         SPTILE_BUILT(acc_kernels)),
+    row(kBitTcfAccPipeline, "Acc-SpMM pipeline: blocks load B while they multiply the previous tile",
+        SPTILE_BUILT(acc_pipeline_kernels)),
+    row(kBitTcfAccDtcPipeline, "like .acc_pipeline, but in the order of DTC-SpMM: B is not prefetched",
+        SPTILE_BUILT(acc_dtc_pipeline_kernels)),
+    by_name(kMeTcfDecoded, "me_tcf", "DTC-SpMM pipeline, one block per window, ids decoded by the kernel",
+            SPTILE_BUILT(me_tcf_decoded_kernels)),
 };
 
 }  // namespace

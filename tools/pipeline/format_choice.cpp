@@ -35,7 +35,7 @@ Result<FoundThreshold> parse_parameter(const FormatLayout& layout, const std::st
                           formats::values_text(*layout.parameter), has_auto ? " or auto" : "", text));
 }
 
-// Returns the text after the colon that stands for the value.
+// Returns the value as it is written after the colon.
 std::string parameter_text(const FormatLayout& layout, int value) {
   const auto fields = formats::fields_of(layout);
   return fields.empty() ? formats::value_text(*layout.parameter, value) : formats::fields_text(fields, value);

@@ -263,7 +263,7 @@ class RshWarp {
   Mask8::Prefix prefix_;
   std::int64_t feature_;    ///< the lane's first feature
   int left_;                ///< features from there to n, at most two
-  uint2 mask_, next_mask_;  ///< of the tile to multiply next, and of the following one
+  uint2 mask_, next_mask_;  ///< masks of the next tile to multiply and of the following one
   std::int64_t value_;      ///< position of the next tile's values
   Chunk dense_[2][2];       ///< buffers of two rows of B
   typename Math::Sums sums_;

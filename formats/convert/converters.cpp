@@ -22,7 +22,7 @@ constexpr Converter kConverters[] = {
     {"me_tcf", me_tcf_from_csr, me_tcf_to_csr},
     {"bittcf", bittcf_from_csr, bittcf_to_csr},
     {"bmat", bmat_from_csr, bmat_to_csr},
-    {"rs_tile", rs_tile_from_csr, rs_tile_to_csr},
+    {"rs_tile", rs_tile_from_csr, rs_tile_to_csr, rs_tile_from_csr_at},
     {"tall", tall_from_csr, tall_to_csr, tall_from_csr_of_height},
     {"libra_spmm", libra_spmm_from_csr, libra_to_csr, libra_spmm_from_csr_at},
     {"libra_sddmm", libra_sddmm_from_csr, libra_to_csr, libra_sddmm_from_csr_at},

@@ -65,15 +65,13 @@ Residual copy_residual(const CsrView& a, const RowPartition& partition) {
   return residual;
 }
 
-}  // namespace
-
-Result<FormatData> rs_tile_from_csr(const CsrView& a, Progress* progress) {
-  RowPartition partition = partition_rows(a);
+Result<FormatData> convert(const CsrView& a, const RsTileSetting& setting, Progress* progress) {
+  RowPartition partition = partition_rows(a, setting);
   Result<Condensed> tiles = condense(a, partition.windows, 8, kRsTileLayout, progress);
   if (!tiles) return tl::unexpected(tiles.error());
 
   partition.set_tc_blocks(tiles->tiles);
-  SplitWindows windows = split_windows(partition.windows, tiles->row_window_offset, tiles->masks);
+  SplitWindows windows = split_windows(partition.windows, tiles->row_window_offset, tiles->masks, setting);
   Array values = copy_values(a, *tiles, rs_tile_parts);
   Residual residual = copy_residual(a, partition);
   FormatData data{&kRsTileLayout, a.rows, a.cols, a.nnz(), {}, partition.parameters()};
@@ -90,6 +88,17 @@ Result<FormatData> rs_tile_from_csr(const CsrView& a, Progress* progress) {
   data.arrays.emplace_back(std::move(residual.columns));
   data.arrays.push_back(std::move(residual.values));
   return data;
+}
+
+}  // namespace
+
+Result<FormatData> rs_tile_from_csr(const CsrView& a, Progress* progress) {
+  return convert(a, RsTileSetting(), progress);
+}
+
+Result<FormatData> rs_tile_from_csr_at(const CsrView& a, int parameter, Progress* progress) {
+  if (Status s = check_parameter(kRsTileLayout, parameter); !s) return tl::unexpected(s.error());
+  return convert(a, rs_tile_setting(parameter), progress);
 }
 
 Result<Csr> rs_tile_to_csr(const FormatView& view) {

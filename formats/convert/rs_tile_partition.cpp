@@ -43,13 +43,13 @@ RuleOutcome evaluate(const CsrView& a, const WindowIncrements& known, int tau_nn
 }
 
 /// Selects the rule and its tau_inc.
-RuleChoice try_rules(const CsrView& a, const WindowIncrements& known, int tau_nnz) {
-  std::vector<RuleOutcome> tried(static_cast<std::size_t>(rule_count(tau_nnz)));
+RuleChoice try_rules(const CsrView& a, const WindowIncrements& known, int tau_nnz,
+                     const RsTileSetting& setting) {
+  std::vector<RuleOutcome> tried = rules_to_try(tau_nnz, setting);
   parallel::loop(std::size_t{0}, tried.size(), [&](std::size_t i) {
-    const RuleOutcome to_try = rule_to_try(static_cast<int>(i));
-    tried[i] = evaluate(a, known, tau_nnz, to_try.rule, to_try.tau_inc);
+    tried[i] = evaluate(a, known, tau_nnz, tried[i].rule, tried[i].tau_inc);
   });
-  return choose_rule(tried);
+  return choose_rule(tried, setting);
 }
 
 }  // namespace
@@ -62,13 +62,14 @@ int estimate_tau_nnz(const CsrView& a) {
   return tau_nnz_of(entries_in_rows_of, a.nnz());
 }
 
-RowPartition partition_rows(const CsrView& a) {
+RowPartition partition_rows(const CsrView& a, const RsTileSetting& setting) {
   RowPartition partition;
-  partition.tau_nnz = estimate_tau_nnz(a);
+  const std::optional<int> tau_nnz = setting.tau_nnz_for(a.cols);
+  partition.tau_nnz = tau_nnz ? *tau_nnz : estimate_tau_nnz(a);
   WindowIncrements known;
   if (partition.tau_nnz > 0) {
     known = window_increments(a);
-    static_cast<RuleChoice&>(partition) = try_rules(a, known, partition.tau_nnz);
+    static_cast<RuleChoice&>(partition) = try_rules(a, known, partition.tau_nnz, setting);
   }
   scan(
       a, known.increment, partition.tau_nnz, partition.chosen, partition.outcome().tau_inc,

@@ -26,7 +26,8 @@ struct RowPartition : RuleChoice {
 /// Estimates tau_nnz; see tau_nnz_of.
 int estimate_tau_nnz(const CsrView& a);
 
-/// Partitions the rows of `a` by the best rule; see choose_rule. Parallel; O(nnz + rows).
-RowPartition partition_rows(const CsrView& a);
+/// Partitions the rows of `a` by the rule of the setting, or the best one; see choose_rule. Parallel; O(nnz +
+/// rows).
+RowPartition partition_rows(const CsrView& a, const RsTileSetting& setting = {});
 
 }  // namespace sptile::formats

@@ -3,7 +3,6 @@
 #include <bit>
 
 #include "formats/layout/rs_tile.hpp"
-#include "formats/layout/rs_tile_rules.hpp"
 
 namespace sptile::formats {
 namespace {
@@ -24,11 +23,11 @@ Buffer<std::int64_t> count_values(const Buffer<std::int32_t>& row_window_offset,
 }  // namespace
 
 SplitWindows split_windows(std::span<const std::int32_t> starts,
-                           const Buffer<std::int32_t>& row_window_offset,
-                           const Buffer<std::uint64_t>& bitmap) {
+                           const Buffer<std::int32_t>& row_window_offset, const Buffer<std::uint64_t>& bitmap,
+                           const RsTileSetting& setting) {
   const auto windows = static_cast<std::int64_t>(starts.size());
   SplitWindows result;
-  result.limit = split_limit(bitmap.size(), windows);
+  result.limit = split_limit(bitmap.size(), windows, setting);
   const auto pieces_of = [&](std::int64_t w) {
     const std::int64_t tiles = row_window_offset[w + 1] - row_window_offset[w];
     return (tiles + result.limit - 1) / result.limit;

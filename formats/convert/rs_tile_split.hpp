@@ -6,6 +6,7 @@
 
 #include "formats/core/buffer.hpp"
 #include "formats/core/parameters.hpp"
+#include "formats/layout/rs_tile_rules.hpp"
 
 namespace sptile::formats {
 
@@ -25,9 +26,9 @@ struct SplitWindows {
 };
 
 /// Splits the windows that start at the given rows. row_window_offset has windows + 1 elements; bitmap has
-/// one mask per tile. O(windows + tiles).
+/// one mask per tile. The limit is split_limit of the setting. O(windows + tiles).
 SplitWindows split_windows(std::span<const std::int32_t> starts,
-                           const Buffer<std::int32_t>& row_window_offset,
-                           const Buffer<std::uint64_t>& bitmap);
+                           const Buffer<std::int32_t>& row_window_offset, const Buffer<std::uint64_t>& bitmap,
+                           const RsTileSetting& setting = {});
 
 }  // namespace sptile::formats

@@ -5,6 +5,7 @@
 
 #include "formats/layout/blocks.hpp"
 #include "formats/layout/invariants.hpp"
+#include "formats/layout/rs_tile_rules.hpp"
 
 namespace sptile::formats {
 namespace {
@@ -22,6 +23,12 @@ constexpr ArraySpec kArrays[] = {{"row_window_id", DType::i32},
                                  {"residual_class_offset", DType::i32},
                                  {"residual_col_id", DType::i32, false, true},
                                  {"residual_values", DType::none, true}};
+constexpr FormatParameter kSetting = {.name = "setting",
+                                      .summary = "selection of residual rows and splitting of windows",
+                                      .unit = "(packed rule, tau_nnz, tau_inc and split)",
+                                      .min = 0,
+                                      .max = kRsTileMaxParameter,
+                                      .on_device = true};
 
 std::int64_t tc_blocks(const FormatView& view) { return view.array(A::bitmap).size; }
 
@@ -220,7 +227,8 @@ constexpr FormatLayout kRsTileLayout = {.name = "rs_tile",
                                         .check_lengths = check_lengths,
                                         .check_contents = check_contents,
                                         .tc_blocks = tc_blocks,
-                                        .blocks = blocks};
+                                        .blocks = blocks,
+                                        .parameter = &kSetting};
 
 RsTileView as_rs_tile(const FormatView& view) { return typed_view<RsTileView, 11>(view); }
 

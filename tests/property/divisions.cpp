@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "formats/layout/hc_rules.hpp"
+#include "formats/layout/rs_tile_rules.hpp"
 #include "runtime/cuda/backend.hpp"
 #include "runtime/cuda/collective/direct_schedule.hpp"
 #include "runtime/cuda/families/attention/tile_schedule.hpp"
@@ -91,6 +92,8 @@ constexpr int kAllTensor = formats::hc_parameter(formats::kHcAllTensor);
 constexpr int kAllCuda = formats::hc_parameter(formats::kHcAllCuda);
 /// Columns with at least two nonzeros on average go to tensor cores.
 constexpr int kHalf = formats::hc_parameter({-448, 511, 0});
+/// rs_tile:split=2: windows of more than two tiles are split.
+constexpr int kPiecesOfTwo = formats::kRsTileFields[3].with_code(0, 3);
 
 enum class Extent {
   all,
@@ -173,6 +176,11 @@ const Division kDivisions[] = {
     {"cuda.bittcf.acc*_pipeline", {.shape = "short_rows", .n = 288, .alpha = 2, .beta = -1}, has_splits},
     {"cuda.rs_tile.rsh*", {.shape = "short_rows", .n = 32, .alpha = 2, .beta = -1}, has_short_rows},
     {"cuda.rs_tile.rsh*", {.shape = "short_rows", .n = 128}, has_short_rows},
+    {"cuda.rs_tile.rsh",
+     {.shape = "windows", .n = 72, .permuted = true, .alpha = 2, .beta = -1, .parameter = kPiecesOfTwo},
+     has_splits},
+    {"cuda.rs_tile.rsh", {.shape = "windows", .n = 67, .pad = 1, .beta = 0.5, .parameter = kPiecesOfTwo}},
+    {"cuda.rs_tile.rsh", {.n = 520, .pad = 8, .permuted = true}},
 
     // Tiles and rows in one launch, or only one of them.
     {kHybrid, {.shape = "windows", .n = 32, .parameter = kHalf}, has_both},

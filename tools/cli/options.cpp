@@ -22,7 +22,7 @@ using Check = std::function<std::string(std::string&)>;
 Check name_check(const std::string& what, std::vector<std::string> known) {
   return [what, known = std::move(known)](std::string& text) {
     std::string spelled;
-    for (const std::string& item : split_list(text)) {
+    for (const std::string& item : split_names(text)) {
       const std::size_t colon = std::min(item.find(':'), item.size());
       const auto at = find_name(what, item.substr(0, colon), known);
       if (!at) return at.error().message;

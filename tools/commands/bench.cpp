@@ -314,7 +314,8 @@ void declare_matrices(Options& app, BenchOptions& options) {
           "cores "
           "(default: 3 and 24). `hc_window:fitted`, `:paper`, `:tensor` and `:cuda` set the rule that "
           "assigns "
-          "windows to tensor or CUDA cores.");
+          "windows to tensor or CUDA cores. `rs_tile:tau_nnz=3,rule=none` sets the selection of residual "
+          "rows.");
   declare_orders(app, options.orders, "--reorder LIST", "Orderings to measure, separated by commas")
       .details(
           "Each is METHOD or METHOD:PRESET; `all` measures every method. Several orderings add a table that "

@@ -153,7 +153,8 @@ Action declare_convert(Options& app) {
                  "Formats to store in addition to csr, separated by commas")
       .names("format", names_with("all", format_names()))
       .details(
-          "A name may have a parameter: `tall:64`, `libra_spmm:2`, `libra_sddmm:16`, `hc_window:paper`. "
+          "A name may have a parameter: `tall:64`, `libra_spmm:2`, `libra_sddmm:16`, `hc_window:paper`, "
+          "`rs_tile:tau_nnz=3,rule=none`. "
           "`libra_spmm:auto`, `libra_sddmm:auto` and `hc_window:auto` take the value from the profile of the "
           "CUDA device (see `sptile calibrate`), or without a device from SPTILE_PROFILE, the user's profile "
           "or "

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "formats/layout/packed_parameter.hpp"
 #include "formats/layout/registry.hpp"
 #include "reorder/registry.hpp"
 #include "runtime/cuda/backend.hpp"
@@ -37,10 +38,29 @@ struct Listing {
 
 std::string yes_no(bool value) { return value ? "yes" : "no"; }
 
+// Returns the fields of a packed parameter; "choices" has their names.
+Json fields_json(const formats::FormatParameter& parameter, std::span<const formats::ParameterField> fields) {
+  Json json = Json::array();
+  for (const formats::ParameterField& field : fields) {
+    Json entry = {{"name", field.name}, {"summary", field.summary}};
+    if (field.max() >= field.min) {
+      entry["least"] = field.min;
+      entry["most"] = field.max();
+    }
+    entry["auto"] = !parameter.fitted_for.empty();
+    entry["on_device"] = parameter.on_device;
+    entry["choices"] = field.names;
+    json.push_back(std::move(entry));
+  }
+  return json;
+}
+
 // Returns parameters with the keys of reorderers, and "values" if not all numbers in the range are valid,
 // "names" for named values, "default" if it does not depend on the matrix.
-Json parameters_json(const formats::FormatParameter* parameter) {
+Json parameters_json(const formats::FormatLayout& layout) {
+  const formats::FormatParameter* const parameter = layout.parameter;
   if (parameter == nullptr) return Json::array();
+  if (const auto fields = formats::fields_of(layout); !fields.empty()) return fields_json(*parameter, fields);
   Json json = {{"name", parameter->name},
                {"summary", parameter->summary},
                {"least", parameter->min},
@@ -66,7 +86,7 @@ Json formats_json(const Filter& filter) {
                     {"tile_rows", f->tile_rows},
                     {"tile_cols", f->tile_cols},
                     {"arrays", arrays},
-                    {"parameters", parameters_json(f->parameter)}});
+                    {"parameters", parameters_json(*f)}});
   }
   return rows;
 }

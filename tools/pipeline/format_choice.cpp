@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "formats/layout/packed_parameter.hpp"
 #include "formats/layout/registry.hpp"
 #include "runtime/choice/fitted_parameter.hpp"
 #include "runtime/choice/profiles.hpp"
@@ -20,6 +21,8 @@ using formats::FormatLayout;
 // Returns the value of a format's parameter, given after the colon.
 Result<FoundThreshold> parse_parameter(const FormatLayout& layout, const std::string& text,
                                        const ThresholdFinder& automatic) {
+  if (!formats::fields_of(layout).empty())
+    return formats::parse_fields(layout, text).map([](int value) { return FoundThreshold{value, {}, {}}; });
   const bool has_auto = layout.is_fitted() && automatic;
   if (has_auto && text == "auto") return automatic(layout.name);
   for (const formats::NamedValue& named : layout.parameter->names)
@@ -30,6 +33,12 @@ Result<FoundThreshold> parse_parameter(const FormatLayout& layout, const std::st
   return fail(Errc::usage,
               fmt::format("{} requires a {} of {}{}, got '{}'", layout.name, layout.parameter->name,
                           formats::values_text(*layout.parameter), has_auto ? " or auto" : "", text));
+}
+
+// Returns the value as it is written after the colon.
+std::string parameter_text(const FormatLayout& layout, int value) {
+  const auto fields = formats::fields_of(layout);
+  return fields.empty() ? formats::value_text(*layout.parameter, value) : formats::fields_text(fields, value);
 }
 
 // Parses a format such as "tall" or "tall:64". The tables of layouts and converters have the same rows.
@@ -46,7 +55,7 @@ Result<FormatChoice> parse_format(const std::string& name, const ThresholdFinder
   if (is_whole) return FormatChoice{name, &layout, converter};
   auto found = parse_parameter(layout, name.substr(colon + 1), automatic);
   if (!found) return tl::unexpected(std::move(found.error()));
-  return FormatChoice{fmt::format("{}:{}", layout.name, formats::value_text(*layout.parameter, found->value)),
+  return FormatChoice{fmt::format("{}:{}", layout.name, parameter_text(layout, found->value)),
                       &layout,
                       converter,
                       found->value,
@@ -107,7 +116,7 @@ Result<FoundThreshold> profile_threshold(std::string_view format, DType values) 
 
 Result<std::vector<FormatChoice>> parse_formats(std::string_view list, const ThresholdFinder& automatic) {
   std::vector<FormatChoice> chosen;
-  for (const std::string& name : list == "all" ? format_names() : split_list(list)) {
+  for (const std::string& name : list == "all" ? format_names() : split_names(list)) {
     Result<FormatChoice> choice = parse_format(name, automatic);
     if (!choice) return tl::unexpected(std::move(choice.error()));
     const auto same = [&](const FormatChoice& c) { return c.label == choice->label; };

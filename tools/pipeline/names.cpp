@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "formats/core/nearest_name.hpp"
 #include "formats/layout/registry.hpp"
@@ -58,6 +59,18 @@ std::vector<std::string> split_list(std::string_view list) {
     if (comma == std::string_view::npos) return items;
     list.remove_prefix(comma + 1);
   }
+}
+
+std::vector<std::string> split_names(std::string_view list) {
+  std::vector<std::string> names;
+  for (std::string& item : split_list(list)) {
+    const bool is_setting = item.find('=') != std::string::npos && item.find(':') == std::string::npos;
+    if (is_setting && !names.empty())
+      names.back() += "," + item;
+    else
+      names.push_back(std::move(item));
+  }
+  return names;
 }
 
 Result<std::vector<std::string>> parse_names(std::string_view what, std::string_view list,

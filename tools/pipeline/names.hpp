@@ -25,6 +25,9 @@ Result<std::size_t> find_name(std::string_view what, std::string_view name,
 /// Splits "a,b" at commas, without checks.
 std::vector<std::string> split_list(std::string_view list);
 
+/// Splits names at commas except those between settings: "csr,rs_tile:tau_nnz=3,rule=none" has two names.
+std::vector<std::string> split_names(std::string_view list);
+
 /// Splits "a,b" into names of `known`, in the given order without duplicates; "all" returns all.
 Result<std::vector<std::string>> parse_names(std::string_view what, std::string_view list,
                                              const std::vector<std::string>& known);

@@ -44,6 +44,14 @@ Result<DeviceFormat> tall_with(Run& run, const DeviceCsr& csr, const ConvertPara
   return tall_on(run, csr, parameters.parameter);
 }
 
+template <class Run>
+Result<DeviceFormat> rs_tile_with(Run& run, const DeviceCsr& csr, const ConvertParameters& parameters) {
+  if (parameters.parameter)
+    if (Status s = formats::check_parameter(formats::kRsTileLayout, *parameters.parameter); !s)
+      return tl::unexpected(s.error());
+  return rs_tile_on(run, csr, formats::rs_tile_setting(parameters.parameter.value_or(0)));
+}
+
 /// Requires block_columns to be set; see complete().
 template <class Run, const formats::FormatLayout& layout, int threshold>
 Result<DeviceFormat> libra_with(Run& run, const DeviceCsr& csr, const ConvertParameters& parameters) {
@@ -63,7 +71,7 @@ inline constexpr DeviceConversion<Run> kDeviceConversions[] = {
     {&formats::kMeTcfLayout, without_parameters<Run, me_tcf_on<Run>>},
     {&formats::kBitTcfLayout, without_parameters<Run, bittcf_on<Run>>},
     {&formats::kBmatLayout, without_parameters<Run, bmat_on<Run>>},
-    {&formats::kRsTileLayout, without_parameters<Run, rs_tile_on<Run>>},
+    {&formats::kRsTileLayout, rs_tile_with<Run>},
     {&formats::kTallLayout, tall_with<Run>},
     {&formats::kLibraSpmmLayout, libra_with<Run, formats::kLibraSpmmLayout, formats::kLibraThreshold>,
      formats::libra_block_columns},

@@ -89,9 +89,9 @@ struct RowRule {
   }
 };
 
-/// Candidate rules; kMax is their number for tau_nnz = kLargestTauNnz.
+/// Candidate rules; kMax is their number for the largest tau_nnz.
 struct RowRules {
-  static constexpr int kMax = formats::rule_count(formats::kLargestTauNnz);
+  static constexpr int kMax = formats::rule_count(formats::kRsTileMaxTauNnz);
   RowRule rules[kMax];
   int count = 0;
   std::int64_t rows = 0, chunks = 0;
@@ -227,10 +227,10 @@ struct RsSumsWorkspace {
   std::uint32_t *windows = nullptr, *residual = nullptr;
   std::int32_t *first_row = nullptr, *residual_row = nullptr;
 
-  void place(Arena& arena, std::int64_t rows, std::int64_t chunks) {
+  void place(Arena& arena, std::int64_t rows, std::int64_t chunks, int max_rules) {
     arena.take(short_rows, std::int64_t{SpreadSums::kCopies} * (formats::kLargestTauNnz + 1));
-    arena.take(tried, std::int64_t{SpreadSums::kCopies} * TryRules::kSums * RowRules::kMax);
-    arena.take(maps, RowRules::kMax * (chunks + 1));
+    arena.take(tried, std::int64_t{SpreadSums::kCopies} * TryRules::kSums * max_rules);
+    arena.take(maps, max_rules * (chunks + 1));
     arena.take(windows, rows + 1);
     arena.take(residual, rows + 1);
     arena.take(first_row, rows);
@@ -270,13 +270,14 @@ void count_increments(Run& run, const DeviceCsr& csr, IncrementsWorkspace& works
 /// Evaluates all rules, selects the best one and lists the rows of both parts.
 template <class Run>
 Status choose_rows(Run& run, const DeviceCsr& csr, const IncrementsWorkspace& increments,
-                   RsPartition& result) {
+                   const formats::RsTileSetting& setting, RsPartition& result) {
+  std::vector<formats::RuleOutcome> tried = formats::rules_to_try(result.tau_nnz, setting);
   RowRules rules;
-  rules.count = formats::rule_count(result.tau_nnz);
+  rules.count = static_cast<int>(tried.size());
   rules.rows = csr.rows;
   rules.chunks = (csr.rows + kRsChunkRows - 1) / kRsChunkRows;
   for (int i = 0; i < rules.count; ++i) {
-    const formats::RuleOutcome to_try = formats::rule_to_try(i);
+    const formats::RuleOutcome& to_try = tried[static_cast<std::size_t>(i)];
     rules.rules[i] = {csr.row_ptr, increments.increment, result.tau_nnz, static_cast<int>(to_try.rule),
                       to_try.tau_inc};
   }
@@ -290,16 +291,14 @@ Status choose_rows(Run& run, const DeviceCsr& csr, const IncrementsWorkspace& in
   run.download(downloaded.data(), sums.sums, sums.size());
   if (Status s = run.status(); !s) return s;
 
-  std::vector<formats::RuleOutcome> tried;
   const auto total = [&](int rule, int sum) {
     return SpreadSums::total(downloaded, TryRules::kSums * rule + sum);
   };
   for (int i = 0; i < rules.count; ++i) {
-    tried.push_back(formats::rule_to_try(i));
-    tried.back().tc_blocks = total(i, TryRules::kBlocks);
-    tried.back().residual_entries = total(i, TryRules::kResidualEntries);
+    tried[static_cast<std::size_t>(i)].tc_blocks = total(i, TryRules::kBlocks);
+    tried[static_cast<std::size_t>(i)].residual_entries = total(i, TryRules::kResidualEntries);
   }
-  result.choice = formats::choose_rule(tried);
+  result.choice = formats::choose_rule(tried, setting);
   const formats::RuleOutcome& best = result.choice.outcome();
   int chosen = 0;
   while (tried[static_cast<std::size_t>(chosen)].rule != best.rule ||
@@ -323,14 +322,10 @@ Status choose_rows(Run& run, const DeviceCsr& csr, const IncrementsWorkspace& in
   return {};
 }
 
-/// Implements formats::partition_rows for a valid matrix; synchronizes twice. If there are short rows, each
-/// entry is searched in up to seven rows; about 100 bytes of memory traffic per row.
+/// Computes formats::estimate_tau_nnz for a valid matrix; synchronizes.
 template <class Run>
-Result<RsPartition> partition_on(Run& run, const DeviceCsr& csr) {
-  RsPartition result;
-  if (Status s = result.workspace.make(run, csr.rows, (csr.rows + kRsChunkRows - 1) / kRsChunkRows); !s)
-    return tl::unexpected(s.error());
-  const SpreadSums sums{result.workspace.short_rows, formats::kLargestTauNnz + 1};
+Result<int> estimate_tau_nnz_on(Run& run, const DeviceCsr& csr, std::uint64_t* short_rows) {
+  const SpreadSums sums{short_rows, formats::kLargestTauNnz + 1};
   run.clear(sums.sums, static_cast<std::size_t>(sums.size()) * sizeof(std::uint64_t));
   run.each(csr.rows, CountShortRows{csr.row_ptr, sums});
   std::vector<std::uint64_t> downloaded(static_cast<std::size_t>(sums.size()));
@@ -339,14 +334,30 @@ Result<RsPartition> partition_on(Run& run, const DeviceCsr& csr) {
   std::array<std::int64_t, formats::kLargestTauNnz + 1> entries{};
   for (int i = 0; i < sums.count; ++i)
     entries[static_cast<std::size_t>(i)] = SpreadSums::total(downloaded, i);
-  result.tau_nnz = formats::tau_nnz_of(entries, csr.nnz);
+  return formats::tau_nnz_of(entries, csr.nnz);
+}
+
+/// Implements formats::partition_rows for a valid matrix; synchronizes at most twice. If there are short
+/// rows, each entry is searched in up to seven rows; about 100 bytes of memory traffic per row.
+template <class Run>
+Result<RsPartition> partition_on(Run& run, const DeviceCsr& csr, const formats::RsTileSetting& setting) {
+  RsPartition result;
+  const int max_rules = formats::rule_count(setting.tau_nnz.value_or(formats::kLargestTauNnz));
+  if (Status s =
+          result.workspace.make(run, csr.rows, (csr.rows + kRsChunkRows - 1) / kRsChunkRows, max_rules);
+      !s)
+    return tl::unexpected(s.error());
+  const std::optional<int> fixed = setting.tau_nnz_for(csr.cols);
+  const Result<int> tau_nnz = fixed ? *fixed : estimate_tau_nnz_on(run, csr, result.workspace.short_rows);
+  if (!tau_nnz) return tl::unexpected(tau_nnz.error());
+  result.tau_nnz = *tau_nnz;
 
   Workspace<IncrementsWorkspace> increments;
   if (result.tau_nnz > 0) {
     if (Status s = increments.make(run, csr.rows); !s) return tl::unexpected(s.error());
     count_increments(run, csr, increments);
   }
-  if (Status s = choose_rows(run, csr, increments, result); !s) return tl::unexpected(s.error());
+  if (Status s = choose_rows(run, csr, increments, setting, result); !s) return tl::unexpected(s.error());
   return result;
 }
 

@@ -136,9 +136,9 @@ void write_residual(Run& run, const DeviceCsr& csr, const RsPartition& partition
 }
 
 template <class Run>
-Result<DeviceFormat> rs_tile_on(Run& run, const DeviceCsr& csr) {
+Result<DeviceFormat> rs_tile_on(Run& run, const DeviceCsr& csr, const formats::RsTileSetting& setting) {
   using A = formats::RsTileArray;
-  auto partition = partition_on(run, csr);
+  auto partition = partition_on(run, csr, setting);
   if (!partition) return tl::unexpected(partition.error());
   const std::int64_t windows = partition->rows.windows, entries = csr.nnz - partition->residual_entries;
   Workspace<RsTileWorkspace> workspace;
@@ -150,7 +150,7 @@ Result<DeviceFormat> rs_tile_on(Run& run, const DeviceCsr& csr) {
   number_tiles(run, *columns, workspace.tiles);
   std::uint32_t tiles = 0;
   run.download(&tiles, workspace.tiles + windows, 1);
-  const std::int64_t limit = formats::split_limit(tiles, windows);
+  const std::int64_t limit = formats::split_limit(tiles, windows, setting);
   run.clear(workspace.split, sizeof *workspace.split);
   run.each(windows + 1, CountPieces{workspace.tiles, windows, limit, workspace.pieces, workspace.split});
   run.sum(workspace.pieces, windows + 1);

@@ -5,4 +5,4 @@ sptile list formats --json | jq -r '.formats[] | [.name, (if .tile_cols > 0 then
 tail -n +2 text | sed -E 's/ +/ /g' | diff expected -
 sed -E 's/ +/ /g' text | grep -E '^(format|csr|bittcf|tall) '
 # Parameters, as those of reorderers.
-sptile list formats --json | jq -c '.formats[] | select(.name | IN("csr", "tall", "libra_spmm", "hc_window")) | [.name, .parameters[]]'
+sptile list formats --json | jq -c '.formats[] | select(.name | IN("csr", "rs_tile", "tall", "libra_spmm", "hc_window")) | [.name, .parameters[]]'

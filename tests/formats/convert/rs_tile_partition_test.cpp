@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <tuple>
 
 #include "tests/formats/slow/slow.hpp"
@@ -151,4 +152,51 @@ TEST_CASE("rs_tile partition: the parameters tell the rule, the thresholds and t
                             {"large_increment_tc_blocks", std::int64_t{1}},
                             {"large_increment_residual_entries", std::int64_t{2}}};
   CHECK(partition(100, rows).parameters() == expected);
+}
+
+TEST_CASE("rs_tile partition: rule and thresholds of a setting are those of Algorithm 1") {
+  for (const Sample& sample : sample_matrices()) {
+    if (sample.rows.size() > 100) continue;
+    CAPTURE(sample.name);
+    const Csr a = make_csr(sample.cols, sample.rows, DType::none);
+    for (const int tau_nnz : {0, 3, kRsTileMaxTauNnz})
+      for (const int tau_inc : {1, 2, 15})
+        for (const IncrementRule rule : {IncrementRule::none, IncrementRule::small, IncrementRule::large}) {
+          CAPTURE(tau_nnz);
+          CAPTURE(tau_inc);
+          const RowPartition found =
+              partition_rows(a.view(), {.rule = rule, .tau_nnz = tau_nnz, .tau_inc = tau_inc, .split = {}});
+          const bool keep_all = rule == IncrementRule::none;
+          const SlowPartition expected(sample.rows, keep_all ? 0 : static_cast<std::size_t>(tau_nnz),
+                                       static_cast<std::size_t>(tau_inc), rule == IncrementRule::small);
+          CHECK(found.tau_nnz == std::min<std::int64_t>(tau_nnz, sample.cols));
+          CHECK(std::ranges::equal(found.windows, expected.windows));
+          CHECK(std::ranges::equal(found.residual_rows, expected.residual_rows));
+          if (found.tau_nnz == 0) continue;  // no rule is tried
+          CHECK(found.chosen == rule);
+          CHECK(found.outcome().tau_inc == (keep_all ? 0 : tau_inc));
+        }
+  }
+}
+
+TEST_CASE("rs_tile partition: a higher tau_nnz removes more short rows from the windows (figure 14)") {
+  // Each group has a short row with columns of its own, of 1 to 6 nonzeros, seven equal rows, and eight empty
+  // ones.
+  Rows rows;
+  for (int group = 0; group < 6; ++group) {
+    rows.emplace_back();
+    for (int k = 0; k <= group; ++k) rows.back().push_back(10 * (group + 1) + k);
+    rows.insert(rows.end(), 7, {0, 1, 2, 3, 4, 5, 6, 7});
+    rows.insert(rows.end(), 8, {});
+  }
+  const Csr a = make_csr(100, rows, DType::none);
+  for (int tau_nnz = 0; tau_nnz <= 6; ++tau_nnz) {
+    CAPTURE(tau_nnz);
+    const RowPartition found = partition_rows(
+        a.view(), {.rule = IncrementRule::large, .tau_nnz = tau_nnz, .tau_inc = 1, .split = {}});
+    CHECK(std::ssize(found.residual_rows) == tau_nnz);
+    CHECK(std::ssize(found.windows) == 6);
+    // A window with its short row has two tiles.
+    if (tau_nnz > 0) CHECK(found.outcome().tc_blocks == 12 - tau_nnz);
+  }
 }

@@ -29,6 +29,16 @@ TEST_CASE("rs_tile split: the limit is the largest of 32, 8 means and the 1024th
   CHECK(split_limit(10'240'000, 10'000'000) == 10'000);
 }
 
+TEST_CASE("rs_tile split: a setting replaces the limit") {
+  const RsTileSetting setting{.rule = {}, .tau_nnz = {}, .tau_inc = {}, .split = 3};
+  CHECK(split_limit(1000, 100, setting) == 3);
+  const SplitWindows split = split_windows(std::vector<std::int32_t>{0, 8}, buffer<std::int32_t>({0, 7, 10}),
+                                           buffer<std::uint64_t>(std::vector<std::uint64_t>(10, 1)), setting);
+  CHECK(elements(split.row_window_offset) == std::vector<std::int32_t>{0, 2, 4, 7, 10});
+  CHECK(elements(split.row_window_id) == std::vector<std::int32_t>{0, 0, 0, 8});
+  CHECK(split.split == 1);
+}
+
 TEST_CASE("rs_tile split: a window above the limit becomes nearly equal pieces, others stay") {
   // Windows of 1, 70, 2 and 32 tiles, and many of one tile that keep the mean small.
   std::vector<std::int32_t> starts{0, 8, 16, 30}, offsets{0, 1, 71, 73, 105};

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "formats/convert/converters.hpp"
+#include "formats/layout/packed_parameter.hpp"
+#include "formats/layout/rs_tile_rules.hpp"
 #include "tests/source_root.hpp"
 
 using namespace sptile::formats;
@@ -104,4 +106,45 @@ TEST_CASE("registry: messages name the values of a parameter") {
       "hc_window: selector -1, expected fitted, paper, tensor, cuda or 0 to 2147483647 (10 bits for each of "
       "three weights)");
   CHECK(check_parameter(*find_layout("csr"), 3).error().message == "csr has no parameter, got 3");
+}
+
+TEST_CASE("registry: fields of packed parameters are adjacent, fill the range, and their texts parse") {
+  for (const FormatLayout* layout : layouts()) {
+    CAPTURE(layout->name);
+    const auto fields = fields_of(*layout);
+    if (fields.empty()) continue;
+    int shift = 0;
+    for (const ParameterField& field : fields) {
+      CAPTURE(field.name);
+      CHECK(field.shift == shift);
+      shift += field.bits;
+      for (const int code : {0, 1, field.codes() / 2, field.codes() - 1}) {
+        const int parameter = field.with_code(0, code);
+        CHECK(field.code(parameter) == code);
+        CHECK(parse_fields(*layout, fields_text(fields, parameter)) == parameter);
+      }
+    }
+    CHECK(layout->parameter->max == (std::int64_t{1} << shift) - 1);
+  }
+}
+
+TEST_CASE("registry: the settings of rs_tile have the values of their text") {
+  const auto parse = [](std::string_view text) {
+    const auto parameter = parse_fields(kRsTileLayout, text);
+    REQUIRE_MESSAGE(parameter.has_value(), parameter.error().text());
+    return rs_tile_setting(*parameter);
+  };
+  const RsTileSetting all = parse("tau_nnz=3,tau_inc=2,split=64,rule=large_increment");
+  CHECK(all.rule == IncrementRule::large);
+  CHECK(all.tau_nnz == 3);
+  CHECK(all.tau_inc == 2);
+  CHECK(all.split == 64);
+  const RsTileSetting bounds = parse("split=2097150,tau_nnz=0,tau_inc=15,rule=none");
+  CHECK(bounds.rule == IncrementRule::none);
+  CHECK(bounds.tau_nnz == 0);
+  CHECK(bounds.tau_inc == 15);
+  CHECK(bounds.split == 2097150);
+  CHECK(parse("split=none").split == std::numeric_limits<std::int32_t>::max());
+  const RsTileSetting none = parse("rule=auto,split=auto");
+  CHECK_FALSE((none.rule || none.tau_nnz || none.tau_inc || none.split));
 }

@@ -125,6 +125,30 @@ TEST_CASE("hc_window takes a selector by name or number, and calls it by its nam
   CHECK(automatic->front().label == "hc_window:7");
 }
 
+TEST_CASE("rs_tile takes settings, separated by commas like formats") {
+  const auto list =
+      parse_formats("csr,rs_tile:split=64,tau_nnz=3,rs_tile,rs_tile:tau_nnz=3,split=64,tall:16");
+  REQUIRE(list.has_value());
+  REQUIRE(list->size() == 4);  // both orders of the settings are the same format
+  CHECK((*list)[1].label == "rs_tile:tau_nnz=3,split=64");
+  CHECK((*list)[2].label == "rs_tile");
+  CHECK_FALSE((*list)[2].parameter.has_value());
+  CHECK((*list)[3].label == "tall:16");
+  CHECK(parse_formats("rs_tile:rule=auto")->front().label == "rs_tile:rule=auto");
+  // Rows 0 and 1 are short and have all their columns alone.
+  const std::vector<std::int64_t> row_ptr{0, 2, 3};
+  const std::vector<std::int32_t> columns{0, 1, 2};
+  const formats::CsrView a{2, 3, row_ptr, columns, {}};
+  const auto tiles = [&](const char* format) {
+    const auto data = parse_formats(format)->front().conversion()(a, nullptr);
+    REQUIRE(data.has_value());
+    return data->layout->tc_blocks(data->view());
+  };
+  CHECK(tiles("rs_tile:rule=large_increment,tau_nnz=2,tau_inc=1") == 0);
+  CHECK(tiles("rs_tile:rule=none,tau_nnz=2") == 1);
+  CHECK(tiles("rs_tile:tau_nnz=0") == 1);
+}
+
 TEST_CASE("thresholds are found in the profile, for 16-bit values those of fp16") {
   const test::ProfileFile profile(
       "number cuda.libra_spmm.mma tf32 threshold_128 2\n"
@@ -155,6 +179,16 @@ TEST_CASE("unknown formats and parameters are refused") {
       {"libra_sddmm:99999999999", "libra_sddmm requires a threshold of 1 to 129, got '99999999999'"},
       {"hc_window:auto", "hc_window requires a selector of fitted, paper, tensor, cuda or 0 to 2147483647"},
       {"hc_window:-1", "hc_window requires a selector of fitted, paper, tensor, cuda or 0 to 2147483647"},
+      {"rs_tile:3",
+       "rs_tile: '3' is not a setting; expected rule, tau_nnz, tau_inc or split, followed by '='"},
+      {"rs_tile:", "rs_tile: '' is not a setting; expected rule, tau_nnz, tau_inc or split, followed by '='"},
+      {"rs_tile:tau=3", "rs_tile: 'tau=3' is not a setting; expected rule, tau_nnz, tau_inc or split"},
+      {"rs_tile:tau_nnz=15", "rs_tile: tau_nnz '15', expected auto or 0 to 14"},
+      {"rs_tile:tau_inc=0", "rs_tile: tau_inc '0', expected auto or 1 to 15"},
+      {"rs_tile:split=x", "rs_tile: split 'x', expected auto, none or 1 to 2097150"},
+      {"rs_tile:rule=", "rs_tile: rule '', expected auto, none, small_increment or large_increment"},
+      {"rs_tile:split=1,split=2", "rs_tile: split is set twice; expected it once"},
+      {"csr,rule=none", "unknown format 'csr,rule=none'"},
       {"csr:64", "unknown format 'csr:64'"},
       {"csr,", "unknown format ''"},
       {"", "unknown format ''"}};

@@ -12,7 +12,7 @@ constexpr Kernel kRows[] = {
 #ifdef SPTILE_ABLATIONS
     row(kRsTileRshRuns, "like .rsh, but with unsplit windows in runs", SPTILE_BUILT(rsh_runs_kernels)),
 #endif
-    row(kRsTileRsh, "RSH-SpMM: stored windows and stored segments of long windows",
+    row(kRsTileRsh, "RSH-SpMM: a block per stored window or segment; f32 operands like .mma",
         SPTILE_BUILT(rsh_kernels)),
 };
 

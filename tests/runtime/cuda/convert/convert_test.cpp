@@ -7,7 +7,9 @@
 #include "formats/convert/hc_window.hpp"
 #include "formats/convert/libra_sddmm.hpp"
 #include "formats/convert/libra_spmm.hpp"
+#include "formats/convert/rs_tile.hpp"
 #include "formats/convert/tall_height.hpp"
+#include "formats/layout/packed_parameter.hpp"
 #include "formats/layout/registry.hpp"
 #include "tests/runtime/cuda/convert/convert_cases.hpp"
 #include "tests/runtime/cuda/convert/counting_run.hpp"
@@ -304,6 +306,24 @@ TEST_CASE("device conversions: thresholds of Libra's formats") {
                                     {.with_source = false, .parameter = threshold})
               .error()
               .code == Errc::usage);
+}
+
+TEST_CASE("device conversions: settings of rs_tile") {
+  HostRun run;
+  for (const ConvertCase& one : convert_cases())
+    for (const char* text :
+         {"rule=none", "rule=small_increment", "rule=large_increment,split=1", "tau_nnz=0,split=none",
+          "tau_nnz=14", "tau_nnz=3,tau_inc=15,rule=small_increment", "tau_inc=2,split=7",
+          "tau_nnz=6,tau_inc=1,rule=large_increment,split=2"}) {
+      CAPTURE(one.name);
+      CAPTURE(text);
+      const int parameter = formats::parse_fields(formats::kRsTileLayout, text).value();
+      const auto expected = formats::rs_tile_from_csr_at(one.matrix.view(), parameter, nullptr);
+      const auto made = runtime::cuda::convert_on(run, formats::kRsTileLayout, view_of(one.matrix),
+                                                  {.with_source = false, .parameter = parameter});
+      REQUIRE(made);
+      check_same(*expected, made->view, made->parameters);
+    }
 }
 
 TEST_CASE("device conversions: selectors of hc_window, in every type of values") {

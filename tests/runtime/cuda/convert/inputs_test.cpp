@@ -7,7 +7,9 @@
 
 #include "formats/core/value_types.hpp"
 #include "formats/layout/hc_rules.hpp"
+#include "formats/layout/packed_parameter.hpp"
 #include "formats/layout/registry.hpp"
+#include "formats/layout/rs_tile.hpp"
 #include "runtime/cuda/convert/entries.hpp"
 #include "tests/runtime/cuda/convert/convert_cases.hpp"
 #include "tests/runtime/cuda/convert/counting_run.hpp"
@@ -488,6 +490,8 @@ TEST_CASE("device inputs: value_source of formats with a parameter, and of those
                         {"libra_sddmm", 9, 20},
                         {"tall", 16, 64},
                         {"tall", 128, 32},
+                        {"rs_tile", formats::parse_fields(formats::kRsTileLayout, "split=1").value(),
+                         formats::parse_fields(formats::kRsTileLayout, "split=3").value()},
                         {"hc_window", formats::hc_parameter(formats::kHcAllTensor),
                          formats::hc_parameter(formats::kHcAllCuda)}}) {
     CAPTURE(c.format);

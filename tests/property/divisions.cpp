@@ -207,7 +207,7 @@ const Division kDivisions[] = {
     {"cuda.tall.@(staged|wgmma)", {.shape = "pieces", .n = 40, .parameter = 128, .device = 3}, has_workspace},
     {"cuda.bmat.bulk", {.shape = "gaps", .n = 520, .permuted = true, .device = 2}, has_one_slice_together},
     {"cuda.bmat.bulk", {.n = 512, .pad = 8}, has_widest_slices},
-    {"cuda.bmat.bulk",
+    {"cuda.bmat.bulk*",
      {.shape = "pieces", .n = 264, .permuted = true, .alpha = 2, .beta = -1, .device = 3},
      cuts_windows},
     {"cuda.bmat.bulk",

@@ -25,15 +25,15 @@ const DeviceKernel& skeleton(DType dense, Precision precision) {
   });
 }
 
-/// The kernel for values and operands of one type.
-template <DType kDense, Precision kPrecision, class K>
+/// The kernel for values and operands of one type, with one division of the result.
+template <DType kDense, Precision kPrecision, class K, BulkDivision kDivide>
 struct BulkInstance {
   static constexpr int kSize = sizeof(typename K::Dense);
 
   static Schedule schedule(const ScheduleRequest& request) {
     Schedule schedule;
     if (request.n * kSize % 16 == 0)
-      if (const auto header = append_bulk(schedule, request, kSize, K::kEntryBytes)) {
+      if (const auto header = append_bulk(schedule, request, kSize, K::kEntryBytes, kDivide)) {
         schedule.header.set(*header);
         return schedule;
       }
@@ -51,8 +51,8 @@ struct BulkInstance {
     return (least + kSize - 1) / kSize;
   }
 
-  static constexpr DeviceKernel row() {
-    return {.kernel = kBmatBulk,
+  static constexpr DeviceKernel row(std::string_view name) {
+    return {.kernel = name,
             .values = kDense,
             .dense = kDense,
             .precision = kPrecision,
@@ -65,11 +65,24 @@ struct BulkInstance {
 };
 
 /// Types of the paper: f32 operands, products in tf32.
-constexpr DeviceKernel kRows[] = {
-    BulkInstance<DType::f32, Precision::tf32, BulkKernel<float, MathF32<false>>>::row()};
+template <BulkDivision kDivide>
+using BulkF32 = BulkInstance<DType::f32, Precision::tf32, BulkKernel<float, MathF32<false>>, kDivide>;
 
 }  // namespace
 
-std::span<const DeviceKernel> bmat_bulk_kernels() { return kRows; }
+std::span<const DeviceKernel> bmat_bulk_kernels() {
+  static constexpr DeviceKernel kRows[] = {BulkF32<divide_by_targets>::row(kBmatBulk)};
+  return kRows;
+}
+
+std::span<const DeviceKernel> bmat_bulk_greedy_kernels() {
+  static constexpr DeviceKernel kRows[] = {BulkF32<divide_greedily>::row(kBmatBulkGreedy)};
+  return kRows;
+}
+
+std::span<const DeviceKernel> bmat_bulk_genetic_kernels() {
+  static constexpr DeviceKernel kRows[] = {BulkF32<divide_genetically>::row(kBmatBulkGenetic)};
+  return kRows;
+}
 
 }  // namespace sptile::runtime::cuda

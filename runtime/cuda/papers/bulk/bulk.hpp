@@ -9,10 +9,13 @@
 
 namespace sptile::runtime::cuda {
 
-inline constexpr std::string_view kBmatBulk = "cuda.bmat.bulk";
+inline constexpr std::string_view kBmatBulk = "cuda.bmat.bulk", kBmatBulkGreedy = "cuda.bmat.bulk_greedy",
+                                  kBmatBulkGenetic = "cuda.bmat.bulk_genetic";
 
 std::span<const Kernel> bulk_rows();
 
 std::span<const DeviceKernel> bmat_bulk_kernels();
+std::span<const DeviceKernel> bmat_bulk_greedy_kernels();
+std::span<const DeviceKernel> bmat_bulk_genetic_kernels();
 
 }  // namespace sptile::runtime::cuda

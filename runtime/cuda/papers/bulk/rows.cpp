@@ -5,17 +5,29 @@
 
 namespace sptile::runtime::cuda {
 namespace {
-constexpr Kernel kRows[] = {
-    {.name = kBmatBulk,
-     .op = &kSpmm,
-     .format = "bmat",
-     .device = Device::cuda,
-     .isa = "sm_90",
-     .summary = "16x8 tiles on tensor cores, bulk copies of B, persistent load-balanced blocks",
-     .by_name = true,
-     .costs = kBulkCosts,
-     .instances = SPTILE_BUILT(bmat_bulk_kernels)}};
+
+constexpr Kernel row(std::string_view name, std::string_view summary, Instances instances) {
+  return {.name = name,
+          .op = &kSpmm,
+          .format = "bmat",
+          .device = Device::cuda,
+          .isa = "sm_90",
+          .summary = summary,
+          .by_name = true,
+          .costs = kBulkCosts,
+          .instances = instances};
 }
+
+constexpr Kernel kRows[] = {
+    row(kBmatBulkGreedy, "like .bulk, divided by Algorithm 1 of Voltrix-SpMM",
+        SPTILE_BUILT(bmat_bulk_greedy_kernels)),
+    row(kBmatBulkGenetic, "like .bulk_greedy, refined by one generation of a genetic algorithm",
+        SPTILE_BUILT(bmat_bulk_genetic_kernels)),
+    row(kBmatBulk, "16x8 tiles on tensor cores, bulk copies of B, persistent load-balanced blocks",
+        SPTILE_BUILT(bmat_bulk_kernels)),
+};
+
+}  // namespace
 
 std::span<const Kernel> bulk_rows() { return kRows; }
 

@@ -116,6 +116,12 @@ BulkCuts divide_by_targets(const BulkCostModel& model, std::int64_t count) {
   return cuts;
 }
 
+BulkCuts divide_by_windows(const BulkCostModel& model, std::int64_t /*count*/) {
+  BulkCuts cuts;
+  for (std::int64_t cut = 0; cut <= model.end(); cut += model.segments()) cuts.push_back(cut);
+  return cuts;
+}
+
 BulkCuts divide_greedily(const BulkCostModel& model, std::int64_t count) {
   return divide_at(model, count, model.before(model.end()) / static_cast<double>(count));
 }

@@ -19,6 +19,14 @@ constexpr Kernel row(std::string_view name, std::string_view summary, Instances 
 }
 
 constexpr Kernel kRows[] = {
+#ifdef SPTILE_ABLATIONS
+    row(kBmatVoltrixSync, "like .voltrix, but with one stage (Fully-Sync)",
+        SPTILE_BUILT(bmat_voltrix_sync_kernels)),
+    row(kBmatVoltrixWindows, "like .voltrix, but with one block per window",
+        SPTILE_BUILT(bmat_voltrix_windows_kernels)),
+#endif
+    row(kBmatVoltrix, "like .bulk_genetic, with tiles decoded by each consumer, as in Voltrix-SpMM",
+        SPTILE_BUILT(bmat_voltrix_kernels)),
     row(kBmatBulkGreedy, "like .bulk, divided by Algorithm 1 of Voltrix-SpMM",
         SPTILE_BUILT(bmat_bulk_greedy_kernels)),
     row(kBmatBulkGenetic, "like .bulk_greedy, refined by one generation of a genetic algorithm",

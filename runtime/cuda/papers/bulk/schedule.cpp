@@ -48,9 +48,9 @@ struct Room {
 };
 
 /// Each block reserves 1 KiB in addition to its request.
-Room room_of(int slice_segments, int entry_bytes, const DeviceInfo& device) {
+Room room_of(int slice_segments, int tile_bytes, const DeviceInfo& device) {
   const BulkShape& shape = bulk_shape(slice_segments);
-  const BulkStage stage = bulk_stage(slice_segments, shape.tiles, entry_bytes);
+  const BulkStage stage = bulk_stage(slice_segments, shape.tiles, tile_bytes);
   const auto stages = [&](int blocks) {
     const auto bytes =
         (static_cast<std::int64_t>(device.shared_per_block) + 1024) / blocks - 1024 - kBulkBarrierBytes;
@@ -63,10 +63,10 @@ Room room_of(int slice_segments, int entry_bytes, const DeviceInfo& device) {
 
 /// Returns the segments of the widest slices that fit on a device with two stages, as all narrower ones do;
 /// 0: none.
-int segments_most(int entry_bytes, const DeviceInfo& device) {
+int segments_most(int tile_bytes, const DeviceInfo& device) {
   int most = 0;
   for (const BulkShape& shape : kBulkShapes) {
-    if (room_of(shape.segments, entry_bytes, device).stages < 2) break;
+    if (room_of(shape.segments, tile_bytes, device).stages < 2) break;
     most = shape.segments;
   }
   return most;
@@ -111,22 +111,22 @@ std::int64_t bulk_least_row_bytes(std::int64_t row_bytes, int segments_most) {
 }
 
 std::optional<BulkHeader> append_bulk(Schedule& schedule, const ScheduleRequest& request, int element_bytes,
-                                      int entry_bytes, BulkDivision divide) {
+                                      const BulkTraits& traits) {
   const BmatView a = formats::as_bmat(request.format);
   const DeviceInfo& device = request.device;
   BulkHeader header;
-  header.segments_most = segments_most(entry_bytes, device);
+  header.segments_most = segments_most(traits.tile_bytes, device);
   if (header.segments_most == 0) return std::nullopt;
   const auto [slices, slice_segments] = bulk_slices(request.n * element_bytes, header.segments_most);
-  const Room room = room_of(slice_segments, entry_bytes, device);
+  const Room room = room_of(slice_segments, traits.tile_bytes, device);
   header.slice_segments = slice_segments;
-  header.stages = room.stages;
+  header.stages = std::min(room.stages, traits.max_stages);
   header.slices_together = slices_together(a.cols, static_cast<int>(slices),
                                            std::int64_t{slice_segments} * kBulkSegmentBytes, device);
   const std::int64_t blocks = std::int64_t{std::max(device.sm_count, 1)} * room.blocks;
   const std::vector<BulkShare> shares =
       partition_columns(a, slice_segments, std::max<std::int64_t>(blocks / header.slices_together, 1),
-                        bulk_costs(request), divide);
+                        bulk_costs(request), traits.divide);
   header.shares_at = append(schedule, shares);
   header.blocks = static_cast<int>(std::ssize(shares));
   return header;

@@ -59,9 +59,16 @@ BulkSlices bulk_slices(std::int64_t row_bytes, int segments_most);
 /// Returns the minimum row of B with the same division as one of `row_bytes`.
 std::int64_t bulk_least_row_bytes(std::int64_t row_bytes, int segments_most);
 
-/// Divides a product whose rows of B consist of full 16-byte units, for a kernel whose lanes have
-/// `entry_bytes` of the entries of a tile; nullopt if two stages do not fit on the device.
+/// Properties of a kernel that its schedule depends on.
+struct BulkTraits {
+  int tile_bytes;  ///< words or decoded entries of a tile in a stage
+  BulkDivision divide = divide_by_targets;
+  int max_stages = kBulkStagesMost;
+};
+
+/// Divides a product whose rows of B consist of full 16-byte units; nullopt if two stages do not fit on the
+/// device.
 std::optional<BulkHeader> append_bulk(Schedule& schedule, const ScheduleRequest& request, int element_bytes,
-                                      int entry_bytes, BulkDivision divide = divide_by_targets);
+                                      const BulkTraits& traits);
 
 }  // namespace sptile::runtime::cuda

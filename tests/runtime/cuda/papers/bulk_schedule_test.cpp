@@ -156,6 +156,11 @@ TEST_CASE("one generation of the genetic algorithm improves the shares of Algori
   }
 }
 
+TEST_CASE("one share per window, whatever the number of shares") {
+  const Windows m({3, 0, 500});
+  CHECK(divide_by_windows(BulkCostModel(m.view, 4, {}), 7) == BulkCuts{0, 4, 8, 12});
+}
+
 TEST_CASE("bulk partition: every column of every window once, whatever the number of shares") {
   Random random(1);
   for (const std::int64_t rows : {1, 15, 16, 100, 333, 1000}) {
@@ -238,7 +243,7 @@ TEST_CASE("bulk costs are those of the request; what is no cost does not count")
 
 TEST_CASE("bulk stages: eight lanes that read together use eight banks") {
   for (int segments = 1; segments <= std::end(kBulkShapes)[-1].segments; ++segments) {
-    const BulkStage stage = bulk_stage(segments, bulk_shape(segments).tiles, 16);
+    const BulkStage stage = bulk_stage(segments, bulk_shape(segments).tiles, 512);
     CHECK(stage.pitch % 16 == 0);
     CHECK(stage.pitch >= segments * kBulkSegmentBytes);
     CHECK(stage.bytes % 128 == 0);
@@ -260,7 +265,7 @@ std::optional<BulkHeader> header_for(std::int64_t n, std::size_t shared_per_bloc
   const runtime::cuda::DeviceInfo device{
       .capability = 90, .sm_count = 132, .l2_bytes = 50 << 20, .shared_per_block = shared_per_block};
   runtime::cuda::Schedule schedule;
-  return append_bulk(schedule, {m.data.view(), n, device}, 4, 16);
+  return append_bulk(schedule, {m.data.view(), n, device}, 4, {.tile_bytes = 512});
 }
 
 }  // namespace
@@ -283,7 +288,7 @@ TEST_CASE("bulk shapes: a block with 227 KiB has the stages of the table") {
     REQUIRE(header);
     CHECK(header->stages == shape.stages);
     const std::int64_t bytes =
-        kBulkBarrierBytes + header->stages * bulk_stage(shape.segments, shape.tiles, 16).bytes;
+        kBulkBarrierBytes + header->stages * bulk_stage(shape.segments, shape.tiles, 512).bytes;
     CHECK(shape.blocks * (bytes + 1024) <= 228 << 10);
   }
 }

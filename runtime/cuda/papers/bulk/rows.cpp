@@ -15,6 +15,7 @@ constexpr Kernel row(std::string_view name, std::string_view summary, Instances 
           .summary = summary,
           .by_name = true,
           .costs = kBulkCosts,
+          .like = name == kBmatBulk ? std::string_view() : kBmatBulk,
           .instances = instances};
 }
 

@@ -7,9 +7,11 @@ namespace sptile::runtime {
 std::vector<cuda::KernelCost> kernel_costs(const DeviceProfile& profile, const Kernel& kernel,
                                            Precision precision) {
   std::vector<cuda::KernelCost> costs;
-  for (const std::string_view name : kernel.costs)
-    if (const auto known = profile.find(kernel.name, name_of(precision), name))
-      costs.push_back({name, *known});
+  for (const std::string_view name : kernel.costs) {
+    auto known = profile.find(kernel.name, name_of(precision), name);
+    if (!known && !kernel.like.empty()) known = profile.find(kernel.like, name_of(precision), name);
+    if (known) costs.push_back({name, *known});
+  }
   return costs;
 }
 

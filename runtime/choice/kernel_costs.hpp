@@ -9,7 +9,8 @@
 
 namespace sptile::runtime {
 
-/// Returns the constants that the kernel uses and the profile has, for the precision, otherwise for any.
+/// Returns the constants that the kernel uses and the profile has, its own or else those of the kernel
+/// `like`, for the precision, otherwise for any.
 std::vector<cuda::KernelCost> kernel_costs(const DeviceProfile& profile, const Kernel& kernel,
                                            Precision precision);
 

@@ -69,6 +69,29 @@ Json quality_json(std::span<const FitQuality> fits, const ChoiceQuality& choice)
   return json;
 }
 
+std::string linear_cost_text(const LinearCost& fit) {
+  return fmt::format(
+      "linear cost of {}, {}: {:.4g} us per million tiles, {:.4g} us per million windows, {:.4g} us per "
+      "launch; R2 {:.3f} for {} samples, {:.3f} for {} held-out samples",
+      fit.kernel, fit.precision, fit.us_per_million_tiles, fit.us_per_million_windows, fit.us_per_launch,
+      fit.training_r2, fit.training, fit.held_out_r2, fit.held_out);
+}
+
+Json linear_costs_json(std::span<const LinearCost> fits) {
+  Json list = Json::array();
+  for (const LinearCost& fit : fits)
+    list.push_back({{"kernel", fit.kernel},
+                    {"precision", fit.precision},
+                    {"us_per_million_tiles", fit.us_per_million_tiles},
+                    {"us_per_million_windows", fit.us_per_million_windows},
+                    {"us_per_launch", fit.us_per_launch},
+                    {"training", fit.training},
+                    {"training_r2", fit.training_r2},
+                    {"held_out", fit.held_out},
+                    {"held_out_r2", fit.held_out_r2}});
+  return list;
+}
+
 std::string selector_text(const SelectorFit& fit) {
   return fmt::format(
       "selector of {}, {}, N = {}: weights {}, {}, {}; correct for {:.0f} % of {} held-out windows, {:.0f} % "

@@ -9,6 +9,7 @@
 #include "runtime/kernels/kernels.hpp"
 #include "tools/calibrate/files.hpp"
 #include "tools/calibrate/fit.hpp"
+#include "tools/calibrate/linear_cost.hpp"
 #include "tools/calibrate/measure.hpp"
 #include "tools/calibrate/merge.hpp"
 #include "tools/calibrate/report.hpp"
@@ -52,6 +53,7 @@ struct Calibration {
   std::vector<FitQuality> fits;
   ChoiceQuality choice;
   std::vector<SelectorFit> selectors;
+  std::vector<LinearCost> linear_costs;
   std::size_t samples = 0;
   double seconds = 0;
 };
@@ -155,14 +157,26 @@ std::vector<runtime::ProfileNumber> fit_all(const Measurements& measured,
   return numbers;
 }
 
+// Returns the names of the kernels that divide their work by the linear cost model.
+std::vector<std::string_view> linear_kernels() {
+  std::vector<std::string_view> names;
+  for (const runtime::Kernel& kernel : runtime::kernels())
+    if (std::ranges::count(kernel.costs, "window_cost") > 0) names.push_back(kernel.name);
+  return names;
+}
+
 // Combines known constants with those fitted from measurements, and evaluates them.
 Calibration fit(const Measurements& measured, std::span<const runtime::ProfileNumber> known,
                 const runtime::ProfileDevice& device, bool renews_all) {
   std::vector<SelectorFit> selectors = fit_selectors(measured.selectors);
   const runtime::DeviceProfile profile = {
       device, merge_numbers(known, fit_all(measured, selectors), renews_all), {}};
-  return {profile, fit_quality(profile, measured.samples), choice_quality(profile, measured.samples),
-          std::move(selectors), measured.samples.size()};
+  return {profile,
+          fit_quality(profile, measured.samples),
+          choice_quality(profile, measured.samples),
+          std::move(selectors),
+          fit_linear_costs(measured.samples, linear_kernels()),
+          measured.samples.size()};
 }
 
 // Returns whether constants that were not measured are dropped.
@@ -177,8 +191,10 @@ void report(const Session& session, const CalibrateOptions& options, const std::
   json.update({{"quick", options.quick}, {"measurements", found.samples}, {"seconds", found.seconds}});
   json.update(quality_json(found.fits, found.choice));
   json["selectors"] = selectors_json(found.selectors);
+  json["linear_costs"] = linear_costs_json(found.linear_costs);
   std::string table = quality_text(found.fits, found.choice);
   for (const SelectorFit& fit : found.selectors) table += selector_text(fit) + "\n";
+  for (const LinearCost& fit : found.linear_costs) table += linear_cost_text(fit) + "\n";
   print_result(
       session, json,
       fmt::format("{}{}: {} measurements in {}\n", table, path, found.samples, human_seconds(found.seconds)));
@@ -239,10 +255,12 @@ const Verb kCalibrate = {
         "profile. "
         "This takes several minutes on an otherwise idle machine.",
     .json_keys =
-        "`device`, `name`, `output`, `measurements`, `seconds`, `fits[]`, `choice`, `selectors[]`.\n"
+        "`device`, `name`, `output`, `measurements`, `seconds`, `fits[]`, `choice`, `selectors[]`, "
+        "`linear_costs[]`.\n"
         "`choice` has the number of cases in which the predicted format is within 5 % and 10 % of the "
         "fastest. "
-        "`selectors` has the rules fitted for hc_window and their accuracy on held-out windows.",
+        "`selectors` has the rules fitted for hc_window and their accuracy on held-out windows. "
+        "`linear_costs` has the time per tile, window and launch of cuda.bmat.bulk, and the R2 of the fit.",
     .example =
         "  sptile calibrate --device cuda\n"
         "  sptile calibrate --device cuda --op sddmm --into gpu.tsv",

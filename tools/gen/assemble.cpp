@@ -1,6 +1,8 @@
 #include "tools/gen/assemble.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <vector>
 
 #include "formats/core/parallel_sort.hpp"
 #include "formats/io/files/available_memory.hpp"
@@ -11,6 +13,27 @@ formats::Buffer<std::int64_t> row_pointers(std::int64_t rows) {
   const std::int64_t bytes = 8 * (rows + 1);
   if (bytes > formats::available_memory()) throw formats::OutOfMemory(static_cast<std::uint64_t>(bytes));
   return formats::Buffer<std::int64_t>(rows + 1);
+}
+
+void draw_distinct(RandomStream random, std::int64_t bound, std::span<std::int32_t> out) {
+  thread_local std::vector<std::int32_t> slots;
+  const std::size_t mask = std::bit_ceil(2 * out.size() + 1) - 1;
+  slots.assign(mask + 1, -1);
+  const auto insert = [&](std::int64_t value) {
+    std::size_t i = mix_bits(static_cast<std::uint64_t>(value)) & mask;
+    while (slots[i] >= 0 && slots[i] != value) i = (i + 1) & mask;
+    const bool fresh = slots[i] < 0;
+    slots[i] = static_cast<std::int32_t>(value);
+    return fresh;
+  };
+  std::int64_t top = bound - static_cast<std::int64_t>(out.size());
+  for (std::int32_t& column : out) {
+    std::int64_t value = random.below(top + 1);
+    if (!insert(value)) insert(value = top);
+    column = static_cast<std::int32_t>(value);
+    ++top;
+  }
+  std::sort(out.begin(), out.end());
 }
 
 formats::Csr csr_from_edges(EdgeList edges, std::int64_t vertices, Progress* progress) {

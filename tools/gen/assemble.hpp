@@ -11,6 +11,7 @@
 #include "formats/core/csr.hpp"
 #include "formats/core/parallel_loop.hpp"
 #include "formats/core/progress.hpp"
+#include "formats/core/random.hpp"
 
 namespace sptile::tools::gen {
 
@@ -50,6 +51,10 @@ formats::Csr csr_by_rows(std::int64_t rows, std::int64_t cols, const RowNnz& row
   });
   return a;
 }
+
+/// Draws out.size() distinct numbers below `bound` into `out`, sorted: Floyd's sampling (Bentley and Floyd,
+/// "A sample of brilliance", CACM 1987) over an open-addressing set. Expected O(k log k).
+void draw_distinct(RandomStream random, std::int64_t bound, std::span<std::int32_t> out);
 
 /// Undirected edges, stored as two directed ones each, for csr_from_edges.
 struct EdgeList {

@@ -12,5 +12,6 @@ extern const Generator kPlanted;    ///< planted communities of power-law sizes
 extern const Generator kCommunity;  ///< planted classes of equal size, with features and labels
 extern const Generator kMolecules;  ///< many small graphs: block-diagonal batches
 extern const Generator kRandom;     ///< rectangular, with equal row lengths and uniform columns
+extern const Generator kWindows;    ///< windows of 16 rows with Gamma-distributed numbers of 16x8 tiles
 
 }  // namespace sptile::tools::gen

@@ -120,6 +120,53 @@ TEST_CASE("random columns are uniform") {
   for (const int count : counts) CHECK(std::abs(count - 1200) < 200);
 }
 
+namespace {
+
+/// Returns the number of distinct columns of each window of 16 rows.
+std::vector<std::int64_t> window_columns(const formats::Csr& a) {
+  std::vector<std::int64_t> counts;
+  for (std::int64_t r = 0; r < a.rows; r += 16) {
+    std::vector<std::int32_t> columns(a.col_idx.data() + a.row_ptr[r], a.col_idx.data() + a.row_ptr[r + 16]);
+    std::sort(columns.begin(), columns.end());
+    counts.push_back(std::unique(columns.begin(), columns.end()) - columns.begin());
+  }
+  return counts;
+}
+
+}  // namespace
+
+TEST_CASE("windows have whole tiles, whose numbers have the mean and the variance") {
+  for (const double variance : {4.0, 100.0, 1000.0}) {  // Gamma distributions of shape 100, 4 and 0.4
+    CAPTURE(variance);
+    const formats::Csr a = make("windows", "--windows 4000 --cols 3000 --mean 20 --variance " +
+                                               std::to_string(variance) + " --fill 0.0625");
+    CHECK(a.rows == 64000);
+    double sum = 0, squares = 0;
+    for (const std::int64_t columns : window_columns(a)) {
+      REQUIRE(columns % 8 == 0);
+      const double tiles = static_cast<double>(columns) / 8;
+      sum += tiles;
+      squares += tiles * tiles;
+    }
+    const double mean = sum / 4000;
+    CHECK(mean == doctest::Approx(20).epsilon(0.08));
+    CHECK(squares / 4000 - mean * mean == doctest::Approx(variance).epsilon(0.15));
+    CHECK(a.nnz() == static_cast<std::int64_t>(8 * sum));  // one entry in each column
+  }
+}
+
+TEST_CASE("windows without variance are equal, and have the share of entries asked for") {
+  const formats::Csr a = make("windows", "--windows 50 --cols 800 --mean 60 --variance 0 --fill 0.2");
+  for (const std::int64_t columns : window_columns(a)) CHECK(columns == 480);
+  CHECK(static_cast<double>(a.nnz()) == doctest::Approx(0.2 * 50 * 16 * 480).epsilon(0.02));
+  CHECK(make("windows", "--windows 2 --cols 24 --mean 3 --variance 0 --fill 1").nnz() == 2 * 16 * 24);
+  const auto& kind = find("windows");
+  const auto refused =
+      gen::generate(kind, parse(kind, "--windows 2 --cols 24 --mean 3.1 --variance 0 --fill 1"), {});
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().code == Errc::usage);
+}
+
 TEST_CASE("grids and stencils have the entries that geometry gives them") {
   CHECK(make("grid2d", "--side 1").nnz() == 0);
   CHECK(make("grid2d", "--side 10").nnz() == 4 * 10 * 9);

@@ -6,54 +6,57 @@
 #include "runtime/cuda/instance_parts.hpp"
 #include "runtime/cuda/papers/bulk/launch.cuh"
 
-// bmat on compute capability 9.0 and up, as in Voltrix-SpMM (USENIX ATC 2025): persistent blocks with three
-// kinds of warps. Producers copy each row of B of a tile, in the block's slice, with one bulk copy; decoders
-// convert words and values to tensor core operands, once for all consumers; consumers multiply, each for 128
-// bytes of the rows. They communicate through stages of a few tiles in shared memory, so that 64 KiB and more
-// of B are in flight per multiprocessor without using registers. kBulkShapes has the number of warps and
-// stages.
+// bmat on compute capability 9.0 and up, after Voltrix-SpMM (USENIX ATC 2025): persistent blocks with two or
+// three kinds of warps. Producers copy each row of B of a tile, in the block's slice, with one bulk copy;
+// decoders convert words and values to tensor core operands, once for all consumers (.bulk*; in .voltrix*,
+// each consumer does); consumers multiply, each for 128 bytes of the rows. They communicate through stages of
+// a few tiles in shared memory, so that 64 KiB and more of B are in flight per multiprocessor without using
+// registers. kBulkShapes has the number of warps and stages.
 
 namespace sptile::runtime::cuda {
 namespace {
 
 /// Returns the equivalent row of cuda.bmat.mma, for operands whose rows do not consist of full 16-byte units,
 /// and for devices with little shared memory.
-const DeviceKernel& skeleton(DType dense, Precision precision) {
+const DeviceKernel& skeleton(DType values, DType dense, Precision precision) {
   const std::span<const DeviceKernel> rows = instances<kBmatMma>();
   return *std::find_if(rows.begin(), rows.end(), [=](const DeviceKernel& row) {
-    return row.values == dense && row.dense == dense && row.precision == precision;
+    return row.values == values && row.dense == dense && row.precision == precision;
   });
 }
 
-/// The kernel for values and operands of one type.
-template <DType kDense, Precision kPrecision, class K>
+/// The kernel for values and operands of one type, with one division of the result.
+template <DType kValues, DType kDense, Precision kPrecision, class K, BulkDivision kDivide,
+          int kMaxStages = kBulkStagesMost>
 struct BulkInstance {
   static constexpr int kSize = sizeof(typename K::Dense);
+  static constexpr BulkTraits kTraits = {
+      .tile_bytes = K::Entries::kTileBytes, .divide = kDivide, .max_stages = kMaxStages};
 
   static Schedule schedule(const ScheduleRequest& request) {
     Schedule schedule;
     if (request.n * kSize % 16 == 0)
-      if (const auto header = append_bulk(schedule, request, kSize, K::kEntryBytes)) {
+      if (const auto header = append_bulk(schedule, request, kSize, kTraits)) {
         schedule.header.set(*header);
         return schedule;
       }
-    return skeleton(kDense, kPrecision).schedule(request);
+    return skeleton(kValues, kDense, kPrecision).schedule(request);
   }
 
   static int launch(const Launch& launch, void* stream) noexcept {
-    if (!launch.header->is<BulkHeader>()) return skeleton(kDense, kPrecision).launch(launch, stream);
+    if (!launch.header->is<BulkHeader>()) return skeleton(kValues, kDense, kPrecision).launch(launch, stream);
     return start_bulk<K>(launch.header->as<BulkHeader>(), launch, static_cast<cudaStream_t>(stream));
   }
 
   static std::int64_t least_n(const ScheduleHeader& header, std::int64_t n) {
-    if (!header.is<BulkHeader>()) return skeleton(kDense, kPrecision).least_n(header, n);
+    if (!header.is<BulkHeader>()) return skeleton(kValues, kDense, kPrecision).least_n(header, n);
     const std::int64_t least = bulk_least_row_bytes(n * kSize, header.as<BulkHeader>().segments_most);
     return (least + kSize - 1) / kSize;
   }
 
-  static constexpr DeviceKernel row() {
-    return {.kernel = kBmatBulk,
-            .values = kDense,
+  static constexpr DeviceKernel row(std::string_view name) {
+    return {.kernel = name,
+            .values = kValues,
             .dense = kDense,
             .precision = kPrecision,
             .capability = 90,
@@ -65,11 +68,52 @@ struct BulkInstance {
 };
 
 /// Types of the paper: f32 operands, products in tf32.
-constexpr DeviceKernel kRows[] = {
-    BulkInstance<DType::f32, Precision::tf32, BulkKernel<float, MathF32<false>>>::row()};
+template <BulkDivision kDivide>
+using BulkF32 =
+    BulkInstance<DType::f32, DType::f32, Precision::tf32, BulkKernel<float, MathF32<false>>, kDivide>;
+
+/// The kernel of the paper: consumers decode. Values of type V.
+template <DType kValues, class V, BulkDivision kDivide, int kMaxStages>
+using Voltrix =
+    BulkInstance<kValues, DType::f32, Precision::tf32,
+                 BulkKernel<V, MathF32<false>, BulkWords<MathF32<false>, V>>, kDivide, kMaxStages>;
+
+template <const std::string_view& kName, BulkDivision kDivide, int kMaxStages = kBulkStagesMost>
+std::span<const DeviceKernel> voltrix_instances() {
+  static constexpr DeviceKernel kRows[] = {Voltrix<DType::f32, float, kDivide, kMaxStages>::row(kName),
+                                           Voltrix<DType::none, Ones, kDivide, kMaxStages>::row(kName)};
+  return kRows;
+}
 
 }  // namespace
 
-std::span<const DeviceKernel> bmat_bulk_kernels() { return kRows; }
+std::span<const DeviceKernel> bmat_bulk_kernels() {
+  static constexpr DeviceKernel kRows[] = {BulkF32<divide_by_targets>::row(kBmatBulk)};
+  return kRows;
+}
+
+std::span<const DeviceKernel> bmat_bulk_greedy_kernels() {
+  static constexpr DeviceKernel kRows[] = {BulkF32<divide_greedily>::row(kBmatBulkGreedy)};
+  return kRows;
+}
+
+std::span<const DeviceKernel> bmat_bulk_genetic_kernels() {
+  static constexpr DeviceKernel kRows[] = {BulkF32<divide_genetically>::row(kBmatBulkGenetic)};
+  return kRows;
+}
+
+std::span<const DeviceKernel> bmat_voltrix_kernels() {
+  return voltrix_instances<kBmatVoltrix, divide_genetically>();
+}
+
+#ifdef SPTILE_ABLATIONS
+std::span<const DeviceKernel> bmat_voltrix_sync_kernels() {
+  return voltrix_instances<kBmatVoltrixSync, divide_genetically, 1>();
+}
+
+std::span<const DeviceKernel> bmat_voltrix_windows_kernels() {
+  return voltrix_instances<kBmatVoltrixWindows, divide_by_windows>();
+}
+#endif
 
 }  // namespace sptile::runtime::cuda

@@ -9,10 +9,21 @@
 
 namespace sptile::runtime::cuda {
 
-inline constexpr std::string_view kBmatBulk = "cuda.bmat.bulk";
+inline constexpr std::string_view kBmatBulk = "cuda.bmat.bulk", kBmatBulkGreedy = "cuda.bmat.bulk_greedy",
+                                  kBmatBulkGenetic = "cuda.bmat.bulk_genetic",
+                                  kBmatVoltrix = "cuda.bmat.voltrix",
+                                  kBmatVoltrixSync = "cuda.bmat.voltrix_sync",
+                                  kBmatVoltrixWindows = "cuda.bmat.voltrix_windows";
 
 std::span<const Kernel> bulk_rows();
 
 std::span<const DeviceKernel> bmat_bulk_kernels();
+std::span<const DeviceKernel> bmat_bulk_greedy_kernels();
+std::span<const DeviceKernel> bmat_bulk_genetic_kernels();
+std::span<const DeviceKernel> bmat_voltrix_kernels();
+
+// Built with -Dablations=enabled:
+std::span<const DeviceKernel> bmat_voltrix_sync_kernels();
+std::span<const DeviceKernel> bmat_voltrix_windows_kernels();
 
 }  // namespace sptile::runtime::cuda

@@ -1,7 +1,9 @@
 // A consumer warp of a bulk block: owns one segment of the slice, for all 16 rows of a window.
 #pragma once
 
-#include "runtime/cuda/papers/bulk/entries.cuh"
+#include "runtime/cuda/collective/lanes.hpp"
+#include "runtime/cuda/collective/mma.cuh"
+#include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/papers/bulk/task.cuh"
 #include "runtime/cuda/papers/bulk/windows.cuh"
 
@@ -13,14 +15,14 @@ SPTILE_HOST_DEVICE constexpr int bulk_fragment_at(int lane, int tile, int k, int
   return (8 * tile + word_column(lane, k)) * pitch + segment * kBulkSegmentBytes + lane_group(lane) * 16;
 }
 
-template <class V, class Math>
+/// `Entries` reads the operands of a tile from a stage: BulkEntries or BulkWords.
+template <class Math, class Entries>
 class BulkConsumer {
   using Dense = typename Math::Dense;
   using Acc = typename Math::Acc;
   using Chunk = typename Math::Chunk;
   using Sums = typename Math::Sums;
   using Piece = Vec<typename Math::Acc, Math::kElements>;
-  using Entries = BulkEntries<Math, V>;
   static constexpr int kElements = Math::kElements;
   static constexpr int kBatch = 2;  ///< tiles whose operands are loaded before the first is multiplied
   static_assert(sizeof(Chunk) == 16 && kBulkDecoded % kBatch == 0);
@@ -32,6 +34,7 @@ class BulkConsumer {
         shared_(shared),
         parts_(task),
         windows_(task.tiles, lane),
+        entries_(task.tiles),
         segment_(segment),
         lane_(lane) {
     dense_at_ = static_cast<std::uint32_t>(bulk_fragment_at(lane, 0, 0, segment, task.stage.pitch));
@@ -46,6 +49,7 @@ class BulkConsumer {
       feature_ = (std::int64_t{parts_.slice()} * task_.slice_segments + segment_) * (8 * kElements) +
                  lane_feature(lane_, 0, kElements);
       if (mine) windows_.start(part.window_begin, part.window_end);
+      entries_.start(part.value_begin);
       for (std::int32_t tile = part.tile_begin; tile < part.tile_end; tile += task_.stage_tiles) {
         shared_.wait_full(cursor);
         if (mine)
@@ -71,9 +75,9 @@ class BulkConsumer {
     typename Entries::Half entries[2];
     Chunk dense[2];
   };
-  [[nodiscard]] __device__ __forceinline__ Operands read(std::uint32_t stage, int tile) const {
+  [[nodiscard]] __device__ __forceinline__ Operands read(std::uint32_t stage, int tile) {
     Operands operands;
-    Entries::load(operands.entries,
+    entries_.load(operands.entries,
                   stage + static_cast<std::uint32_t>(task_.stage.entries_at + tile * Entries::kTileBytes),
                   lane_);
 #pragma unroll
@@ -177,6 +181,7 @@ class BulkConsumer {
   const BulkShared& shared_;
   BulkParts parts_;
   BulkWindows windows_;
+  Entries entries_;
   int segment_, lane_;
   std::uint32_t dense_at_;
   std::int64_t feature_ = 0;  ///< the lane's first feature

@@ -5,6 +5,7 @@
 #include "runtime/cuda/collective/lanes.hpp"
 #include "runtime/cuda/collective/mma.cuh"
 #include "runtime/cuda/device/ptx.cuh"
+#include "runtime/cuda/families/tile/task.cuh"
 
 namespace sptile::runtime::cuda {
 
@@ -23,6 +24,10 @@ class BulkEntries {
  public:
   static constexpr int kWords = kPair ? 2 : kWide ? 8 : 4 + kSmallWords;
   static constexpr int kTileBytes = kWarpSize * 4 * kWords;
+  static constexpr bool kDecoders = true;
+
+  __device__ __forceinline__ explicit BulkEntries(const TileTask& /*task*/) {}
+  __device__ __forceinline__ void start(std::int64_t /*value_begin*/) {}
 
   static __device__ __forceinline__ void store(std::uint32_t tile, int lane, const Half (&half)[2]) {
     std::uint32_t w[kWords];

@@ -5,22 +5,24 @@
 #include "runtime/cuda/families/tile/launch.cuh"
 #include "runtime/cuda/papers/bulk/consumer.cuh"
 #include "runtime/cuda/papers/bulk/decoder.cuh"
+#include "runtime/cuda/papers/bulk/entries.cuh"
 #include "runtime/cuda/papers/bulk/producer.cuh"
+#include "runtime/cuda/papers/bulk/words.cuh"
 
 namespace sptile::runtime::cuda {
 
 /// Parameters of a kernel.
-template <class V, class MathT>
+template <class V, class MathT, class EntriesT = BulkEntries<MathT, V>>
 struct BulkKernel {
   using Value = V;
   using Math = MathT;
+  using Entries = EntriesT;
   using Dense = typename Math::Dense;
-  static constexpr int kEntryBytes = BulkEntries<Math, V>::kTileBytes / kWarpSize;
   static constexpr int kMostThreads = kWarpSize * bulk_warps_most();
   static constexpr int kRegisters = kBulkRegisters;
 };
 
-/// A persistent block: a consumer warp per segment, then the producers, then the decoders.
+/// A persistent block: a consumer warp per segment, then the producers, then the decoders, if any.
 template <class K>
 __global__ void __launch_bounds__(K::kMostThreads) __maxnreg__(K::kRegisters)
     bulk_product(const __grid_constant__ BulkTask task) {
@@ -38,10 +40,11 @@ __global__ void __launch_bounds__(K::kMostThreads) __maxnreg__(K::kRegisters)
   }
   __syncthreads();
   if (warp < consumers)
-    BulkConsumer<typename K::Value, typename K::Math>(task, shared, warp, lane).run();
+    BulkConsumer<typename K::Math, typename K::Entries>(task, shared, warp, lane).run();
   else if (warp < consumers + task.producers)
-    BulkProducer<sizeof(typename K::Dense)>(task, shared, warp - consumers, lane).run();
-  else
+    BulkProducer<sizeof(typename K::Dense), !K::Entries::kDecoders>(task, shared, warp - consumers, lane)
+        .run();
+  else if constexpr (K::Entries::kDecoders)
     BulkDecoder<typename K::Value, typename K::Math>(task, shared, warp - consumers - task.producers, lane)
         .run();
 #endif
@@ -61,11 +64,11 @@ int start_bulk(const BulkHeader& header, const Launch& launch, cudaStream_t stre
   task.tiles.slices_together = std::min(task.tiles.slices, header.slices_together);
   task.shares = launch.part<BulkShare>(header.shares_at);
   task.slice_segments = header.slice_segments;
-  task.stage = bulk_stage(task.slice_segments, shape.tiles, K::kEntryBytes);
+  task.stage = bulk_stage(task.slice_segments, shape.tiles, K::Entries::kTileBytes);
   task.stages = header.stages;
   task.stage_tiles = shape.tiles;
   task.producers = shape.producers;
-  task.decoders = shape.decoders();
+  task.decoders = K::Entries::kDecoders ? shape.decoders() : 0;
   const bool rows = task.slice_segments * kBulkSegmentBytes >= kBulkRowLeast;
   task.copy = !whole_pieces(b, launch.n, kSize) ? BulkCopy::elements
               : rows                            ? BulkCopy::rows
@@ -73,7 +76,8 @@ int start_bulk(const BulkHeader& header, const Launch& launch, cudaStream_t stre
   task.whole_pieces = whole_pieces(c, launch.n, kSize);
   const auto shared = static_cast<std::size_t>(kBulkBarrierBytes + task.stages * task.stage.bytes);
   const auto blocks = static_cast<unsigned>(header.blocks * task.tiles.slices_together);
-  const auto threads = static_cast<unsigned>(kWarpSize * shape.warps(task.slice_segments));
+  const auto threads =
+      static_cast<unsigned>(kWarpSize * (task.slice_segments + task.producers + task.decoders));
   if (blocks == 0) return cudaSuccess;
   return start_kernel<bulk_product<K>>({.blocks = dim3(blocks),
                                         .threads = threads,

@@ -10,8 +10,8 @@ namespace sptile::runtime::cuda {
 
 /// A lane has one row of a stage: it loads the column id kAhead stages ahead and issues one copy of the row's
 /// part in the slice. Copies of the lanes are issued in turn, so several producers share a stage if rows are
-/// short. kDense is the size of an element.
-template <int kDense>
+/// short. kDense is the size of an element. With kWords, the first producer also copies the words of A.
+template <int kDense, bool kWords>
 class BulkProducer {
  public:
   __device__ __forceinline__ BulkProducer(const BulkTask& task, const BulkShared& shared, int producer,
@@ -35,12 +35,14 @@ class BulkProducer {
 
  private:
   static constexpr int kAhead = 4;
+  static constexpr int kWordBytes = 16;  ///< bytes of the words of a tile
+  static_assert(!kWords || kDense > 2, "words are copied asynchronously");
 
   /// A stage whose column ids are in flight.
   struct Ahead {
     std::int32_t column;
     int count;  ///< tiles; 0: past the last stage
-    std::int32_t slice;
+    std::int32_t slice, tile;
     std::int16_t segment_begin, segment_end;
   };
 
@@ -76,6 +78,7 @@ class BulkProducer {
     }
     ahead.count = stages_.count();
     ahead.slice = stages_.slice();
+    ahead.tile = stages_.tile();
     ahead.segment_begin = static_cast<std::int16_t>(stages_.part().segment_begin);
     ahead.segment_end = static_cast<std::int16_t>(stages_.part().segment_end);
     ahead.column = 0;
@@ -84,22 +87,32 @@ class BulkProducer {
   }
 
   template <BulkCopy kCopy>
-  __device__ __forceinline__ void bring(const Ahead& ahead, std::uint32_t stage, std::uint32_t full) const {
+  __device__ __forceinline__ void bring(const Ahead& ahead, std::uint32_t stage_at,
+                                        std::uint32_t full) const {
     const std::int64_t slice = std::int64_t{ahead.slice} * task_.slice_segments;
     const std::int64_t offset = (slice + ahead.segment_begin) * kBulkSegmentBytes;
     const std::int64_t end = min(task_.tiles.n * kDense, (slice + ahead.segment_end) * kBulkSegmentBytes);
     const auto bytes = static_cast<int>(end - offset);
     const int count = bytes > 0 ? rows(ahead.count) : 0;  // a plan may have more columns than the product
     const std::byte* const b = static_cast<const std::byte*>(task_.tiles.b) + offset;
-    stage += static_cast<std::uint32_t>(ahead.segment_begin * kBulkSegmentBytes);
+    const std::uint32_t stage =
+        stage_at + static_cast<std::uint32_t>(ahead.segment_begin * kBulkSegmentBytes);
+    const bool words = kWords && first_ == 0;
+    const std::byte* const a =
+        static_cast<const std::byte*>(task_.tiles.arrays.masks) + std::int64_t{ahead.tile} * kWordBytes;
+    const std::uint32_t words_at = stage_at + static_cast<std::uint32_t>(task_.stage.entries_at);
     if constexpr (kCopy == BulkCopy::rows) {
-      if (lane_ == 0) barrier_arrive_expect(full, static_cast<unsigned>(count * bytes));
+      const int word_bytes = words ? ahead.count * kWordBytes : 0;
+      if (lane_ == 0) barrier_arrive_expect(full, static_cast<unsigned>(count * bytes + word_bytes));
       __syncwarp();
+      if (words && lane_ == 0) copy_bulk(words_at, a, static_cast<unsigned>(word_bytes), full);
       if (lane_ < count)
         copy_bulk(row_at(stage, lane_), b + static_cast<std::uint32_t>(ahead.column) * task_.tiles.ldb_bytes,
                   static_cast<unsigned>(bytes), full);
       return;
     }
+    if (words && lane_ < ahead.count)
+      copy_16(words_at + static_cast<std::uint32_t>(lane_ * kWordBytes), a + lane_ * kWordBytes);
     if constexpr (kCopy == BulkCopy::pieces)
       bring_pieces(ahead.column, count, stage, b, bytes);
     else

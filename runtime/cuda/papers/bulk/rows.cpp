@@ -5,17 +5,38 @@
 
 namespace sptile::runtime::cuda {
 namespace {
-constexpr Kernel kRows[] = {
-    {.name = kBmatBulk,
-     .op = &kSpmm,
-     .format = "bmat",
-     .device = Device::cuda,
-     .isa = "sm_90",
-     .summary = "16x8 tiles on tensor cores, bulk copies of B, persistent load-balanced blocks",
-     .by_name = true,
-     .costs = kBulkCosts,
-     .instances = SPTILE_BUILT(bmat_bulk_kernels)}};
+
+constexpr Kernel row(std::string_view name, std::string_view summary, Instances instances) {
+  return {.name = name,
+          .op = &kSpmm,
+          .format = "bmat",
+          .device = Device::cuda,
+          .isa = "sm_90",
+          .summary = summary,
+          .by_name = true,
+          .costs = kBulkCosts,
+          .like = name == kBmatBulk ? std::string_view() : kBmatBulk,
+          .instances = instances};
 }
+
+constexpr Kernel kRows[] = {
+#ifdef SPTILE_ABLATIONS
+    row(kBmatVoltrixSync, "like .voltrix, but with one stage (Fully-Sync)",
+        SPTILE_BUILT(bmat_voltrix_sync_kernels)),
+    row(kBmatVoltrixWindows, "like .voltrix, but with one block per window",
+        SPTILE_BUILT(bmat_voltrix_windows_kernels)),
+#endif
+    row(kBmatVoltrix, "like .bulk_genetic, with tiles decoded by each consumer, as in Voltrix-SpMM",
+        SPTILE_BUILT(bmat_voltrix_kernels)),
+    row(kBmatBulkGreedy, "like .bulk, divided by Algorithm 1 of Voltrix-SpMM",
+        SPTILE_BUILT(bmat_bulk_greedy_kernels)),
+    row(kBmatBulkGenetic, "like .bulk_greedy, refined by one generation of a genetic algorithm",
+        SPTILE_BUILT(bmat_bulk_genetic_kernels)),
+    row(kBmatBulk, "16x8 tiles on tensor cores, bulk copies of B, persistent load-balanced blocks",
+        SPTILE_BUILT(bmat_bulk_kernels)),
+};
+
+}  // namespace
 
 std::span<const Kernel> bulk_rows() { return kRows; }
 

@@ -1,11 +1,6 @@
-// Division of bmat among persistent blocks, computed on the host (Voltrix-SpMM, USENIX ATC 2025, section
-// 3.2). Plain C++.
-//
-// The rows of C, window after window and in each window column after column, are divided into shares of equal
-// cost, one per block. Input and output count: a tile costs its rows of B, a window its rows of C. A cut
-// within a window is between the segments of consumer warps; near an edge of the window it moves there.
-// Therefore no two blocks add to the same element of C; the blocks on both sides of a cut read the tiles of
-// the window, with separate parts of the rows of B.
+// Schedule of bmat in persistent blocks (Voltrix-SpMM, USENIX ATC 2025, section 3.2), computed on the host:
+// the shares of the blocks (partition.hpp) and the shape of a block. The blocks on both sides of a cut inside
+// a window read the tiles of the window, with separate parts of the rows of B. Plain C++.
 #pragma once
 
 #include <array>
@@ -17,6 +12,7 @@
 #include "formats/layout/bmat.hpp"
 #include "runtime/cuda/device_kernel.hpp"
 #include "runtime/cuda/families/tile/schedule.hpp"
+#include "runtime/cuda/papers/bulk/partition.hpp"
 #include "runtime/cuda/papers/bulk/shape.hpp"
 
 namespace sptile::runtime::cuda {
@@ -35,19 +31,13 @@ static_assert(sizeof(BulkPart) == 32);
 inline constexpr int kBulkParts = 3;
 using BulkShare = std::array<BulkPart, kBulkParts>;
 
-/// Costs of a device for a slice of 512 bytes of the columns of B, in units of its tiles.
-struct BulkCosts {
-  double tile = 1;
-  double window = 2;  ///< written rows of C
-};
-
-/// Names of costs in the device's profile; missing ones have the defaults above.
-inline constexpr std::string_view kBulkCosts[] = {"tile_cost", "window_cost"};
+/// Names of BulkCosts in the device's profile; missing ones have their defaults.
+inline constexpr std::string_view kBulkCosts[] = {"tile_cost", "window_cost", "fixed_cost"};
 BulkCosts bulk_costs(const ScheduleRequest& request);
 
 /// Divides the matrix into at most `count` nonempty shares. O(count log windows).
 std::vector<BulkShare> partition_columns(const formats::BmatView& a, int slice_segments, std::int64_t count,
-                                         const BulkCosts& costs);
+                                         const BulkCosts& costs, BulkDivision divide = divide_by_targets);
 
 /// Launch parameters; `..._at` are offsets in Schedule::bytes.
 struct BulkHeader {
@@ -69,9 +59,16 @@ BulkSlices bulk_slices(std::int64_t row_bytes, int segments_most);
 /// Returns the minimum row of B with the same division as one of `row_bytes`.
 std::int64_t bulk_least_row_bytes(std::int64_t row_bytes, int segments_most);
 
-/// Divides a product whose rows of B consist of full 16-byte units, for a kernel whose lanes have
-/// `entry_bytes` of the entries of a tile; nullopt if two stages do not fit on the device.
+/// Properties of a kernel that its schedule depends on.
+struct BulkTraits {
+  int tile_bytes;  ///< words or decoded entries of a tile in a stage
+  BulkDivision divide = divide_by_targets;
+  int max_stages = kBulkStagesMost;
+};
+
+/// Divides a product whose rows of B consist of full 16-byte units; nullopt if two stages do not fit on the
+/// device.
 std::optional<BulkHeader> append_bulk(Schedule& schedule, const ScheduleRequest& request, int element_bytes,
-                                      int entry_bytes);
+                                      const BulkTraits& traits);
 
 }  // namespace sptile::runtime::cuda

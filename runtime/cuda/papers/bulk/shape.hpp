@@ -60,7 +60,8 @@ constexpr int bulk_warps_most() {
   return most;
 }
 
-/// Offsets in a stage, in bytes: the rows of B of each tile, 8 by 8, then the decoded entries of each tile.
+/// Offsets in a stage, in bytes: the rows of B of each tile, 8 by 8, then the words or decoded entries of
+/// each tile.
 struct BulkStage {
   int pitch;       ///< distance between rows
   int entries_at;  ///< offset of the entries of the first tile
@@ -69,10 +70,10 @@ struct BulkStage {
 /// A lane of a consumer reads 16 bytes; 8 lanes 4g + t, of two g and four t, are processed together from 8
 /// banks of 16 bytes, and read rows t (then t + 4) of a tile. A pitch of 32 bytes more than a multiple of 128
 /// assigns banks 2t + g: all different.
-constexpr BulkStage bulk_stage(int slice_segments, int tiles, int entry_bytes) {
+constexpr BulkStage bulk_stage(int slice_segments, int tiles, int tile_bytes) {
   const int pitch = slice_segments * kBulkSegmentBytes + 32;
   const int rows = 8 * tiles * pitch;
-  return {pitch, rows, rows + tiles * 32 * entry_bytes};
+  return {pitch, rows, rows + (tiles * tile_bytes + 127) / 128 * 128};
 }
 
 }  // namespace sptile::runtime::cuda

@@ -74,7 +74,92 @@ bool cuts_windows(std::span<const BulkShare> shares) {
                      [](const BulkShare& share) { return !is_empty(share[0]) || !is_empty(share[2]); });
 }
 
+constexpr BulkDivision kDivisions[] = {divide_by_targets, divide_greedily, divide_genetically};
+
+/// A matrix whose window w has `tiles[w]` tiles of 16 rows and 8 columns, and no values.
+struct Windows {
+  explicit Windows(const std::vector<std::int32_t>& tiles) {
+    for (const std::int32_t count : tiles) offsets.push_back(offsets.back() + count);
+    values.resize(offsets.size(), 0);
+    view.row_window_offset = offsets;
+    view.value_offset = values;
+  }
+  Windows(const Windows&) = delete;
+  Windows& operator=(const Windows&) = delete;
+
+  std::vector<std::int32_t> offsets{0};
+  std::vector<std::int64_t> values;
+  formats::BmatView view;
+};
+
+double greatest_share(const BulkCostModel& model, const BulkCuts& cuts) {
+  const std::vector<double> costs = bulk_share_costs(model, cuts);
+  return *std::max_element(costs.begin(), costs.end());
+}
+
 }  // namespace
+
+TEST_CASE("equation 1: tiles times cf1, windows times cf2, and cf3") {
+  const Windows m({3, 0, 5});
+  const BulkCostModel model(m.view, 4, {.tile = 0.5, .window = 3, .fixed = 7});
+  CHECK(model.total() == doctest::Approx(8 * 0.5 + 3 * 3 + 7));
+  CHECK(model.before(model.end()) == doctest::Approx(8 * 0.5 + 3 * 3));
+  CHECK(model.before(4) == doctest::Approx(3 * 0.5 + 3));            // the first window
+  CHECK(model.between(8, 9) == doctest::Approx((5 * 0.5 + 3) / 4));  // a segment of the last
+  const std::vector<double> costs = bulk_share_costs(model, {0, 5, 12});
+  CHECK(costs[0] == doctest::Approx(3 * 0.5 + 3 + 3.0 / 4 + 7.0 / 2));
+  CHECK(costs[0] + costs[1] == doctest::Approx(model.total()));
+}
+
+TEST_CASE("equation 2: the maximum share of the total, and the tiles of cut windows that are loaded again") {
+  const Windows m({4, 4, 4});
+  const BulkCostModel model(m.view, 4, {.tile = 1, .window = 1, .fixed = 0, .reload = 0.25});
+  CHECK(bulk_penalty(model, {0, 4, 8, 12}) == 0);
+  CHECK(bulk_objective(model, {0, 4, 8, 12}) == doctest::Approx(1.0 / 3));
+  // One window of four tiles is loaded twice by two shares of a total of 15.
+  CHECK(bulk_penalty(model, {0, 6, 12}) == doctest::Approx(0.25 * 4 / (2 * 15)));
+  CHECK(bulk_objective(model, {0, 6, 12}) == doctest::Approx(0.5 + 0.25 * 4 / (2 * 15)));
+  CHECK(bulk_penalty(model, {0, 6, 6, 12}) == doctest::Approx(0.25 * 4 / (3 * 15)));  // an empty share
+}
+
+TEST_CASE("Algorithm 1 continues from each snapped cut; absolute targets do not") {
+  // Nine equal windows of 16 segments: an eighth of the result is 18 segments, which a cut must exceed.
+  const Windows m(std::vector<std::int32_t>(9, 14));
+  const BulkCostModel model(m.view, 16, {});
+  // 76 + 19 = 95 is the last segment of its window: the cut moves to 96, and the next ones with it.
+  CHECK(divide_greedily(model, 8) == BulkCuts{0, 19, 38, 57, 76, 96, 115, 134, 144});
+  CHECK(divide_by_targets(model, 8) == BulkCuts{0, 18, 36, 54, 72, 90, 108, 126, 144});
+}
+
+TEST_CASE("Algorithm 1 does not snap back to the previous cut") {
+  // The average is less than an eighth of the first window: as printed, all cuts would return to 0.
+  const Windows m({1000, 10, 10, 10});
+  const BulkCostModel model(m.view, 64, {});
+  const BulkCuts cuts = divide_greedily(model, 32);
+  CHECK(cuts[1] == 3);
+  CHECK(cuts[2] == 6);
+  for (std::size_t i = 1; i < cuts.size(); ++i) CHECK((cuts[i] > cuts[i - 1] || cuts[i] == model.end()));
+}
+
+TEST_CASE("one generation of the genetic algorithm improves the shares of Algorithm 1") {
+  Random random(11);
+  for (int trial = 0; trial < 20; ++trial) {
+    std::vector<std::int32_t> tiles(200);
+    for (std::int32_t& count : tiles) count = static_cast<std::int32_t>(random() % 300);
+    const Windows m(tiles);
+    const BulkCostModel model(m.view, 8, {});
+    const BulkCuts greedy = divide_greedily(model, 33), refined = divide_genetically(model, 33);
+    CHECK(refined == divide_genetically(model, 33));
+    CHECK(std::is_sorted(refined.begin(), refined.end()));
+    CHECK(bulk_objective(model, refined) < bulk_objective(model, greedy));
+    CHECK(greatest_share(model, refined) < greatest_share(model, greedy));
+  }
+}
+
+TEST_CASE("one share per window, whatever the number of shares") {
+  const Windows m({3, 0, 500});
+  CHECK(divide_by_windows(BulkCostModel(m.view, 4, {}), 7) == BulkCuts{0, 4, 8, 12});
+}
 
 TEST_CASE("bulk partition: every column of every window once, whatever the number of shares") {
   Random random(1);
@@ -86,10 +171,12 @@ TEST_CASE("bulk partition: every column of every window once, whatever the numbe
         CAPTURE(rows);
         CAPTURE(segments);
         CAPTURE(count);
-        const std::vector<BulkShare> shares = partition_columns(a, segments, count, {});
-        CHECK(std::ssize(shares) <= count);
-        CHECK(std::ssize(shares) <= segments * (std::ssize(a.row_window_offset) - 1));
-        check_partition(a, segments, shares);
+        for (const BulkDivision divide : kDivisions) {
+          const std::vector<BulkShare> shares = partition_columns(a, segments, count, {}, divide);
+          CHECK(std::ssize(shares) <= count);
+          CHECK(std::ssize(shares) <= segments * (std::ssize(a.row_window_offset) - 1));
+          check_partition(a, segments, shares);
+        }
       }
   }
 }
@@ -156,7 +243,7 @@ TEST_CASE("bulk costs are those of the request; what is no cost does not count")
 
 TEST_CASE("bulk stages: eight lanes that read together use eight banks") {
   for (int segments = 1; segments <= std::end(kBulkShapes)[-1].segments; ++segments) {
-    const BulkStage stage = bulk_stage(segments, bulk_shape(segments).tiles, 16);
+    const BulkStage stage = bulk_stage(segments, bulk_shape(segments).tiles, 512);
     CHECK(stage.pitch % 16 == 0);
     CHECK(stage.pitch >= segments * kBulkSegmentBytes);
     CHECK(stage.bytes % 128 == 0);
@@ -178,7 +265,7 @@ std::optional<BulkHeader> header_for(std::int64_t n, std::size_t shared_per_bloc
   const runtime::cuda::DeviceInfo device{
       .capability = 90, .sm_count = 132, .l2_bytes = 50 << 20, .shared_per_block = shared_per_block};
   runtime::cuda::Schedule schedule;
-  return append_bulk(schedule, {m.data.view(), n, device}, 4, 16);
+  return append_bulk(schedule, {m.data.view(), n, device}, 4, {.tile_bytes = 512});
 }
 
 }  // namespace
@@ -201,7 +288,7 @@ TEST_CASE("bulk shapes: a block with 227 KiB has the stages of the table") {
     REQUIRE(header);
     CHECK(header->stages == shape.stages);
     const std::int64_t bytes =
-        kBulkBarrierBytes + header->stages * bulk_stage(shape.segments, shape.tiles, 16).bytes;
+        kBulkBarrierBytes + header->stages * bulk_stage(shape.segments, shape.tiles, 512).bytes;
     CHECK(shape.blocks * (bytes + 1024) <= 228 << 10);
   }
 }

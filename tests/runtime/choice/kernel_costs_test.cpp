@@ -44,10 +44,10 @@ TEST_CASE("a kernel gets the numbers that it wants, of its precision or of any")
       "number cuda.bmat.bulk tf32 window_cost 5\n"
       "number cuda.bmat.bulk fp32 tile_cost 7\n"
       "number cuda.bmat.bulk any launch 3\n"
-      "number cuda.libra_spmm.streams any occupancy_rows 9\n";
+      "number cuda.libra_spmm.streams_fitted any occupancy_rows 9\n";
   using Costs = std::map<std::string, double>;
   CHECK(costs_of(lines, "cuda.bmat.bulk") == Costs{{"tile_cost", 0.5}, {"window_cost", 5}});
-  CHECK(costs_of(lines, "cuda.libra_spmm.streams") == Costs{{"occupancy_rows", 9}});
+  CHECK(costs_of(lines, "cuda.libra_spmm.streams_fitted") == Costs{{"occupancy_rows", 9}});
   CHECK(costs_of(lines, "cuda.csr.rows").empty());
 }
 

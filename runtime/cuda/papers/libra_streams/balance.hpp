@@ -44,7 +44,8 @@ void flag_atomic(LibraBalance& balance, std::int64_t windows, LibraMode mode);
 /// those without segments.
 std::vector<std::int32_t> rows_to_scale(const LibraBalance& balance, std::int64_t rows);
 
-/// Occupancy ratios from which a part alone fills the device (section 4.4.1, calibrated there on an H100).
+/// Occupancy ratios from which one part alone saturates the device; the defaults are those of the paper for
+/// an H100 (section 4.4.1).
 struct LibraOccupancy {
   double tiles = 3.91, rows = 38.27;
 };

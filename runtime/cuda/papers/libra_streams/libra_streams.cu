@@ -70,8 +70,9 @@ Result<std::shared_ptr<void>> prepare(const ScheduleHeader& header) {
   return std::shared_ptr<SideStream>(std::move(*side));
 }
 
-/// Libra's policy with the rules of the paper and, for comparison, with one of them disabled.
+/// Libra's policy as in the paper and, for comparison, with one rule changed.
 constexpr LibraPolicy kStreams = {};
+constexpr LibraPolicy kFitted = {.fitted = true};
 constexpr LibraPolicy kSequential = {.mode = LibraMode::sequential};
 constexpr LibraPolicy kConcurrent = {.mode = LibraMode::two_streams};
 #ifdef SPTILE_ABLATIONS
@@ -135,6 +136,7 @@ std::span<const DeviceKernel> rows() {
 }  // namespace
 
 std::span<const DeviceKernel> libra_streams_kernels() { return rows<kLibraStreams, kStreams>(); }
+std::span<const DeviceKernel> libra_fitted_kernels() { return rows<kLibraFitted, kFitted>(); }
 std::span<const DeviceKernel> libra_sequential_kernels() { return rows<kLibraSequential, kSequential>(); }
 std::span<const DeviceKernel> libra_concurrent_kernels() { return rows<kLibraConcurrent, kConcurrent>(); }
 #ifdef SPTILE_ABLATIONS

@@ -89,7 +89,8 @@ Schedule schedule_libra_streams(const ScheduleRequest& request, const LibraPolic
   const Grid row_grid{(rows.items() + groups - 1) / groups * geometry.slices,
                       kernels.row_blocks_per_sm(geometry.lanes)};
   header.ratios = {tile_grid.ratio(device), row_grid.ratio(device)};
-  const LibraMode mode = policy.mode ? *policy.mode : choose_mode(header.ratios, libra_occupancy(request));
+  const LibraOccupancy thresholds = policy.fitted ? libra_occupancy(request) : LibraOccupancy{};
+  const LibraMode mode = policy.mode ? *policy.mode : choose_mode(header.ratios, thresholds);
   flag_atomic(balance, std::ssize(a.row_window_offset) - 1, mode);
   header.two_streams = mode == LibraMode::two_streams && segments > 0 && !balance.cur_row.empty();
 

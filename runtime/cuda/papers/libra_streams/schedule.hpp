@@ -23,14 +23,17 @@ struct LibraStreamsHeader {
   bool two_streams = false;
 };
 
-/// Names of numbers in the device's profile; missing or nonpositive ones have the paper's values.
+/// Names of the thresholds in the device's profile.
 inline constexpr std::string_view kLibraOccupancyCosts[] = {"occupancy_tiles", "occupancy_rows"};
+
+/// Returns the thresholds of the profile; missing or nonpositive ones have the values of the paper.
 LibraOccupancy libra_occupancy(const ScheduleRequest& request);
 
 /// Options in which the kernels of the paper differ.
 struct LibraPolicy {
   LibraSizes sizes = {};
   std::optional<LibraMode> mode = {};  ///< unset: chosen by occupancy
+  bool fitted = false;                 ///< the mode is chosen by the thresholds of the profile
 };
 
 /// Properties of the kernels: variants for the tiles, and resident blocks per multiprocessor of each kernel.

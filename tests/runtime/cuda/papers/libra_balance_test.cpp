@@ -2,12 +2,10 @@
 #include "runtime/cuda/papers/libra_streams/balance.hpp"
 
 #include <doctest/doctest.h>
-#include <stdlib.h>
 
-#include <fstream>
-
+#include "formats/convert/libra_spmm.hpp"
 #include "runtime/cuda/papers/libra_streams/schedule.hpp"
-#include "tests/temporary_folder.hpp"
+#include "tests/formats/sample_matrices.hpp"
 
 using namespace sptile;
 using namespace sptile::runtime::cuda;
@@ -39,6 +37,24 @@ LibraBalance balance_of(const Parts& parts, LibraMode mode, const LibraSizes& si
   LibraBalance balance = cut_windows(parts.view(), sizes);
   flag_atomic(balance, (parts.rows + 7) / 8, mode);
   return balance;
+}
+
+/// Schedule of a matrix with both parts for 1000 multiprocessors, on which the paper's thresholds are not
+/// reached.
+LibraStreamsHeader schedule_with(const LibraPolicy& policy, std::span<const KernelCost> costs = {}) {
+  static const formats::FormatData data = *formats::libra_spmm_from_csr_at(
+      tests::make_csr(100, tests::random_rows(100, 100, 0.1, 7), DType::f32).view(), 3, nullptr);
+  constexpr TileVariant kVariants[] = {{.features = 32, .elements = 4, .warps_per_sm = 16, .least_cost = 0}};
+  const DeviceInfo device = {.capability = 90, .sm_count = 1000};
+  const formats::FormatView view = data.view();
+  const Schedule schedule =
+      schedule_libra_streams({.format = view, .n = 32, .device = device, .costs = costs}, policy,
+                             {.dense = DType::f32,
+                              .variants = kVariants,
+                              .tile_blocks_per_sm = [](int, int) { return 1; },
+                              .row_blocks_per_sm = [](int) { return 1; },
+                              .row_threads = 128});
+  return schedule.header.as<LibraStreamsHeader>();
 }
 
 }  // namespace
@@ -112,4 +128,14 @@ TEST_CASE("libra_balance: occupancy thresholds of the request, else the paper's"
   CHECK(read({{"occupancy_tiles", 7}}).tiles == 7);
   CHECK(read({{"occupancy_tiles", 7}}).rows == paper.rows);
   CHECK(read({{"occupancy_rows", -2}}).rows == paper.rows);
+}
+
+TEST_CASE("libra_streams: only the fitted policy compares with the thresholds of the profile") {
+  const KernelCost low[] = {{"occupancy_tiles", 1e-6}, {"occupancy_rows", 1e-6}};
+  REQUIRE(schedule_with({}).ratios.tiles > 0);
+  REQUIRE(schedule_with({}).ratios.rows > 0);
+  CHECK(schedule_with({}, low).two_streams);
+  CHECK(schedule_with({.sizes = kLibraUncut}, low).two_streams);
+  CHECK_FALSE(schedule_with({.fitted = true}, low).two_streams);
+  CHECK(schedule_with({.fitted = true}).two_streams);  // the profile has no thresholds
 }

@@ -47,22 +47,30 @@ struct AddingKernel : Direct {
   static constexpr bool kPieces = false;     // segments of a window add to C instead
 };
 
+/// Writes alpha * sum + beta * C, or adds alpha * sum by atomic operations.
+template <class Columns, int kElements>
+__device__ __forceinline__ void write_segment(const Columns& columns, float* row,
+                                              const float (&sum)[kElements], float alpha, float beta,
+                                              bool atomic) {
+  if (!atomic) return columns.store(row, sum, alpha, beta);
+  if constexpr (Columns::kStep == 1) {
+    if (columns.last >= 0) add_fours(row, sum, alpha);
+  } else {
+#pragma unroll
+    for (int e = 0; e < kElements; ++e)
+      if (e * Columns::kStep <= columns.last) atomicAdd(row + e * Columns::kStep, alpha * sum[e]);
+  }
+}
+
 /// Writes or adds rows of the csr kernel.
 struct AddingCsrStore {
   static constexpr bool kPieces = false;
-  const std::uint8_t* atomic;  ///< per row: 1 if others add to it
+  const std::uint8_t* atomic;  ///< per residual segment: 1 if others add to its row
 
   template <class Columns, int kElements>
   __device__ void operator()(std::int32_t number, const Columns& columns, float* row,
                              const float (&sum)[kElements], float alpha, float beta) const {
-    if (atomic[number] == 0) return columns.store(row, sum, alpha, beta);
-    if constexpr (Columns::kStep == 1) {
-      if (columns.last >= 0) add_fours(row, sum, alpha);
-    } else {
-#pragma unroll
-      for (int e = 0; e < kElements; ++e)
-        if (e * Columns::kStep <= columns.last) atomicAdd(row + e * Columns::kStep, alpha * sum[e]);
-    }
+    write_segment(columns, row, sum, alpha, beta, atomic[number] != 0);
   }
 };
 

@@ -40,10 +40,12 @@ LibraBalance cut_windows(const formats::LibraView& a, const LibraSizes& sizes) {
   balance.window_offset.push_back(a.row_window_offset.back());
   for (std::size_t r = 0; r < a.residual_row_id.size(); ++r) {
     const std::int64_t begin = a.residual_row_offset[r], entries = a.residual_row_offset[r + 1] - begin;
-    const std::int64_t count = entries <= sizes.short_entries ? 1 : segments_of(entries, sizes.entries);
+    const bool is_short = entries < sizes.short_length;
+    const std::int64_t count = is_short ? 1 : segments_of(entries, sizes.entries);
     for (std::int64_t s = 0; s < count; ++s) {
       balance.row_offset.push_back(begin + s * (count > 1 ? sizes.entries : 0));
       balance.cur_row.push_back(a.residual_row_id[r]);
+      balance.is_short.push_back(is_short ? 1 : 0);
     }
   }
   balance.row_offset.push_back(a.residual_row_offset.back());

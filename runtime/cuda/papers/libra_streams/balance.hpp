@@ -1,5 +1,6 @@
 // Libra's hybrid balance (section 4.3): only windows with many tiles and rows with many residual entries are
-// split into segments of limited length, whose sums are added by atomic operations. Plain C++.
+// split into segments of limited length, whose sums are added by atomic operations. Short rows are a separate
+// class, with a kernel without staging. Plain C++.
 #pragma once
 
 #include <algorithm>
@@ -12,23 +13,24 @@ namespace sptile::runtime::cuda {
 
 /// Lengths of segments, with the values of the paper (Ts, Cs and Short_len).
 struct LibraSizes {
-  std::int64_t tiles = 16;         ///< per segment of a window
-  std::int64_t entries = 32;       ///< per segment of a long row
-  std::int64_t short_entries = 3;  ///< maximum entries of a short row, which is never split
+  std::int64_t tiles = 16;        ///< per segment of a window
+  std::int64_t entries = 32;      ///< per segment of a long row
+  std::int64_t short_length = 3;  ///< rows with fewer entries are short (Algorithm 1) and never split
 };
-/// Nothing is split.
-inline constexpr LibraSizes kLibraUncut = {INT64_MAX, INT64_MAX, INT64_MAX};
+/// Nothing is split; short rows remain a class.
+inline constexpr LibraSizes kLibraUncut = {.tiles = INT64_MAX, .entries = INT64_MAX};
 
 /// Order of the two parts: the residual part after the TC part, or concurrently.
 enum class LibraMode { sequential, two_streams };
 
-/// The five arrays of the paper. Segments of the TC part are first in `atomic`, then those of the residual
-/// part.
+/// The five arrays of the paper, and the class of each residual segment. Segments of the TC part are first in
+/// `atomic`, then those of the residual part.
 struct LibraBalance {
   std::vector<std::int32_t> window_offset;  ///< first tile of each segment, and the end
   std::vector<std::int32_t> cur_window;     ///< window of each segment
   std::vector<std::int64_t> row_offset;     ///< first residual entry of each segment, and the end
   std::vector<std::int32_t> cur_row;        ///< row of each segment
+  std::vector<std::uint8_t> is_short;       ///< per residual segment: 1 for a short row
   std::vector<std::uint8_t> atomic;         ///< 1: others add to the same rows of C
 };
 

@@ -11,6 +11,7 @@
 #include "runtime/cuda/papers/libra_streams/adding.cuh"
 #include "runtime/cuda/papers/libra_streams/scale_rows.cuh"
 #include "runtime/cuda/papers/libra_streams/schedule.hpp"
+#include "runtime/cuda/papers/libra_streams/short_segments.cuh"
 #include "runtime/cuda/papers/libra_streams/side_stream.hpp"
 
 namespace sptile::runtime::cuda {
@@ -54,12 +55,18 @@ int row_blocks_per_sm(int lanes) {
   return blocks_per_sm<csr_spmm<Arguments, 32, true, Tuning>>(Tuning::kThreads);
 }
 
+/// Starts the kernel of the long rows, then that of the short rows.
 template <class Types>
 int launch_residual(const LibraStreamsHeader& header, const Launch& launch, cudaStream_t stream) {
   const ResidualHeader& rows = header.parts.rows;
   auto arguments = arguments_of<RowArguments<Types>>(residual_arrays(rows, launch), rows.csr, launch);
   arguments.store.atomic = launch.part<std::uint8_t>(header.row_atomic_at);
-  return launch_arguments<typename Types::RowTuning>(arguments, launch, stream);
+  if (const int code = launch_arguments<typename Types::RowTuning>(arguments, launch, stream);
+      code != cudaSuccess)
+    return code;
+  const ShortSegmentTask<RowArguments<Types>> task{arguments, launch.part<ShortSegment>(header.short_at),
+                                                   header.short_count};
+  return launch_short_segments(task, launch, stream);
 }
 
 /// Creates a second stream if the schedule needs one.
@@ -86,9 +93,10 @@ struct StreamsInstance {
   static constexpr DType kType = Types::kType;
 
   static Schedule schedule(const ScheduleRequest& request) {
-    return schedule_libra_streams(request, kPolicy,
-                                  {kType, Tiles::kVariants, Tiles::blocks_per_sm, row_blocks_per_sm<Types>,
-                                   Types::RowTuning::kThreads});
+    return schedule_libra_streams(
+        request, kPolicy,
+        {kType, Tiles::kVariants, Tiles::blocks_per_sm, row_blocks_per_sm<Types>, Types::RowTuning::kThreads,
+         short_blocks_per_sm<RowArguments<Types>>, kShortThreads});
   }
 
   static int launch(const Launch& launch, void* stream) noexcept {

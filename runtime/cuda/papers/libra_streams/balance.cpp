@@ -29,11 +29,12 @@ std::size_t window_of(std::int32_t row) { return static_cast<std::size_t>(row / 
 
 }  // namespace
 
-LibraBalance cut_windows(const formats::LibraView& a, const LibraSizes& sizes) {
+LibraBalance cut_windows(const formats::LibraView& a, const LibraSizes& sizes, int block_tiles) {
+  const std::int64_t tiles = sizes.blocks * block_tiles;
   LibraBalance balance;
   for (std::size_t w = 0; w + 1 < a.row_window_offset.size(); ++w)
     for (std::int64_t tile = a.row_window_offset[w], end = a.row_window_offset[w + 1]; tile < end;
-         tile += std::min(sizes.tiles, end - tile)) {
+         tile += std::min(tiles, end - tile)) {
       balance.window_offset.push_back(static_cast<std::int32_t>(tile));
       balance.cur_window.push_back(static_cast<std::int32_t>(w));
     }

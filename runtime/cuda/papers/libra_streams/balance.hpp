@@ -13,12 +13,12 @@ namespace sptile::runtime::cuda {
 
 /// Lengths of segments, with the values of the paper (Ts, Cs and Short_len).
 struct LibraSizes {
-  std::int64_t tiles = 16;        ///< per segment of a window
+  std::int64_t blocks = 16;       ///< TC blocks per segment of a window: 8x8, 8x16 in f16
   std::int64_t entries = 32;      ///< per segment of a long row
   std::int64_t short_length = 3;  ///< rows with fewer entries are short (Algorithm 1) and never split
 };
 /// Nothing is split; short rows remain a class.
-inline constexpr LibraSizes kLibraUncut = {.tiles = INT64_MAX, .entries = INT64_MAX};
+inline constexpr LibraSizes kLibraUncut = {.blocks = INT64_MAX / 2, .entries = INT64_MAX};
 
 /// Order of the two parts: the residual part after the TC part, or concurrently.
 enum class LibraMode { sequential, two_streams };
@@ -34,8 +34,9 @@ struct LibraBalance {
   std::vector<std::uint8_t> atomic;         ///< 1: others add to the same rows of C
 };
 
-/// Splits windows and rows; `atomic` stays empty. O(windows + residual rows + segments).
-LibraBalance cut_windows(const formats::LibraView& a, const LibraSizes& sizes);
+/// Splits windows and rows, with `block_tiles` tiles per TC block; `atomic` stays empty. O(windows + residual
+/// rows + segments).
+LibraBalance cut_windows(const formats::LibraView& a, const LibraSizes& sizes, int block_tiles);
 
 /// Sets `atomic`. If the parts run in sequence, all segments of a window with tiles are atomic if any of its
 /// tiles or rows is split; if they run concurrently, also if it has both tiles and rows. In a window without

@@ -32,12 +32,17 @@ struct StreamsTf32 {
   static constexpr Precision kPrecision = Precision::tf32;
 };
 
-/// f16 values and operands.
+constexpr int kBlockRegisters = 128;  // four tiles are in flight
+
+template <int kElements, bool kWhole>
+using AddingBlock =
+    AddingBlockKernel<DirectKernel<Mask8, Half, MathBlock<kElements>, 1, kWhole, kBlockRegisters>>;
+
+/// f16 values and operands, in blocks of 16 columns.
 struct StreamsFp16 {
   using RowElement = __half;
   using RowTuning = CsrTuning<128, 4, 6>;
-  using Tiles = TileInstance<AddingTile<Half, MathHalf<Half, 4, float>, 1, false>,
-                             AddingTile<Half, MathHalf<Half, 8, float>, 1, true>>;
+  using Tiles = TileInstance<AddingBlock<4, false>, AddingBlock<8, true>>;
   static constexpr DType kType = DType::f16;
   static constexpr Precision kPrecision = Precision::fp16;
 };

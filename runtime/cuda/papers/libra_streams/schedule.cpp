@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "formats/layout/libra_rules.hpp"
+
 namespace sptile::runtime::cuda {
 namespace {
 
@@ -111,7 +113,7 @@ Schedule schedule_libra_streams(const ScheduleRequest& request, const LibraPolic
                                 const LibraKernels& kernels) {
   const formats::LibraView a = formats::as_libra(request.format);
   const DeviceInfo& device = request.device;
-  LibraBalance balance = cut_windows(a, policy.sizes);
+  LibraBalance balance = cut_windows(a, policy.sizes, formats::libra_block_columns(kernels.dense) / 8);
   const TileTuning tuning;
   const std::int64_t segments = std::ssize(balance.cur_window);
   const int chosen = choose_variant(kernels.variants, request.n,

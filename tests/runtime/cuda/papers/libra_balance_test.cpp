@@ -33,10 +33,10 @@ struct Parts {
 /// The example of the paper's figure 8, with its sizes: window 0 has tiles and a row that are cut, window 1 a
 /// row that is, windows 2 and 3 are short and of one kind.
 const Parts kFigure = {{0, 5, 8, 10, 10}, {0, 3, 9, 12, 25, 26}, {0, 7, 9, 20, 21, 23, 26}, 32};
-constexpr LibraSizes kSizes = {.tiles = 4, .entries = 5, .short_length = 2};
+constexpr LibraSizes kSizes = {.blocks = 4, .entries = 5, .short_length = 2};
 
 LibraBalance balance_of(const Parts& parts, LibraMode mode, const LibraSizes& sizes = kSizes) {
-  LibraBalance balance = cut_windows(parts.view(), sizes);
+  LibraBalance balance = cut_windows(parts.view(), sizes, 1);
   flag_atomic(balance, (parts.rows + 7) / 8, mode);
   return balance;
 }
@@ -87,6 +87,13 @@ TEST_CASE("libra_balance: windows and long rows are cut, short rows are not") {
   CHECK(b.row_offset == std::vector<std::int64_t>{0, 5, 7, 9, 14, 19, 20, 21, 23, 26});
   CHECK(b.cur_row == std::vector<std::int32_t>{0, 0, 3, 9, 9, 9, 12, 25, 26});
   CHECK(b.is_short == std::vector<std::uint8_t>{0, 0, 0, 0, 0, 0, 1, 0, 0});
+}
+
+TEST_CASE("libra_balance: segments of windows are counted in blocks of two tiles") {
+  const LibraBalance b = cut_windows(kFigure.view(), {.blocks = 2, .entries = 5, .short_length = 2}, 2);
+  CHECK(b.window_offset == std::vector<std::int32_t>{0, 4, 5, 8, 10});
+  const LibraBalance odd = cut_windows(kFigure.view(), {.blocks = 1}, 2);
+  CHECK(odd.window_offset == std::vector<std::int32_t>{0, 2, 4, 5, 7, 8, 10});
 }
 
 TEST_CASE("libra_balance: both parts cut, one part cut, nothing cut") {

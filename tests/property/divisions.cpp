@@ -51,6 +51,9 @@ bool splits_both(const Schedule& s) { return both(s).tiles.split_count > 0 && bo
 bool has_both_and_teams(const Schedule& s) { return has_both(s) && both(s).tiles.teams > 0; }
 /// Returns whether work in rows lets tiles have warps of 128 columns of f32.
 bool has_both_and_wide_warps(const Schedule& s) { return has_both(s) && both(s).tiles.variant == 2; }
+bool has_short_and_long_rows(const Schedule& s) {
+  return s.header.as<LibraStreamsHeader>().short_count > 0 && both(s).rows.csr.runs > 0;
+}
 bool scales_rows(const Schedule& s) { return s.header.as<LibraStreamsHeader>().scaled_rows > 0; }
 
 template <int kLines>
@@ -210,6 +213,8 @@ const Division kDivisions[] = {
      {.shape = "segments", .n = 36, .pad = 4, .permuted = true, .alpha = 2, .beta = -2},
      scales_rows},
     {kLibraStreams, {.shape = "segments", .n = 36, .pad = 4, .beta = 1, .device = 1}, scales_rows},
+    {kLibraStreams, {.shape = "short_rows", .n = 40, .permuted = true, .beta = 2}, has_short_and_long_rows},
+    {kLibraStreams, {.shape = "short_rows", .n = 21, .pad = 1, .parameter = 9}, has_short_and_long_rows},
     {"cuda.hc_window.paper*", {.shape = "long_window", .n = 40, .beta = 2, .parameter = kAllTensor}},
     {"cuda.hc_window.paper*", {.shape = "long_window", .n = 16, .parameter = kAllCuda}},
     {"cuda.hc_window.paper*", {.shape = "windows", .n = 47, .pad = 1, .permuted = true}},

@@ -35,8 +35,8 @@ std::vector<SplitFormat> split_formats() {
 }
 
 // Libra's balance, and the kernels that always use one of its modes.
-using runtime::cuda::kLibraConcurrent, runtime::cuda::kLibraSequential;
-constexpr std::string_view kModes[] = {runtime::cuda::kLibraStreams, kLibraSequential, kLibraConcurrent};
+using runtime::cuda::kLibraConcurrent, runtime::cuda::kLibraFitted, runtime::cuda::kLibraSequential;
+constexpr std::string_view kModes[] = {kLibraFitted, kLibraSequential, kLibraConcurrent};
 
 }  // namespace
 

@@ -65,7 +65,7 @@ std::vector<runtime::ProfileNumber> fit_occupancy(std::span<const OccupancySampl
       min = sum;
       best = {tiles, rows};
     }
-  constexpr const char* kKernel = "cuda.libra_spmm.streams";
+  constexpr const char* kKernel = "cuda.libra_spmm.streams_fitted";
   return {{kKernel, "any", "occupancy_tiles", best.tiles}, {kKernel, "any", "occupancy_rows", best.rows}};
 }
 

@@ -26,8 +26,8 @@ struct OccupancySample {
 };
 
 /// Returns the occupancy ratios above which one stream is faster, `occupancy_tiles` and `occupancy_rows` of
-/// cuda.libra_spmm.streams: two streams are for products below both. Minimizes the sum of log times over all
-/// divisions of the samples; prefers `known` in a tie. Empty without samples. O(samples^3).
+/// cuda.libra_spmm.streams_fitted: two streams are for products below both. Minimizes the sum of log times
+/// over all divisions of the samples; prefers `known` in a tie. Empty without samples. O(samples^3).
 std::vector<runtime::ProfileNumber> fit_occupancy(std::span<const OccupancySample> samples,
                                                   const runtime::cuda::LibraOccupancy& known = {});
 

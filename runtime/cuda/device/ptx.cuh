@@ -52,6 +52,15 @@ __device__ __forceinline__ void mma_half(float (&acc)[4], std::uint32_t a0, std:
       : "r"(a0), "r"(a1), "r"(b));
 }
 
+/// m16n8k16 in f16: a[0..1] and b[0] have k = 2t and 2t + 1, a[2..3] and b[1] k = 2t + 8 and 2t + 9.
+__device__ __forceinline__ void mma_half_k16(float (&acc)[4], const std::uint32_t (&a)[4],
+                                             const std::uint32_t (&b)[2]) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+      "{%0,%1,%2,%3};"
+      : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
 /// m8n8k4: acc[0..1] are results (g, 2t) and (g, 2t + 1); a is (g, t), b is (t, g).
 __device__ __forceinline__ void mma_f64(double (&acc)[2], double a, double b) {
   asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
@@ -304,6 +313,7 @@ std::uint32_t to_tf32(float x);
 void mma_tf32(float (&acc)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]);
 void mma_half(float (&acc)[4], std::uint32_t a0, std::uint32_t a1, std::uint32_t b, Half);
 void mma_half(float (&acc)[4], std::uint32_t a0, std::uint32_t a1, std::uint32_t b, BFloat16);
+void mma_half_k16(float (&acc)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]);
 void mma_f64(double (&acc)[2], double a, double b);
 unsigned count_up(unsigned* count);
 template <class T>

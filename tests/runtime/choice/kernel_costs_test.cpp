@@ -44,13 +44,13 @@ TEST_CASE("a kernel gets the numbers that it wants, of its precision or of any")
       "number cuda.bmat.bulk tf32 window_cost 5\n"
       "number cuda.bmat.bulk fp32 tile_cost 7\n"
       "number cuda.bmat.bulk any launch 3\n"
-      "number cuda.libra_spmm.streams any occupancy_rows 9\n";
+      "number cuda.libra_spmm.streams_fitted any occupancy_rows 9\n";
   using Costs = std::map<std::string, double>;
   CHECK(costs_of(lines, "cuda.bmat.bulk") == Costs{{"tile_cost", 0.5}, {"window_cost", 5}});
   CHECK(costs_of(lines, "cuda.bmat.voltrix") == Costs{{"tile_cost", 0.5}, {"window_cost", 5}});  // like .bulk
   CHECK(costs_of("number cuda.bmat.voltrix any tile_cost 2\nnumber cuda.bmat.bulk any window_cost 3\n",
                  "cuda.bmat.voltrix") == Costs{{"tile_cost", 2}, {"window_cost", 3}});
-  CHECK(costs_of(lines, "cuda.libra_spmm.streams") == Costs{{"occupancy_rows", 9}});
+  CHECK(costs_of(lines, "cuda.libra_spmm.streams_fitted") == Costs{{"occupancy_rows", 9}});
   CHECK(costs_of(lines, "cuda.csr.rows").empty());
 }
 

@@ -197,6 +197,10 @@ void mma_half(float (&acc)[4], std::uint32_t a0, std::uint32_t a1, std::uint32_t
 void mma_half(float (&acc)[4], std::uint32_t a0, std::uint32_t a1, std::uint32_t b, BFloat16) {
   emulate_mma_half<BFloat16>(acc, a0, a1, b);
 }
+void mma_half_k16(float (&acc)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) {
+  emulate_mma_half<Half>(acc, a[0], a[1], b[0]);
+  emulate_mma_half<Half>(acc, a[2], a[3], b[1]);
+}
 
 void mma_f64(double (&acc)[2], double a, double b) {
   struct Both {

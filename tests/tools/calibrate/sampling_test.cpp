@@ -153,7 +153,7 @@ TEST_CASE("sampling: the modes of Libra's balance, named, where both parts have 
   Setting s;
   s.plan.thresholds = true;
   s.plan.more = {DType::f16};
-  s.plan.kernels = {"cuda.libra_spmm.streams"};
+  s.plan.kernels = {"cuda.libra_spmm.streams_fitted"};
   s.bench.lacking = {{"cuda.libra_spmm.sequential", DType::f16}};
   REQUIRE(s.sample().has_value());
   CHECK(s.bench.asked ==

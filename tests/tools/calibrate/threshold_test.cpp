@@ -39,7 +39,7 @@ TEST_CASE("occupancy: two streams below the ratios that divide the samples best"
     }
   const auto numbers = fit_occupancy(samples);
   REQUIRE(numbers.size() == 2);
-  CHECK(numbers[0].kernel == "cuda.libra_spmm.streams");
+  CHECK(numbers[0].kernel == "cuda.libra_spmm.streams_fitted");
   CHECK(numbers[0].name == "occupancy_tiles");
   CHECK(numbers[0].precision == "any");
   CHECK(numbers[0].value == doctest::Approx(4));

@@ -39,6 +39,8 @@ struct DirectKernel : TileShape<Source, V, Math, kSegments, kVector> {
   static constexpr int kMinTiles = kSegments > 1 ? kPolicy.direct_min_tiles : 0;  ///< per warp
   static constexpr int kSharedBytes = 0;                                          ///< per warp
   static constexpr int kDepth = kPolicy.direct_tiles;
+  /// Tiles per MMA. 2 requires Math::multiply_block, an even kDepth, and items of one window each.
+  static constexpr int kBlockTiles = 1;
 };
 
 /// Loads heads of tiles: the ids of the rows of B that the lane loads, and the mask.
@@ -136,12 +138,18 @@ class TileDirect : TileSums<K> {
     }
     for (std::int32_t tile = begin; tile < end; tile += K::kDepth) {
 #pragma unroll
-      for (int d = 0; d < K::kDepth; ++d) {
+      for (int d = 0; d < K::kDepth; d += K::kBlockTiles) {
         if (tile + d >= end) break;
         this->end_windows(tile + d);
-        multiply(stage[d]);
-        read_tile(stage[d], head[d], tile + d + K::kDepth < end);
-        head[d] = read_head(tile + d + 2 * K::kDepth);
+        if (K::kBlockTiles == 1 || tile + d + 1 == end)
+          multiply(stage[d]);
+        else
+          multiply_block(stage[d], stage[d + K::kBlockTiles - 1]);
+#pragma unroll
+        for (int e = d; e < d + K::kBlockTiles; ++e) {
+          read_tile(stage[e], head[e], tile + e + K::kDepth < end);
+          head[e] = read_head(tile + e + 2 * K::kDepth);
+        }
       }
     }
   }
@@ -197,6 +205,20 @@ class TileDirect : TileSums<K> {
 #pragma unroll
       for (int h = 0; h < K::kHalves; ++h) Math::multiply(sums_[h][s], f, entries(stage, h));
     }
+  }
+
+  /// Multiplies two tiles of one window by MMAs of twice the depth.
+  __device__ __forceinline__ void multiply_block(const Stage& left, const Stage& right) {
+    if constexpr (K::kBlockTiles == 2)
+#pragma unroll
+      for (int s = 0; s < K::kSegments; ++s) {
+        const typename Math::Fragment f[2] = {
+            Math::fragment(mine(left.dense[s][0]), mine(left.dense[s][1])),
+            Math::fragment(mine(right.dense[s][0]), mine(right.dense[s][1]))};
+#pragma unroll
+        for (int h = 0; h < K::kHalves; ++h)
+          Math::multiply_block(sums_[h][s], f, entries(left, h), entries(right, h));
+      }
   }
 
   TileHeads<Source> heads_;

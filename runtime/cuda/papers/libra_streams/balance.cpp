@@ -29,21 +29,24 @@ std::size_t window_of(std::int32_t row) { return static_cast<std::size_t>(row / 
 
 }  // namespace
 
-LibraBalance cut_windows(const formats::LibraView& a, const LibraSizes& sizes) {
+LibraBalance cut_windows(const formats::LibraView& a, const LibraSizes& sizes, int block_tiles) {
+  const std::int64_t tiles = sizes.blocks * block_tiles;
   LibraBalance balance;
   for (std::size_t w = 0; w + 1 < a.row_window_offset.size(); ++w)
     for (std::int64_t tile = a.row_window_offset[w], end = a.row_window_offset[w + 1]; tile < end;
-         tile += std::min(sizes.tiles, end - tile)) {
+         tile += std::min(tiles, end - tile)) {
       balance.window_offset.push_back(static_cast<std::int32_t>(tile));
       balance.cur_window.push_back(static_cast<std::int32_t>(w));
     }
   balance.window_offset.push_back(a.row_window_offset.back());
   for (std::size_t r = 0; r < a.residual_row_id.size(); ++r) {
     const std::int64_t begin = a.residual_row_offset[r], entries = a.residual_row_offset[r + 1] - begin;
-    const std::int64_t count = entries <= sizes.short_entries ? 1 : segments_of(entries, sizes.entries);
+    const bool is_short = entries < sizes.short_length;
+    const std::int64_t count = is_short ? 1 : segments_of(entries, sizes.entries);
     for (std::int64_t s = 0; s < count; ++s) {
       balance.row_offset.push_back(begin + s * (count > 1 ? sizes.entries : 0));
       balance.cur_row.push_back(a.residual_row_id[r]);
+      balance.is_short.push_back(is_short ? 1 : 0);
     }
   }
   balance.row_offset.push_back(a.residual_row_offset.back());

@@ -1,5 +1,6 @@
 // Libra's hybrid balance (section 4.3): only windows with many tiles and rows with many residual entries are
-// split into segments of limited length, whose sums are added by atomic operations. Plain C++.
+// split into segments of limited length, whose sums are added by atomic operations. Short rows are a separate
+// class, with a kernel without staging. Plain C++.
 #pragma once
 
 #include <algorithm>
@@ -12,28 +13,30 @@ namespace sptile::runtime::cuda {
 
 /// Lengths of segments, with the values of the paper (Ts, Cs and Short_len).
 struct LibraSizes {
-  std::int64_t tiles = 16;         ///< per segment of a window
-  std::int64_t entries = 32;       ///< per segment of a long row
-  std::int64_t short_entries = 3;  ///< maximum entries of a short row, which is never split
+  std::int64_t blocks = 16;       ///< TC blocks per segment of a window: 8x8, 8x16 in f16
+  std::int64_t entries = 32;      ///< per segment of a long row
+  std::int64_t short_length = 3;  ///< rows with fewer entries are short (Algorithm 1) and never split
 };
-/// Nothing is split.
-inline constexpr LibraSizes kLibraUncut = {INT64_MAX, INT64_MAX, INT64_MAX};
+/// Nothing is split; short rows remain a class.
+inline constexpr LibraSizes kLibraUncut = {.blocks = INT64_MAX / 2, .entries = INT64_MAX};
 
 /// Order of the two parts: the residual part after the TC part, or concurrently.
 enum class LibraMode { sequential, two_streams };
 
-/// The five arrays of the paper. Segments of the TC part are first in `atomic`, then those of the residual
-/// part.
+/// The five arrays of the paper, and the class of each residual segment. Segments of the TC part are first in
+/// `atomic`, then those of the residual part.
 struct LibraBalance {
   std::vector<std::int32_t> window_offset;  ///< first tile of each segment, and the end
   std::vector<std::int32_t> cur_window;     ///< window of each segment
   std::vector<std::int64_t> row_offset;     ///< first residual entry of each segment, and the end
   std::vector<std::int32_t> cur_row;        ///< row of each segment
+  std::vector<std::uint8_t> is_short;       ///< per residual segment: 1 for a short row
   std::vector<std::uint8_t> atomic;         ///< 1: others add to the same rows of C
 };
 
-/// Splits windows and rows; `atomic` stays empty. O(windows + residual rows + segments).
-LibraBalance cut_windows(const formats::LibraView& a, const LibraSizes& sizes);
+/// Splits windows and rows, with `block_tiles` tiles per TC block; `atomic` stays empty. O(windows + residual
+/// rows + segments).
+LibraBalance cut_windows(const formats::LibraView& a, const LibraSizes& sizes, int block_tiles);
 
 /// Sets `atomic`. If the parts run in sequence, all segments of a window with tiles are atomic if any of its
 /// tiles or rows is split; if they run concurrently, also if it has both tiles and rows. In a window without
@@ -44,7 +47,8 @@ void flag_atomic(LibraBalance& balance, std::int64_t windows, LibraMode mode);
 /// those without segments.
 std::vector<std::int32_t> rows_to_scale(const LibraBalance& balance, std::int64_t rows);
 
-/// Occupancy ratios from which a part alone fills the device (section 4.4.1, calibrated there on an H100).
+/// Occupancy ratios from which one part alone saturates the device; the defaults are those of the paper for
+/// an H100 (section 4.4.1).
 struct LibraOccupancy {
   double tiles = 3.91, rows = 38.27;
 };

@@ -11,6 +11,7 @@
 #include "runtime/cuda/papers/libra_streams/adding.cuh"
 #include "runtime/cuda/papers/libra_streams/scale_rows.cuh"
 #include "runtime/cuda/papers/libra_streams/schedule.hpp"
+#include "runtime/cuda/papers/libra_streams/short_segments.cuh"
 #include "runtime/cuda/papers/libra_streams/side_stream.hpp"
 
 namespace sptile::runtime::cuda {
@@ -31,12 +32,17 @@ struct StreamsTf32 {
   static constexpr Precision kPrecision = Precision::tf32;
 };
 
-/// f16 values and operands.
+constexpr int kBlockRegisters = 128;  // four tiles are in flight
+
+template <int kElements, bool kWhole>
+using AddingBlock =
+    AddingBlockKernel<DirectKernel<Mask8, Half, MathBlock<kElements>, 1, kWhole, kBlockRegisters>>;
+
+/// f16 values and operands, in blocks of 16 columns.
 struct StreamsFp16 {
   using RowElement = __half;
   using RowTuning = CsrTuning<128, 4, 6>;
-  using Tiles = TileInstance<AddingTile<Half, MathHalf<Half, 4, float>, 1, false>,
-                             AddingTile<Half, MathHalf<Half, 8, float>, 1, true>>;
+  using Tiles = TileInstance<AddingBlock<4, false>, AddingBlock<8, true>>;
   static constexpr DType kType = DType::f16;
   static constexpr Precision kPrecision = Precision::fp16;
 };
@@ -54,12 +60,18 @@ int row_blocks_per_sm(int lanes) {
   return blocks_per_sm<csr_spmm<Arguments, 32, true, Tuning>>(Tuning::kThreads);
 }
 
+/// Starts the kernel of the long rows, then that of the short rows.
 template <class Types>
 int launch_residual(const LibraStreamsHeader& header, const Launch& launch, cudaStream_t stream) {
   const ResidualHeader& rows = header.parts.rows;
   auto arguments = arguments_of<RowArguments<Types>>(residual_arrays(rows, launch), rows.csr, launch);
   arguments.store.atomic = launch.part<std::uint8_t>(header.row_atomic_at);
-  return launch_arguments<typename Types::RowTuning>(arguments, launch, stream);
+  if (const int code = launch_arguments<typename Types::RowTuning>(arguments, launch, stream);
+      code != cudaSuccess)
+    return code;
+  const ShortSegmentTask<RowArguments<Types>> task{arguments, launch.part<ShortSegment>(header.short_at),
+                                                   header.short_count};
+  return launch_short_segments(task, launch, stream);
 }
 
 /// Creates a second stream if the schedule needs one.
@@ -70,8 +82,9 @@ Result<std::shared_ptr<void>> prepare(const ScheduleHeader& header) {
   return std::shared_ptr<SideStream>(std::move(*side));
 }
 
-/// Libra's policy with the rules of the paper and, for comparison, with one of them disabled.
+/// Libra's policy as in the paper and, for comparison, with one rule changed.
 constexpr LibraPolicy kStreams = {};
+constexpr LibraPolicy kFitted = {.fitted = true};
 constexpr LibraPolicy kSequential = {.mode = LibraMode::sequential};
 constexpr LibraPolicy kConcurrent = {.mode = LibraMode::two_streams};
 #ifdef SPTILE_ABLATIONS
@@ -85,9 +98,10 @@ struct StreamsInstance {
   static constexpr DType kType = Types::kType;
 
   static Schedule schedule(const ScheduleRequest& request) {
-    return schedule_libra_streams(request, kPolicy,
-                                  {kType, Tiles::kVariants, Tiles::blocks_per_sm, row_blocks_per_sm<Types>,
-                                   Types::RowTuning::kThreads});
+    return schedule_libra_streams(
+        request, kPolicy,
+        {kType, Tiles::kVariants, Tiles::blocks_per_sm, row_blocks_per_sm<Types>, Types::RowTuning::kThreads,
+         short_blocks_per_sm<RowArguments<Types>>, kShortThreads});
   }
 
   static int launch(const Launch& launch, void* stream) noexcept {
@@ -135,6 +149,7 @@ std::span<const DeviceKernel> rows() {
 }  // namespace
 
 std::span<const DeviceKernel> libra_streams_kernels() { return rows<kLibraStreams, kStreams>(); }
+std::span<const DeviceKernel> libra_fitted_kernels() { return rows<kLibraFitted, kFitted>(); }
 std::span<const DeviceKernel> libra_sequential_kernels() { return rows<kLibraSequential, kSequential>(); }
 std::span<const DeviceKernel> libra_concurrent_kernels() { return rows<kLibraConcurrent, kConcurrent>(); }
 #ifdef SPTILE_ABLATIONS

@@ -10,6 +10,7 @@
 namespace sptile::runtime::cuda {
 
 inline constexpr std::string_view kLibraStreams = "cuda.libra_spmm.streams",
+                                  kLibraFitted = "cuda.libra_spmm.streams_fitted",
                                   kLibraSequential = "cuda.libra_spmm.sequential",
                                   kLibraConcurrent = "cuda.libra_spmm.concurrent",
                                   kLibraUncutName = "cuda.libra_spmm.uncut";
@@ -17,6 +18,7 @@ inline constexpr std::string_view kLibraStreams = "cuda.libra_spmm.streams",
 std::span<const Kernel> libra_streams_rows();
 
 std::span<const DeviceKernel> libra_streams_kernels();
+std::span<const DeviceKernel> libra_fitted_kernels();
 std::span<const DeviceKernel> libra_sequential_kernels();
 std::span<const DeviceKernel> libra_concurrent_kernels();
 /// Built with -Dablations=enabled.

@@ -8,7 +8,22 @@ namespace {
 constexpr Kernel row(std::string_view name, std::string_view summary, Instances instances) {
   Kernel kernel = by_name(name, "libra_spmm", summary, instances);
   kernel.deterministic = false;
+  return kernel;
+}
+
+/// The kernel that uses the thresholds of the profile. The constants of its cost model also predict .streams.
+constexpr Kernel fitted() {
+  Kernel kernel = row(kLibraFitted, "like .streams, but with the occupancy thresholds of the profile",
+                      SPTILE_BUILT(libra_fitted_kernels));
   kernel.costs = kLibraOccupancyCosts;
+  return kernel;
+}
+
+constexpr Kernel published() {
+  Kernel kernel =
+      row(kLibraStreams, "Libra load balancing and scheduling: atomic sums of segments, one or two streams",
+          SPTILE_BUILT(libra_streams_kernels));
+  kernel.like = kLibraFitted;
   return kernel;
 }
 
@@ -19,8 +34,8 @@ constexpr Kernel kRows[] = {
 #endif
     row(kLibraConcurrent, "like .streams, but always on two streams", SPTILE_BUILT(libra_concurrent_kernels)),
     row(kLibraSequential, "like .streams, but always on one stream", SPTILE_BUILT(libra_sequential_kernels)),
-    row(kLibraStreams, "Libra load balancing and scheduling: atomic sums of segments, one or two streams",
-        SPTILE_BUILT(libra_streams_kernels)),
+    fitted(),
+    published(),
 };
 
 }  // namespace

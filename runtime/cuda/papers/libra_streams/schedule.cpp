@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "formats/layout/libra_rules.hpp"
+
 namespace sptile::runtime::cuda {
 namespace {
 
@@ -45,13 +47,55 @@ TileHeader append_items(Schedule& schedule, const formats::LibraView& a, const L
   return header;
 }
 
+/// Appends the residual segments with their ids and flags, and the list of short rows.
 void append_rows(Schedule& schedule, const formats::LibraView& a, const LibraBalance& balance,
                  LibraStreamsHeader& header) {
   const std::vector<std::uint8_t> atomic(balance.atomic.begin() + std::ssize(balance.cur_window),
                                          balance.atomic.end());
-  header.parts.rows.ids_at = append(schedule, row_ids(a, balance));
+  const std::vector<std::int32_t> ids = row_ids(a, balance);
+  std::vector<ShortSegment> short_rows;
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    if (balance.is_short[i] != 0)
+      short_rows.push_back({balance.row_offset[i], ids[i],
+                            static_cast<std::uint16_t>(balance.row_offset[i + 1] - balance.row_offset[i]),
+                            atomic[i]});
+  header.parts.rows.ids_at = append(schedule, ids);
   header.parts.rows.entries_at = append(schedule, balance.row_offset);
   header.row_atomic_at = append(schedule, atomic);
+  header.short_at = append(schedule, short_rows);
+  header.short_count = std::ssize(short_rows);
+}
+
+/// Returns runs of consecutive long segments for the csr kernel: up to `target` entries, counting kRowCost
+/// per segment, or one longer segment.
+std::vector<CsrRun> long_runs(const LibraBalance& balance, std::int64_t target) {
+  std::vector<CsrRun> runs;
+  std::size_t begin = 0;
+  const auto close = [&](std::size_t end) {
+    const std::int64_t entry = balance.row_offset[begin], entries = balance.row_offset[end] - entry;
+    if (end > begin)
+      runs.push_back({entry, static_cast<std::int32_t>(begin),
+                      static_cast<std::uint32_t>(entries << 8 | static_cast<std::int64_t>(end - begin))});
+    begin = end;
+  };
+  const std::size_t count = balance.cur_row.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto rows = static_cast<std::int64_t>(i - begin);
+    const std::int64_t cost = balance.row_offset[i + 1] - balance.row_offset[begin] + kRowCost * rows;
+    if (balance.is_short[i] != 0 || rows == kMaxRunRows || (rows > 0 && cost > target)) close(i);
+    if (balance.is_short[i] != 0) begin = i + 1;
+  }
+  close(count);
+  return runs;
+}
+
+CsrHeader append_long_rows(Schedule& schedule, const LibraBalance& balance) {
+  constexpr std::int64_t kRunEntries = 48;  // one and a half segments of a split row
+  const std::vector<CsrRun> runs = long_runs(balance, kRunEntries);
+  CsrHeader header;
+  header.runs_at = append(schedule, runs);
+  header.runs = std::ssize(runs);
+  return header;
 }
 
 }  // namespace
@@ -69,7 +113,7 @@ Schedule schedule_libra_streams(const ScheduleRequest& request, const LibraPolic
                                 const LibraKernels& kernels) {
   const formats::LibraView a = formats::as_libra(request.format);
   const DeviceInfo& device = request.device;
-  LibraBalance balance = cut_windows(a, policy.sizes);
+  LibraBalance balance = cut_windows(a, policy.sizes, formats::libra_block_columns(kernels.dense) / 8);
   const TileTuning tuning;
   const std::int64_t segments = std::ssize(balance.cur_window);
   const int chosen = choose_variant(kernels.variants, request.n,
@@ -80,16 +124,21 @@ Schedule schedule_libra_streams(const ScheduleRequest& request, const LibraPolic
   Schedule schedule;
   LibraStreamsHeader header;
   CsrHeader& rows = header.parts.rows.csr;
-  rows =
-      append_csr(schedule, {.row_ptr = balance.row_offset, .cut = false}, kernels.dense, request.n, device);
+  rows = append_long_rows(schedule, balance);
   const CsrGeometry geometry = csr_geometry(request.n, csr_vector(kernels.dense));
-  const std::int64_t groups = kernels.row_threads / geometry.lanes;
   const Grid tile_grid{(segments * slices + tuning.warps_per_block - 1) / tuning.warps_per_block,
                        kernels.tile_blocks_per_sm(chosen, 32 * tuning.warps_per_block)};
-  const Grid row_grid{(rows.items() + groups - 1) / groups * geometry.slices,
-                      kernels.row_blocks_per_sm(geometry.lanes)};
-  header.ratios = {tile_grid.ratio(device), row_grid.ratio(device)};
-  const LibraMode mode = policy.mode ? *policy.mode : choose_mode(header.ratios, libra_occupancy(request));
+  const auto grid_of = [&](std::int64_t items, int threads, int per_sm) {
+    const std::int64_t groups = threads / geometry.lanes;
+    return Grid{(items + groups - 1) / groups * geometry.slices, per_sm};
+  };
+  const Grid long_grid =
+      grid_of(rows.items(), kernels.row_threads, kernels.row_blocks_per_sm(geometry.lanes));
+  const Grid short_grid = grid_of(std::ranges::count(balance.is_short, 1), kernels.short_threads,
+                                  kernels.short_blocks_per_sm(geometry.lanes));
+  header.ratios = {tile_grid.ratio(device), long_grid.ratio(device) + short_grid.ratio(device)};
+  const LibraOccupancy thresholds = policy.fitted ? libra_occupancy(request) : LibraOccupancy{};
+  const LibraMode mode = policy.mode ? *policy.mode : choose_mode(header.ratios, thresholds);
   flag_atomic(balance, std::ssize(a.row_window_offset) - 1, mode);
   header.two_streams = mode == LibraMode::two_streams && segments > 0 && !balance.cur_row.empty();
 

@@ -2,12 +2,12 @@
 #include "runtime/cuda/papers/libra_streams/balance.hpp"
 
 #include <doctest/doctest.h>
-#include <stdlib.h>
 
-#include <fstream>
+#include <cstring>
 
+#include "formats/convert/libra_spmm.hpp"
 #include "runtime/cuda/papers/libra_streams/schedule.hpp"
-#include "tests/temporary_folder.hpp"
+#include "tests/formats/sample_matrices.hpp"
 
 using namespace sptile;
 using namespace sptile::runtime::cuda;
@@ -33,12 +33,49 @@ struct Parts {
 /// The example of the paper's figure 8, with its sizes: window 0 has tiles and a row that are cut, window 1 a
 /// row that is, windows 2 and 3 are short and of one kind.
 const Parts kFigure = {{0, 5, 8, 10, 10}, {0, 3, 9, 12, 25, 26}, {0, 7, 9, 20, 21, 23, 26}, 32};
-constexpr LibraSizes kSizes = {.tiles = 4, .entries = 5, .short_entries = 2};
+constexpr LibraSizes kSizes = {.blocks = 4, .entries = 5, .short_length = 2};
 
 LibraBalance balance_of(const Parts& parts, LibraMode mode, const LibraSizes& sizes = kSizes) {
-  LibraBalance balance = cut_windows(parts.view(), sizes);
+  LibraBalance balance = cut_windows(parts.view(), sizes, 1);
   flag_atomic(balance, (parts.rows + 7) / 8, mode);
   return balance;
+}
+
+/// A matrix with tiles, long and short rows.
+const formats::FormatData& both_parts() {
+  static const formats::FormatData data = *formats::libra_spmm_from_csr_at(
+      tests::make_csr(100, tests::random_rows(100, 100, 0.1, 7), DType::f32).view(), 3, nullptr);
+  return data;
+}
+
+/// Schedule of a matrix with both parts for 1000 multiprocessors, on which the paper's thresholds are not
+/// reached.
+Schedule schedule_with(const LibraPolicy& policy, std::span<const KernelCost> costs = {}) {
+  constexpr TileVariant kVariants[] = {{.features = 32, .elements = 4, .warps_per_sm = 16, .least_cost = 0}};
+  const DeviceInfo device = {.capability = 90, .sm_count = 1000};
+  const formats::FormatView view = both_parts().view();
+  return schedule_libra_streams({.format = view, .n = 32, .device = device, .costs = costs}, policy,
+                                {.dense = DType::f32,
+                                 .variants = kVariants,
+                                 .tile_blocks_per_sm = [](int, int) { return 1; },
+                                 .row_blocks_per_sm = [](int) { return 1; },
+                                 .row_threads = 128,
+                                 .short_blocks_per_sm = [](int) { return 1; },
+                                 .short_threads = 128});
+}
+
+const LibraStreamsHeader& header_of(const Schedule& schedule) {
+  return schedule.header.as<LibraStreamsHeader>();
+}
+bool two_streams(const LibraPolicy& policy, std::span<const KernelCost> costs = {}) {
+  return header_of(schedule_with(policy, costs)).two_streams;
+}
+
+template <class T>
+std::vector<T> part(const Schedule& schedule, std::int64_t at, std::int64_t count) {
+  std::vector<T> elements(static_cast<std::size_t>(count));
+  std::memcpy(elements.data(), schedule.bytes.data() + at, sizeof(T) * elements.size());
+  return elements;
 }
 
 }  // namespace
@@ -49,6 +86,14 @@ TEST_CASE("libra_balance: windows and long rows are cut, short rows are not") {
   CHECK(b.cur_window == std::vector<std::int32_t>{0, 0, 1, 2});
   CHECK(b.row_offset == std::vector<std::int64_t>{0, 5, 7, 9, 14, 19, 20, 21, 23, 26});
   CHECK(b.cur_row == std::vector<std::int32_t>{0, 0, 3, 9, 9, 9, 12, 25, 26});
+  CHECK(b.is_short == std::vector<std::uint8_t>{0, 0, 0, 0, 0, 0, 1, 0, 0});
+}
+
+TEST_CASE("libra_balance: segments of windows are counted in blocks of two tiles") {
+  const LibraBalance b = cut_windows(kFigure.view(), {.blocks = 2, .entries = 5, .short_length = 2}, 2);
+  CHECK(b.window_offset == std::vector<std::int32_t>{0, 4, 5, 8, 10});
+  const LibraBalance odd = cut_windows(kFigure.view(), {.blocks = 1}, 2);
+  CHECK(odd.window_offset == std::vector<std::int32_t>{0, 2, 4, 5, 7, 8, 10});
 }
 
 TEST_CASE("libra_balance: both parts cut, one part cut, nothing cut") {
@@ -112,4 +157,42 @@ TEST_CASE("libra_balance: occupancy thresholds of the request, else the paper's"
   CHECK(read({{"occupancy_tiles", 7}}).tiles == 7);
   CHECK(read({{"occupancy_tiles", 7}}).rows == paper.rows);
   CHECK(read({{"occupancy_rows", -2}}).rows == paper.rows);
+}
+
+TEST_CASE("libra_streams: only the fitted policy compares with the thresholds of the profile") {
+  const KernelCost low[] = {{"occupancy_tiles", 1e-6}, {"occupancy_rows", 1e-6}};
+  const LibraRatios ratios = header_of(schedule_with({})).ratios;
+  REQUIRE(ratios.tiles > 0);
+  REQUIRE(ratios.rows > 0);
+  CHECK(two_streams({}, low));
+  CHECK(two_streams({.sizes = kLibraUncut}, low));
+  CHECK_FALSE(two_streams({.fitted = true}, low));
+  CHECK(two_streams({.fitted = true}));  // the profile has no thresholds
+}
+
+TEST_CASE("libra_streams: long rows are in runs, short rows in the other list, each residual entry once") {
+  const formats::LibraView a = formats::as_libra(both_parts().view());
+  for (const std::int64_t short_length : {0, 1, 3, 100}) {
+    CAPTURE(short_length);
+    const Schedule schedule = schedule_with({.sizes = {.short_length = short_length}});
+    const LibraStreamsHeader& header = header_of(schedule);
+    const CsrHeader& csr = header.parts.rows.csr;
+    std::vector<int> uses(a.residual_col_id.size());
+    const auto use = [&](std::int64_t entry, std::int64_t count) {
+      for (std::int64_t i = entry; i < entry + count; ++i) ++uses[static_cast<std::size_t>(i)];
+    };
+    for (const CsrRun& run : part<CsrRun>(schedule, csr.runs_at, csr.runs)) {
+      const std::int64_t entries = run.entries_and_rows >> 8, rows = run.entries_and_rows & 0xFF;
+      CHECK(rows <= kMaxRunRows);
+      CHECK(entries >= rows * short_length);
+      use(run.entry, entries);
+    }
+    for (const ShortSegment& row : part<ShortSegment>(schedule, header.short_at, header.short_count)) {
+      CHECK(row.entries < short_length);
+      use(row.entry, row.entries);
+    }
+    CHECK(uses == std::vector<int>(uses.size(), 1));
+    CHECK((header.short_count > 0) == (short_length > 1));
+    CHECK((csr.runs > 0) == (short_length < 100));
+  }
 }

@@ -378,9 +378,117 @@ constexpr Experiment kHygnn[] = {
      .window_rows = 16},
 };
 
+// Figures about sizes and densities.
+constexpr std::string_view kGivenOrder[] = {"identity"};
+constexpr std::string_view kTileDensity[] = {"mean_nnz_tc"};
+constexpr std::string_view kDensities[] = {"mean_nnz_tc", "mean_nnz_window", "tc_nnz"};
+
+constexpr std::string_view kRshOrder[] = {"wjaccard"};
+constexpr std::string_view kRshOrderStages[] = {"identity", "wjaccard stretch=0 isolation=0",
+                                                "wjaccard isolation=0", "wjaccard"};
+constexpr std::string_view kRowLengths[] = {"mean", "above_2x_mean", "above_4x_mean"};
+constexpr std::string_view kRshFormats[] = {"csr", "me_tcf", "bittcf", "rs_tile"};
+constexpr std::string_view kRsTile[] = {"rs_tile"};
+constexpr std::string_view kOverCoo[] = {"over_coo"};
+constexpr std::string_view kTauNnz[] = {
+    "rs_tile:rule=large_increment,tau_nnz=0", "rs_tile:rule=large_increment,tau_nnz=1",
+    "rs_tile:rule=large_increment,tau_nnz=2", "rs_tile:rule=large_increment,tau_nnz=3",
+    "rs_tile:rule=large_increment,tau_nnz=4", "rs_tile:rule=large_increment,tau_nnz=5",
+    "rs_tile:rule=large_increment,tau_nnz=6", "rs_tile:rule=large_increment,tau_nnz=7",
+    "rs_tile:rule=large_increment,tau_nnz=8"};
+
+constexpr Structure kRshStructures[] = {
+    {.name = "fig2", .title = "figure 2: lengths of rows", .orders = kGivenOrder, .quantities = kRowLengths},
+    {.name = "fig13",
+     .title = "figure 13: index bytes over COO",
+     .orders = kRshOrder,
+     .formats = kRshFormats,
+     .quantities = kOverCoo,
+     .compared = true},
+    {.name = "fig14",
+     .title = "figure 14: nonzeros per tile and window by tau_nnz",
+     .orders = kRshOrder,
+     .formats = kTauNnz,
+     .quantities = kDensities},
+    {.name = "fig16b_density",
+     .title = "figure 16b: nonzeros per tile by stages of the row order",
+     .orders = kRshOrderStages,
+     .formats = kRsTile,
+     .quantities = kTileDensity},
+};
+
+constexpr std::string_view kAccOrders[] = {"identity", "metis", "lsh", "rabbit", "affinity"};
+constexpr std::string_view kAccOrder[] = {"affinity"};
+constexpr std::string_view kBitTcf[] = {"bittcf"};
+constexpr std::string_view kAccFormats[] = {"csr", "me_tcf", "bittcf"};
+constexpr std::string_view kOverTcf[] = {"over_tcf"};
+
+constexpr Structure kAccStructures[] = {
+    {.name = "fig10",
+     .title = "figure 10: nonzeros per tile by row order",
+     .orders = kAccOrders,
+     .formats = kBitTcf,
+     .quantities = kTileDensity},
+    {.name = "fig12",
+     .title = "figure 12: index bytes over TCF",
+     .orders = kAccOrder,
+     .formats = kAccFormats,
+     .quantities = kOverTcf,
+     .compared = true},
+};
+
+constexpr std::string_view kSingleColumns[] = {"nnz1_ratio"};
+constexpr std::string_view kTensorOnly[] = {"libra_spmm:1", "libra_spmm:3"};
+constexpr std::string_view kTensorOnlySddmm[] = {"libra_sddmm:1", "libra_sddmm:24"};
+constexpr std::string_view kCudaOnly[] = {"libra_spmm:9", "libra_spmm:3"};
+constexpr std::string_view kCudaOnlySddmm[] = {"libra_sddmm:129", "libra_sddmm:24"};
+constexpr std::string_view kUtilization[] = {"tc_utilization"};
+constexpr std::string_view kRowsOfB[] = {"b_rows"};
+
+constexpr Structure kLibraStructures[] = {
+    {.name = "fig1",
+     .title = "figure 1: share of columns of a window with one nonzero",
+     .orders = kGivenOrder,
+     .quantities = kSingleColumns},
+    {.name = "fig13",
+     .title = "figure 13: nonzeros per tile position, tensor cores only and hybrid, SpMM",
+     .orders = kGivenOrder,
+     .formats = kTensorOnly,
+     .quantities = kUtilization},
+    {.name = "fig13_sddmm",
+     .title = "figure 13: nonzeros per tile position, tensor cores only and hybrid, SDDMM",
+     .orders = kGivenOrder,
+     .formats = kTensorOnlySddmm,
+     .quantities = kUtilization},
+    {.name = "fig14",
+     .title = "figure 14: loaded rows of B, CUDA cores only and hybrid, SpMM",
+     .orders = kGivenOrder,
+     .formats = kCudaOnly,
+     .quantities = kRowsOfB},
+    {.name = "fig14_sddmm",
+     .title = "figure 14: loaded rows of Y, CUDA cores only and hybrid, SDDMM",
+     .orders = kGivenOrder,
+     .formats = kCudaOnlySddmm,
+     .quantities = kRowsOfB},
+};
+
+constexpr std::string_view kHygnnRowOrders[] = {"identity", "loa"};
+constexpr std::string_view kHygnnFormats[] = {"hc_window:paper"};
+constexpr std::string_view kWindowKinds[] = {"tensor_windows", "windows", "tensor_entries"};
+
+constexpr Structure kHygnnStructures[] = {
+    {.name = "fig14",
+     .title = "figure 14: windows for tensor cores before and after LOA",
+     .orders = kHygnnRowOrders,
+     .formats = kHygnnFormats,
+     .quantities = kWindowKinds,
+     .window_rows = 16},
+};
+
 constexpr Suite kSuites[] = {
-    {"rsh", "RSH-SpMM", kRsh},  {"acc", "Acc-SpMM", kAcc},  {"voltrix", "Voltrix-SpMM", kVoltrix},
-    {"libra", "Libra", kLibra}, {"hygnn", "HyGNN", kHygnn},
+    {"rsh", "RSH-SpMM", kRsh, kRshStructures},    {"acc", "Acc-SpMM", kAcc, kAccStructures},
+    {"voltrix", "Voltrix-SpMM", kVoltrix},        {"libra", "Libra", kLibra, kLibraStructures},
+    {"hygnn", "HyGNN", kHygnn, kHygnnStructures},
 };
 
 struct Compared {

@@ -100,9 +100,9 @@ struct RshInstance : StoredInstance<RshInstance<V, T>, TileHeader, kRshVersion, 
 
 std::span<const DeviceKernel> rsh_kernels() {
   static constexpr std::array kRows{
-      RshInstance<Half, Half>::row(Precision::fp16), RshInstance<Ones, Half>::row(Precision::fp16),
-      RshInstance<BFloat16, BFloat16>::row(Precision::bf16),
-      RshInstance<Ones, BFloat16>::row(Precision::bf16), tf32_row<kRsTileRsh, divide_stored>()};
+      tf32_row<kRsTileRsh, divide_stored>(), RshInstance<Half, Half>::row(Precision::fp16),
+      RshInstance<Ones, Half>::row(Precision::fp16), RshInstance<BFloat16, BFloat16>::row(Precision::bf16),
+      RshInstance<Ones, BFloat16>::row(Precision::bf16)};
   return kRows;
 }
 #ifdef SPTILE_ABLATIONS

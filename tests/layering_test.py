@@ -98,6 +98,7 @@ DIRECTORIES = {
     "tools/cuda": f"{TOOL} tools/measure",
     "tools/calibrate": f"{TOOL} tools/gen tools/measure tools/cuda",
     "tools/stats": TOOL,
+    "tools/suite": f"{TOOL} reorder/quality tools/measure tools/cuda tools/stats",
     "tools/doctor": f"{TOOL} tools/measure",
     "tools/report": f"{TOOL} reorder/quality tools/measure tools/cuda tools/stats tools/plot tools/spy",
     "tools/commands": f"{TOOL} reorder reorder/core reorder/partition tools/*",

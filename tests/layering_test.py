@@ -92,6 +92,7 @@ DIRECTORIES = {
     "tools/partition": "formats/* reorder/partition runtime/* tools/bundle tools/pipeline",
     "tools/capi": "formats/* runtime/* tools/pipeline",
     "tools/gen": "formats/*",
+    "tools/gen/replicas": "formats/* tools/gen",
     "tools/plot": "formats/core",
     "tools/spy": "formats/core tools/plot",
     "tools/measure": f"{TOOL} reorder/quality tools/plot",

@@ -72,7 +72,7 @@ DIRECTORIES = {
     # Kernels of papers that are tile kernels with another schedule or another store.
     "runtime/cuda/papers/acc": f"{FAMILY} runtime/cuda/families/tile runtime/cuda/papers",
     "runtime/cuda/papers/bulk": f"{FAMILY} runtime/cuda/families/tile runtime/cuda/papers",
-    "runtime/cuda/papers/hygnn": f"{FAMILY} runtime/cuda/papers",
+    "runtime/cuda/papers/hygnn": f"{FAMILY} runtime/cuda/families/update runtime/cuda/papers",
     "runtime/cuda/papers/libra_streams": f"{FAMILY} runtime/cuda/families/tile runtime/cuda/papers",
     "runtime/cuda/papers/rsh": f"{FAMILY} runtime/cuda/families/tile runtime/cuda/papers",
     "runtime/cuda/families": "runtime/core runtime/cuda runtime/cuda/families/* runtime/cuda/papers/*",

@@ -215,7 +215,9 @@ const Division kDivisions[] = {
     {kLibraStreams, {.shape = "segments", .n = 36, .pad = 4, .beta = 1, .device = 1}, scales_rows},
     {kLibraStreams, {.shape = "short_rows", .n = 40, .permuted = true, .beta = 2}, has_short_and_long_rows},
     {kLibraStreams, {.shape = "short_rows", .n = 21, .pad = 1, .parameter = 9}, has_short_and_long_rows},
-    {"cuda.hc_window.paper*", {.shape = "long_window", .n = 40, .beta = 2, .parameter = kAllTensor}},
+    {"cuda.hc_window.paper!(*update*)",
+     {.shape = "long_window", .n = 40, .beta = 2, .parameter = kAllTensor}},
+    {"cuda.hc_window.paper_update", {.shape = "long_window", .n = 40, .m = 300, .parameter = kAllTensor}},
     {"cuda.hc_window.paper*", {.shape = "long_window", .n = 16, .parameter = kAllCuda}},
     {"cuda.hc_window.paper*", {.shape = "windows", .n = 47, .pad = 1, .permuted = true}},
 

@@ -40,6 +40,21 @@ TEST_CASE("hygnn kernels: as many threads for a row as leave the fewest idle") {
   CHECK(hygnn_threads_per_row(1) == 8);
 }
 
+TEST_CASE("hygnn update: windows that do not fit into shared memory are refused with the alternative") {
+  using runtime::cuda::check_hygnn_update;
+  const runtime::cuda::DeviceInfo device = {.shared_per_block = 232448, .name = "emulated"};
+  CHECK(runtime::cuda::hygnn_aggregate_bytes(128) == 16 * 132 * 4);
+  // 16 x (3552 + 4) numbers of 4 bytes and 4,608 bytes are 232,192 bytes.
+  CHECK(check_hygnn_update(3552, 4608, device));
+  const Status refused = check_hygnn_update(3553, 4608, device);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == Errc::unsupported);
+  CHECK(refused.error().message ==
+        "16 aggregated rows of 3553 columns need more than the 232448 bytes of shared memory per block of "
+        "emulated; use cuda.hc_window.update2");
+  CHECK_FALSE(check_hygnn_update(std::int64_t{1} << 60, 0, device));
+}
+
 TEST_CASE("hc_window: blocks of tiles and of rows are evenly mixed") {
   for (const auto& [tiles, rows] : {std::pair{1, 1}, {1000, 3}, {3, 1000}, {123456, 7890123}}) {
     const runtime::cuda::MixedGrid grid{static_cast<std::uint32_t>(tiles + rows),

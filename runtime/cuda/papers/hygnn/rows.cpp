@@ -1,5 +1,6 @@
 #include "runtime/cuda/papers/by_name.hpp"
 #include "runtime/cuda/papers/hygnn/hygnn.hpp"
+#include "runtime/operation/spmm_update.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {
@@ -19,6 +20,9 @@ constexpr Kernel kRows[] = {
 #endif
     row(kHygnnPaper, "one block per window, with the memory optimizations of HyGNN",
         SPTILE_BUILT(hygnn_kernels)),
+    by_name(kHygnnUpdate, "hc_window",
+            "HyGNN: fused, one block per window, aggregated on its cores, weights on tensor cores",
+            SPTILE_BUILT(hygnn_update_kernels), kSpmmUpdate),
 };
 
 }  // namespace

@@ -1,8 +1,10 @@
 #include "runtime/cuda/papers/hygnn/schedule.hpp"
 
+#include <string>
 #include <vector>
 
 #include "formats/layout/blocks.hpp"
+#include "runtime/cuda/families/update/schedule.hpp"
 
 namespace sptile::runtime::cuda {
 
@@ -18,6 +20,20 @@ Schedule schedule_hygnn(const ScheduleRequest& request) {
   Schedule schedule;
   schedule.header.set(HygnnHeader{append(schedule, row_entry)});
   return schedule;
+}
+
+std::int64_t hygnn_aggregate_bytes(std::int64_t n) {
+  return std::int64_t{kWindowRows} * window_stride(n) * static_cast<std::int64_t>(sizeof(float));
+}
+
+Status check_hygnn_update(std::int64_t n, std::int64_t other, const DeviceInfo& device) {
+  constexpr std::int64_t kMaxColumns = 1 << 20;  // more never fit, and their bytes would overflow
+  const auto available = static_cast<std::int64_t>(device.shared_per_block);
+  if (n <= kMaxColumns && hygnn_aggregate_bytes(n) + other <= available) return {};
+  return fail(Errc::unsupported, "16 aggregated rows of " + std::to_string(n) +
+                                     " columns need more than the " + std::to_string(available) +
+                                     " bytes of shared memory per block of " + device.name +
+                                     "; use cuda.hc_window.update2");
 }
 
 }  // namespace sptile::runtime::cuda

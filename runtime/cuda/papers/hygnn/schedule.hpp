@@ -16,6 +16,13 @@ struct HygnnHeader {
 /// Makes a schedule of one block per window.
 Schedule schedule_hygnn(const ScheduleRequest& request);
 
+/// Returns the bytes of shared memory for the 16 aggregated rows of a window.
+std::int64_t hygnn_aggregate_bytes(std::int64_t n);
+
+/// Errc::unsupported, with the bytes, if the aggregated rows and `other` bytes exceed the shared memory of a
+/// block.
+Status check_hygnn_update(std::int64_t n, std::int64_t other, const DeviceInfo& device);
+
 /// Returns the threads per row (32, 16 or 8) that leave the fewest idle over n columns (section 6.2).
 constexpr int hygnn_threads_per_row(std::int64_t n) {
   int best = 32;

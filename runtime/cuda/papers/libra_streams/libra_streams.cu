@@ -74,12 +74,8 @@ int launch_residual(const LibraStreamsHeader& header, const Launch& launch, cuda
   return launch_short_segments(task, launch, stream);
 }
 
-/// Creates a second stream if the schedule needs one.
 Result<std::shared_ptr<void>> prepare(const ScheduleHeader& header) {
-  if (!header.as<LibraStreamsHeader>().two_streams) return std::shared_ptr<void>();
-  auto side = SideStream::make();
-  if (!side) return tl::unexpected(side.error());
-  return std::shared_ptr<SideStream>(std::move(*side));
+  return side_stream_if(header.as<LibraStreamsHeader>().two_streams);
 }
 
 /// Libra's policy as in the paper and, for comparison, with one rule changed.
@@ -112,10 +108,8 @@ struct StreamsInstance {
       return code;
     const auto tiles = [&](cudaStream_t on) { return Tiles::start(header.parts.tiles, launch, on); };
     const auto rows = [&](cudaStream_t on) { return launch_residual<Types>(header, launch, on); };
-    if (auto* const side = static_cast<SideStream*>(launch.resources); side != nullptr && header.two_streams)
-      return side->run(main, tiles, rows);
-    const int code = tiles(main);
-    return code != cudaSuccess ? code : rows(main);
+    return run_parts(header.two_streams ? static_cast<SideStream*>(launch.resources) : nullptr, main, tiles,
+                     rows);
   }
 
   static std::int64_t least_n(const ScheduleHeader& header, std::int64_t n) {

@@ -56,6 +56,7 @@ bool has_both_and_wide_warps(const Schedule& s) { return has_both(s) && both(s).
 bool has_short_and_long_rows(const Schedule& s) {
   return s.header.as<LibraStreamsHeader>().short_count > 0 && both(s).rows.csr.runs > 0;
 }
+bool has_staged_tiles(const Schedule& s) { return both(s).tiles.variant == 1; }
 bool scales_rows(const Schedule& s) { return s.header.as<LibraStreamsHeader>().scaled_rows > 0; }
 
 const LibraSddmmHeader& sddmm(const Schedule& s) { return s.header.as<LibraSddmmHeader>(); }
@@ -231,6 +232,9 @@ const Division kDivisions[] = {
     {kLibraSddmm, {.shape = "segments", .n = 130, .pad = 2, .heads = 2}, has_all_classes},
     {kLibraSddmm, {.shape = "short_rows", .n = 32, .permuted = true, .parameter = 129}, has_no_items},
     {kLibraSddmm, {.shape = "long_window", .n = 72, .beta = 0.5, .parameter = 1}, has_items_only},
+    {"cuda.libra_spmm.streams_staged",
+     {.shape = "long_both", .n = 128, .permuted = true, .alpha = 2, .beta = -1},
+     has_staged_tiles},
     {"cuda.hc_window.paper*", {.shape = "long_window", .n = 40, .beta = 2, .parameter = kAllTensor}},
     {"cuda.hc_window.paper*", {.shape = "long_window", .n = 16, .parameter = kAllCuda}},
     {"cuda.hc_window.paper*", {.shape = "windows", .n = 47, .pad = 1, .permuted = true}},

@@ -13,7 +13,8 @@ inline constexpr std::string_view kLibraStreams = "cuda.libra_spmm.streams",
                                   kLibraFitted = "cuda.libra_spmm.streams_fitted",
                                   kLibraSequential = "cuda.libra_spmm.sequential",
                                   kLibraConcurrent = "cuda.libra_spmm.concurrent",
-                                  kLibraUncutName = "cuda.libra_spmm.uncut";
+                                  kLibraUncutName = "cuda.libra_spmm.uncut",
+                                  kLibraStaged = "cuda.libra_spmm.streams_staged";
 inline constexpr std::string_view kLibraSddmmStreams = "cuda.libra_sddmm.streams",
                                   kLibraSddmmSequential = "cuda.libra_sddmm.sequential",
                                   kLibraSddmmConcurrent = "cuda.libra_sddmm.concurrent",
@@ -30,6 +31,7 @@ std::span<const DeviceKernel> libra_sddmm_sequential_kernels();
 std::span<const DeviceKernel> libra_sddmm_concurrent_kernels();
 /// Built with -Dablations=enabled.
 std::span<const DeviceKernel> libra_uncut_kernels();
+std::span<const DeviceKernel> libra_staged_kernels();
 std::span<const DeviceKernel> libra_sddmm_uncut_kernels();
 
 }  // namespace sptile::runtime::cuda

@@ -41,6 +41,9 @@ constexpr Kernel kRows[] = {
           SPTILE_BUILT(libra_sddmm_uncut_kernels)),
     row(kLibraUncutName, "like .streams, but does not split windows or rows",
         SPTILE_BUILT(libra_uncut_kernels)),
+    row(kLibraStaged,
+        "like .streams, but copies B, values and masks to shared memory for 64 columns and more",
+        SPTILE_BUILT(libra_staged_kernels)),
 #endif
     row(kLibraConcurrent, "like .streams, but always on two streams", SPTILE_BUILT(libra_concurrent_kernels)),
     row(kLibraSequential, "like .streams, but always on one stream", SPTILE_BUILT(libra_sequential_kernels)),

@@ -12,6 +12,7 @@
 #include "runtime/cuda/families/tile/hybrid_schedule.hpp"
 #include "runtime/cuda/papers/bulk/schedule.hpp"
 #include "runtime/cuda/papers/libra_streams/schedule.hpp"
+#include "runtime/cuda/papers/libra_streams/sddmm_schedule.hpp"
 #include "runtime/plan/product_plan.hpp"
 #include "tests/property/property.hpp"
 
@@ -23,6 +24,7 @@ using runtime::Score;
 using runtime::cuda::BulkHeader;
 using runtime::cuda::DirectHeader;
 using runtime::cuda::HybridHeader;
+using runtime::cuda::LibraSddmmHeader;
 using runtime::cuda::LibraStreamsHeader;
 using runtime::cuda::ResidentHeader;
 using runtime::cuda::Schedule;
@@ -54,7 +56,17 @@ bool has_both_and_wide_warps(const Schedule& s) { return has_both(s) && both(s).
 bool has_short_and_long_rows(const Schedule& s) {
   return s.header.as<LibraStreamsHeader>().short_count > 0 && both(s).rows.csr.runs > 0;
 }
+bool has_staged_tiles(const Schedule& s) { return both(s).tiles.variant == 1; }
 bool scales_rows(const Schedule& s) { return s.header.as<LibraStreamsHeader>().scaled_rows > 0; }
+
+const LibraSddmmHeader& sddmm(const Schedule& s) { return s.header.as<LibraSddmmHeader>(); }
+bool has_all_classes(const Schedule& s) {
+  return sddmm(s).parts.item_count > 0 && sddmm(s).long_count > 0 && sddmm(s).short_count > 0;
+}
+bool has_no_items(const Schedule& s) { return sddmm(s).parts.item_count == 0 && sddmm(s).long_count > 0; }
+bool has_items_only(const Schedule& s) {
+  return sddmm(s).parts.item_count > 0 && sddmm(s).long_count + sddmm(s).short_count == 0;
+}
 
 template <int kLines>
 bool has_lines(const Schedule& s) {
@@ -116,6 +128,7 @@ constexpr const char* kAccPipelines = "cuda.@(bittcf.acc*_pipeline*|me_tcf.decod
 constexpr const char* kHybrid = "cuda.hc_window.@(hybrid|apart)";
 constexpr const char* kLibra = "cuda.libra_spmm.!(sddmm|update2)";
 constexpr const char* kLibraStreams = "cuda.libra_spmm.!(mma|sddmm|update2)";
+constexpr const char* kLibraSddmm = "cuda.libra_sddmm.@(streams|sequential|concurrent|uncut)";
 constexpr const char* kAttention = "cuda.csr.attention*";
 
 const Division kDivisions[] = {
@@ -218,6 +231,13 @@ const Division kDivisions[] = {
     {"cuda.hc_window.paper!(*update*)",
      {.shape = "long_window", .n = 40, .beta = 2, .parameter = kAllTensor}},
     {"cuda.hc_window.paper_update", {.shape = "long_window", .n = 40, .m = 300, .parameter = kAllTensor}},
+    {kLibraSddmm, {.shape = "segments", .n = 40, .permuted = true, .alpha = 2, .beta = -1}, has_all_classes},
+    {kLibraSddmm, {.shape = "segments", .n = 130, .pad = 2, .heads = 2}, has_all_classes},
+    {kLibraSddmm, {.shape = "short_rows", .n = 32, .permuted = true, .parameter = 129}, has_no_items},
+    {kLibraSddmm, {.shape = "long_window", .n = 72, .beta = 0.5, .parameter = 1}, has_items_only},
+    {"cuda.libra_spmm.streams_staged",
+     {.shape = "long_both", .n = 128, .permuted = true, .alpha = 2, .beta = -1},
+     has_staged_tiles},
     {"cuda.hc_window.paper*", {.shape = "long_window", .n = 16, .parameter = kAllCuda}},
     {"cuda.hc_window.paper*", {.shape = "windows", .n = 47, .pad = 1, .permuted = true}},
 

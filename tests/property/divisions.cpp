@@ -42,6 +42,10 @@ bool has_splits_only(const Schedule& s) { return has_splits(s) && tiles(s).teams
 bool has_no_masks(const Schedule& s) { return tiles(s).masks_at < 0; }
 bool has_teams(const Schedule& s) { return tiles(s).teams > tiles(s).split_count; }
 bool has_short_rows(const Schedule& s) { return tiles(s).split_count == 1 && tiles(s).short_count > 0; }
+/// Returns whether a staged kernel has rows in classes.
+bool has_staged_and_short_rows(const Schedule& s) {
+  return tiles(s).variant >= 2 && tiles(s).short_count > 0;
+}
 bool has_workspace(const Schedule& s) { return s.workspace_bytes > 0; }
 
 bool has_both(const Schedule& s) { return both(s).tiles.item_count > 0 && both(s).rows.csr.items() > 0; }
@@ -177,6 +181,11 @@ const Division kDivisions[] = {
      {.shape = "short_rows", .n = 72, .pad = 1, .permuted = true, .beta = 0.5},
      has_splits},
     {"cuda.bittcf.acc*_pipeline", {.shape = "short_rows", .n = 288, .alpha = 2, .beta = -1}, has_splits},
+    {"cuda.rs_tile.staged",
+     {.shape = "short_rows", .n = 128, .permuted = true, .alpha = 2, .beta = -1},
+     has_staged_and_short_rows,
+     Extent::f32},
+    {"cuda.rs_tile.staged", {.shape = "short_rows", .n = 130, .pad = 2}},
     {"cuda.rs_tile.rsh*", {.shape = "short_rows", .n = 32, .alpha = 2, .beta = -1}, has_short_rows},
     {"cuda.rs_tile.rsh*", {.shape = "short_rows", .n = 128}, has_short_rows},
     {"cuda.rs_tile.rsh",

@@ -238,14 +238,15 @@ const Division kDivisions[] = {
      has_workspace},
     {"cuda.tall.@(staged|wgmma)", {.shape = "pieces", .n = 40, .parameter = 128, .device = 3}, has_workspace},
     {"cuda.bmat.bulk", {.shape = "gaps", .n = 520, .permuted = true, .device = 2}, has_one_slice_together},
-    {"cuda.bmat.@(bulk|voltrix)", {.n = 512, .pad = 8}, has_widest_slices},
+    {"cuda.bmat.@(bulk|voltrix?(_no_roles))", {.n = 512, .pad = 8}, has_widest_slices},
     {"cuda.bmat.bulk*",
      {.shape = "pieces", .n = 264, .permuted = true, .alpha = 2, .beta = -1, .device = 3},
      cuts_windows},
     {"cuda.bmat.@(bulk|voltrix)",
      {.shape = "pieces", .n = 392, .planned = 520, .pad = 8, .beta = 1, .device = 3},
      cuts_windows},
-    {"cuda.bmat.@(bulk|voltrix)", {.shape = "pieces", .n = 392, .planned = 520, .pad = 1, .device = 3}},
+    {"cuda.bmat.@(bulk|voltrix?(_no_roles))",
+     {.shape = "pieces", .n = 392, .planned = 520, .pad = 1, .device = 3}},
     {"cuda.bmat.bulk", {.shape = "long_window", .n = 17, .device = 1}, has_teams},
 
     // Several slices of X, Y and V; windows of one team and of several.

@@ -44,6 +44,10 @@ bool has_splits_only(const Schedule& s) { return has_splits(s) && tiles(s).teams
 bool has_no_masks(const Schedule& s) { return tiles(s).masks_at < 0; }
 bool has_teams(const Schedule& s) { return tiles(s).teams > tiles(s).split_count; }
 bool has_short_rows(const Schedule& s) { return tiles(s).split_count == 1 && tiles(s).short_count > 0; }
+/// Returns whether a staged kernel has rows in classes.
+bool has_staged_and_short_rows(const Schedule& s) {
+  return tiles(s).variant >= 2 && tiles(s).short_count > 0;
+}
 bool has_workspace(const Schedule& s) { return s.workspace_bytes > 0; }
 
 bool has_both(const Schedule& s) { return both(s).tiles.item_count > 0 && both(s).rows.csr.items() > 0; }
@@ -190,6 +194,11 @@ const Division kDivisions[] = {
      {.shape = "short_rows", .n = 72, .pad = 1, .permuted = true, .beta = 0.5},
      has_splits},
     {"cuda.bittcf.acc*_pipeline", {.shape = "short_rows", .n = 288, .alpha = 2, .beta = -1}, has_splits},
+    {"cuda.rs_tile.staged",
+     {.shape = "short_rows", .n = 128, .permuted = true, .alpha = 2, .beta = -1},
+     has_staged_and_short_rows,
+     Extent::f32},
+    {"cuda.rs_tile.staged", {.shape = "short_rows", .n = 130, .pad = 2}},
     {"cuda.rs_tile.rsh*", {.shape = "short_rows", .n = 32, .alpha = 2, .beta = -1}, has_short_rows},
     {"cuda.rs_tile.rsh*", {.shape = "short_rows", .n = 128}, has_short_rows},
     {"cuda.rs_tile.rsh",
@@ -251,14 +260,15 @@ const Division kDivisions[] = {
      has_workspace},
     {"cuda.tall.@(staged|wgmma)", {.shape = "pieces", .n = 40, .parameter = 128, .device = 3}, has_workspace},
     {"cuda.bmat.bulk", {.shape = "gaps", .n = 520, .permuted = true, .device = 2}, has_one_slice_together},
-    {"cuda.bmat.@(bulk|voltrix)", {.n = 512, .pad = 8}, has_widest_slices},
+    {"cuda.bmat.@(bulk|voltrix?(_no_roles))", {.n = 512, .pad = 8}, has_widest_slices},
     {"cuda.bmat.bulk*",
      {.shape = "pieces", .n = 264, .permuted = true, .alpha = 2, .beta = -1, .device = 3},
      cuts_windows},
     {"cuda.bmat.@(bulk|voltrix)",
      {.shape = "pieces", .n = 392, .planned = 520, .pad = 8, .beta = 1, .device = 3},
      cuts_windows},
-    {"cuda.bmat.@(bulk|voltrix)", {.shape = "pieces", .n = 392, .planned = 520, .pad = 1, .device = 3}},
+    {"cuda.bmat.@(bulk|voltrix?(_no_roles))",
+     {.shape = "pieces", .n = 392, .planned = 520, .pad = 1, .device = 3}},
     {"cuda.bmat.bulk", {.shape = "long_window", .n = 17, .device = 1}, has_teams},
 
     // Several slices of X, Y and V; windows of one team and of several.

@@ -26,7 +26,6 @@ std::span<const DeviceKernel> acc_instances() {
   return kRows;
 }
 
-#ifdef SPTILE_ABLATIONS
 /// A kernel of the family with this store; `Skeleton` is the main loop of its warps.
 template <class Kernel, template <class> class Skeleton>
 struct WriteThrough : Kernel {
@@ -39,22 +38,21 @@ using AccMath = MathF32<false>;
 using WriteThroughTiles = TileInstance<WriteThrough<Direct8::Single<float, AccMath>, TileDirect>,
                                        WriteThrough<Direct8::Whole<float, AccMath, 1>, TileDirect>,
                                        WriteThrough<Staged8::Narrow<float, AccMath, 2>, TileStaged>>;
-#endif
 
 }  // namespace
 
 std::span<const DeviceKernel> acc_kernels() { return acc_instances<kBitTcfAcc, divide_acc>(); }
+std::span<const DeviceKernel> acc_write_through_kernels() {
+  static constexpr DeviceKernel kRows[] = {DividedInstance<WriteThroughTiles, divide_acc, kAccVersion>::row(
+      kBitTcfAccWriteThrough, WriteThroughTiles::launch)};
+  return kRows;
+}
 #ifdef SPTILE_ABLATIONS
 std::span<const DeviceKernel> acc_balanced_kernels() {
   return acc_instances<kBitTcfAccBalanced, divide_acc_balanced>();
 }
 std::span<const DeviceKernel> acc_windows_kernels() {
   return acc_instances<kBitTcfAccWindows, divide_acc_windows>();
-}
-std::span<const DeviceKernel> acc_write_through_kernels() {
-  static constexpr DeviceKernel kRows[] = {DividedInstance<WriteThroughTiles, divide_acc, kAccVersion>::row(
-      kBitTcfAccWriteThrough, WriteThroughTiles::launch)};
-  return kRows;
 }
 #endif
 

@@ -237,7 +237,7 @@ const Division kDivisions[] = {
     {kLibraStreams, {.shape = "segments", .n = 36, .pad = 4, .beta = 1, .device = 1}, scales_rows},
     {kLibraStreams, {.shape = "short_rows", .n = 40, .permuted = true, .beta = 2}, has_short_and_long_rows},
     {kLibraStreams, {.shape = "short_rows", .n = 21, .pad = 1, .parameter = 9}, has_short_and_long_rows},
-    {"cuda.hc_window.paper!(*update*)",
+    {"cuda.hc_window.paper!(*update*|*gradient*)",
      {.shape = "long_window", .n = 40, .beta = 2, .parameter = kAllTensor}},
     {"cuda.hc_window.paper_update", {.shape = "long_window", .n = 40, .m = 300, .parameter = kAllTensor}},
     {kLibraSddmm, {.shape = "segments", .n = 40, .permuted = true, .alpha = 2, .beta = -1}, has_all_classes},
@@ -286,6 +286,11 @@ const Division kDivisions[] = {
     {"cuda.csr.update", {.shape = "pieces", .n = 264, .m = 8, .bare = true}},
     {"cuda.csr.update_gradient", {.shape = "narrow", .n = 20, .m = 70, .activation = Activation::relu}},
     {"cuda.csr.update_gradient", {.shape = "narrow", .n = 20, .m = 70, .device = 1}},
+    {"cuda.hc_window.paper_layer_gradient", {.shape = "narrow", .n = 20, .m = 70, .pad = 1, .device = 1}},
+    {"cuda.hc_window.paper_layer_gradient",
+     {.shape = "windows", .n = 70, .m = 40, .permuted = true, .parameter = kAllTensor, .device = 1}},
+    {"cuda.hc_window.paper_layer_gradient",
+     {.shape = "long_window", .n = 16, .m = 130, .parameter = kAllCuda}},
 };
 
 std::string reached(Session& session, const Division& division, const Setting& setting) {

@@ -20,7 +20,7 @@ __global__ void __launch_bounds__(kHygnnMaxWarps* kWarpSize)
 
 HygnnTask task_of(const Launch& launch, int threads_per_row) {
   const Operand& c = launch.operands.dense[kSpmmC];
-  return {.operands = hygnn_operands(launch, launch.header->as<HygnnHeader>(), threads_per_row),
+  return {.operands = hygnn_operands(launch, launch.header->as<HygnnHeader>(), launch.n, threads_per_row),
           .row_order = launch.row_order,
           .c = static_cast<float*>(c.data),
           .ldc = c.ld,

@@ -11,6 +11,7 @@ namespace sptile::runtime::cuda {
 
 inline constexpr std::string_view kHygnnPaper = "cuda.hc_window.paper",
                                   kHygnnUpdate = "cuda.hc_window.paper_update",
+                                  kHygnnLayerGradient = "cuda.hc_window.paper_layer_gradient",
                                   kHygnnPlainLoad = "cuda.hc_window.paper_plain_load",
                                   kHygnnGlobalEdges = "cuda.hc_window.paper_global_edges",
                                   kHygnnFixed32 = "cuda.hc_window.paper_fixed_32";
@@ -19,6 +20,7 @@ std::span<const Kernel> hygnn_rows();
 
 std::span<const DeviceKernel> hygnn_kernels();
 std::span<const DeviceKernel> hygnn_update_kernels();
+std::span<const DeviceKernel> hygnn_layer_gradient_kernels();
 
 // Built with -Dablations=enabled:
 std::span<const DeviceKernel> hygnn_plain_load_kernels();

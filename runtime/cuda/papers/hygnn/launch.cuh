@@ -10,8 +10,9 @@
 
 namespace sptile::runtime::cuda {
 
-/// Returns A and B of a launch whose first dense operand is B.
-inline HygnnOperands hygnn_operands(const Launch& launch, const HygnnHeader& header, int threads_per_row) {
+/// Returns A and B of a launch, whose first dense operand is B with n columns.
+inline HygnnOperands hygnn_operands(const Launch& launch, const HygnnHeader& header, std::int64_t n,
+                                    int threads_per_row) {
   const formats::HcWindowView a = formats::as_hc_window(launch.format);
   const Operand& b = launch.operands.dense[0];
   return {.window_tile = a.row_window_offset.data(),
@@ -26,7 +27,7 @@ inline HygnnOperands hygnn_operands(const Launch& launch, const HygnnHeader& hea
           .threads_per_row = threads_per_row,
           .b = static_cast<const float*>(b.data),
           .ldb = b.ld,
-          .n = launch.n};
+          .n = n};
 }
 
 inline std::int64_t hygnn_windows(const Launch& launch) {

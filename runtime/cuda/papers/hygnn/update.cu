@@ -13,13 +13,13 @@ namespace {
 
 HygnnUpdateTask task_of(const Launch& launch) {
   const Operand& z = launch.operands.dense[kUpdateZ];
-  return {
-      .operands = hygnn_operands(launch, launch.header->as<HygnnHeader>(), hygnn_threads_per_row(launch.n)),
-      .row_order = launch.row_order,
-      .z = static_cast<float*>(z.data),
-      .ldz = z.ld,
-      .weights = weights_of(launch),
-      .result = result_of(launch, {DType::f32, DType::f32})};
+  return {.operands = hygnn_operands(launch, launch.header->as<HygnnHeader>(), launch.n,
+                                     hygnn_threads_per_row(launch.n)),
+          .layer = {.row_order = launch.row_order,
+                    .z = static_cast<float*>(z.data),
+                    .ldz = z.ld,
+                    .weights = weights_of(launch),
+                    .result = result_of(launch, {DType::f32, DType::f32})}};
 }
 
 /// Returns enough warps for the columns of both products, at most 8.

@@ -13,14 +13,18 @@ namespace sptile::runtime::cuda {
 /// Products of the update: f32 operands in tf32.
 using HygnnMath = UpdateF32<false>;
 
-/// Kernel parameters.
-struct HygnnUpdateTask {
-  HygnnOperands operands;
+/// Uses of the aggregated rows Z, whose columns are the rows of the weights.
+struct HygnnLayer {
   const std::int32_t* row_order;  ///< null: original order
-  float* z;                       ///< null: not requested
-  std::int64_t ldz;
+  float* z = nullptr;             ///< null: not requested
+  std::int64_t ldz = 0;
   WeightSource weights;
   UpdateResult result;
+};
+
+struct HygnnUpdateTask {
+  HygnnOperands operands;
+  HygnnLayer layer;
 };
 
 /// Aggregated rows of a window in shared memory.
@@ -43,14 +47,14 @@ struct HygnnAggregate {
 /// A window's rows of Z and C.
 class HygnnUpdate {
  public:
-  __device__ __forceinline__ HygnnUpdate(const HygnnUpdateTask& task, const HygnnAggregate& aggregate,
+  __device__ __forceinline__ HygnnUpdate(const HygnnLayer& layer, const HygnnAggregate& aggregate,
                                          const HygnnThread& thread)
-      : task_(task), aggregate_(aggregate), thread_(thread) {}
+      : layer_(layer), aggregate_(aggregate), thread_(thread) {}
 
   __device__ __forceinline__ void store_z() const {
     const int rows = min(kHygnnRows, aggregate_.rows - aggregate_.first_row);
     for (int r = thread_.warp; r < rows; r += thread_.warps) {
-      float* const to = task_.z + caller_row(task_.row_order, aggregate_.first_row + r) * task_.ldz;
+      float* const to = layer_.z + caller_row(layer_.row_order, aggregate_.first_row + r) * layer_.ldz;
       for (std::int64_t i = thread_.lane; i < aggregate_.n; i += kWarpSize)
         to[i] = aggregate_.numbers[r * aggregate_.stride + i];
     }
@@ -59,7 +63,7 @@ class HygnnUpdate {
   /// Computes C; each warp processes 32 columns at a time. The block uses each weight once, so it loads them
   /// from global memory directly into registers.
   __device__ __forceinline__ void store_c() const {
-    const auto groups = static_cast<int>((task_.result.m + kColumnGroup - 1) / kColumnGroup);
+    const auto groups = static_cast<int>((layer_.result.m + kColumnGroup - 1) / kColumnGroup);
     for (int group = thread_.warp; group < groups; group += thread_.warps) {
       const std::int64_t first_column = std::int64_t{group} * kColumnGroup;
       UpdateSums<HygnnMath> sums = {};
@@ -68,7 +72,7 @@ class HygnnUpdate {
       for (int h = 0; h < 2; ++h) {
         const std::int32_t row = aggregate_.first_row + 8 * h + thread_.lane / 4;
         if (row < aggregate_.rows)
-          write_row<HygnnMath>(task_.result, sums, h, caller_row(task_.row_order, row), first_column);
+          write_row<HygnnMath>(layer_.result, sums, h, caller_row(layer_.row_order, row), first_column);
       }
     }
   }
@@ -80,7 +84,7 @@ class HygnnUpdate {
 #pragma unroll 2
     for (int step = 0; step < steps; ++step) {
       WeightNumbers<HygnnMath> numbers;
-      load_weights<float, HygnnMath>(numbers, task_.weights, 0, step, first_column);
+      load_weights<float, HygnnMath>(numbers, layer_.weights, 0, step, first_column);
       const HygnnMath::Factors factors =
           HygnnMath::factors(rows + step * HygnnMath::kStep, aggregate_.stride, 1);
 #pragma unroll
@@ -88,7 +92,7 @@ class HygnnUpdate {
     }
   }
 
-  const HygnnUpdateTask& task_;
+  const HygnnLayer& layer_;
   const HygnnAggregate& aggregate_;
   const HygnnThread& thread_;
 };
@@ -107,8 +111,8 @@ __global__ void __launch_bounds__(kHygnnMaxWarps* kWarpSize)
   __syncthreads();
   hygnn_window<V>(task.operands, shared, thread, window, aggregate);
   __syncthreads();
-  const HygnnUpdate update(task, aggregate, thread);
-  if (task.z != nullptr) update.store_z();
+  const HygnnUpdate update(task.layer, aggregate, thread);
+  if (task.layer.z != nullptr) update.store_z();
   update.store_c();
 }
 

@@ -67,10 +67,16 @@ struct BulkInstance {
   }
 };
 
-/// Types of the paper: f32 operands, products in tf32.
-template <BulkDivision kDivide>
-using BulkF32 =
-    BulkInstance<DType::f32, DType::f32, Precision::tf32, BulkKernel<float, MathF32<false>>, kDivide>;
+/// Types of the paper: f32 operands, products in tf32; f32 values or a pattern.
+template <DType kValues, class V, BulkDivision kDivide>
+using BulkF32 = BulkInstance<kValues, DType::f32, Precision::tf32, BulkKernel<V, MathF32<false>>, kDivide>;
+
+template <const std::string_view& kName, BulkDivision kDivide>
+std::span<const DeviceKernel> bulk_instances() {
+  static constexpr DeviceKernel kRows[] = {BulkF32<DType::f32, float, kDivide>::row(kName),
+                                           BulkF32<DType::none, Ones, kDivide>::row(kName)};
+  return kRows;
+}
 
 /// The kernel of the paper: consumers decode. Values of type V.
 template <DType kValues, class V, BulkDivision kDivide, int kMaxStages, bool kRoles>
@@ -89,19 +95,14 @@ std::span<const DeviceKernel> voltrix_instances() {
 
 }  // namespace
 
-std::span<const DeviceKernel> bmat_bulk_kernels() {
-  static constexpr DeviceKernel kRows[] = {BulkF32<divide_by_targets>::row(kBmatBulk)};
-  return kRows;
-}
+std::span<const DeviceKernel> bmat_bulk_kernels() { return bulk_instances<kBmatBulk, divide_by_targets>(); }
 
 std::span<const DeviceKernel> bmat_bulk_greedy_kernels() {
-  static constexpr DeviceKernel kRows[] = {BulkF32<divide_greedily>::row(kBmatBulkGreedy)};
-  return kRows;
+  return bulk_instances<kBmatBulkGreedy, divide_greedily>();
 }
 
 std::span<const DeviceKernel> bmat_bulk_genetic_kernels() {
-  static constexpr DeviceKernel kRows[] = {BulkF32<divide_genetically>::row(kBmatBulkGenetic)};
-  return kRows;
+  return bulk_instances<kBmatBulkGenetic, divide_genetically>();
 }
 
 std::span<const DeviceKernel> bmat_voltrix_kernels() {

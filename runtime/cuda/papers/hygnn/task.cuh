@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "runtime/cuda/collective/epilogue.cuh"
+#include "runtime/cuda/collective/lanes.hpp"
 #include "runtime/cuda/collective/vector.cuh"
 
 namespace sptile::runtime::cuda {

@@ -19,7 +19,8 @@ HygnnUpdateTask task_of(const Launch& launch) {
                     .z = static_cast<float*>(z.data),
                     .ldz = z.ld,
                     .weights = weights_of(launch),
-                    .result = result_of(launch, {DType::f32, DType::f32})}};
+                    .result = result_of(launch, {DType::f32, DType::f32})},
+          .stride = static_cast<int>(window_stride(launch.n))};
 }
 
 /// Returns enough warps for the columns of both products, at most 8.

@@ -25,6 +25,7 @@ struct HygnnLayer {
 struct HygnnUpdateTask {
   HygnnOperands operands;
   HygnnLayer layer;
+  int stride;  ///< of the aggregated rows in shared memory
 };
 
 /// Aggregated rows of a window in shared memory.
@@ -104,8 +105,7 @@ __global__ void __launch_bounds__(kHygnnMaxWarps* kWarpSize)
   follow_previous_kernel();
   const HygnnThread thread = HygnnThread::here();
   const auto window = static_cast<std::int32_t>(blockIdx.x);
-  const HygnnAggregate aggregate = {dynamic_shared_at<float>(0),
-                                    static_cast<int>(window_stride(task.operands.n)), window * kHygnnRows,
+  const HygnnAggregate aggregate = {dynamic_shared_at<float>(0), task.stride, window * kHygnnRows,
                                     task.operands.rows, task.operands.n};
   aggregate.clear();
   __syncthreads();

@@ -69,8 +69,8 @@ DIRECTORIES = {
     "runtime/cuda/families/sddmm": FAMILY,
     "runtime/cuda/families/update": FAMILY,
     "runtime/cuda/papers": "runtime/core runtime/operation runtime/cuda",
-    # Kernels of papers that are tile kernels with another schedule or another store.
-    "runtime/cuda/papers/acc": f"{FAMILY} runtime/cuda/families/tile runtime/cuda/papers",
+    # Kernels of papers that are tile kernels with another schedule, store or decoder.
+    "runtime/cuda/papers/acc": f"{FAMILY} runtime/cuda/families/sddmm runtime/cuda/families/tile runtime/cuda/papers",
     "runtime/cuda/papers/bulk": f"{FAMILY} runtime/cuda/families/tile runtime/cuda/papers",
     "runtime/cuda/papers/hygnn": f"{FAMILY} runtime/cuda/families/update runtime/cuda/papers",
     "runtime/cuda/papers/libra_streams": f"{FAMILY} runtime/cuda/families/tile runtime/cuda/families/sddmm runtime/cuda/papers",

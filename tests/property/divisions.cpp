@@ -9,6 +9,7 @@
 #include "runtime/cuda/collective/direct_schedule.hpp"
 #include "runtime/cuda/families/attention/tile_schedule.hpp"
 #include "runtime/cuda/families/csr/resident.hpp"
+#include "runtime/cuda/families/sddmm/schedule.hpp"
 #include "runtime/cuda/families/tile/hybrid_schedule.hpp"
 #include "runtime/cuda/papers/bulk/schedule.hpp"
 #include "runtime/cuda/papers/libra_streams/schedule.hpp"
@@ -28,6 +29,7 @@ using runtime::cuda::LibraSddmmHeader;
 using runtime::cuda::LibraStreamsHeader;
 using runtime::cuda::ResidentHeader;
 using runtime::cuda::Schedule;
+using runtime::cuda::SddmmHeader;
 using runtime::cuda::TileAttentionHeader;
 using runtime::cuda::TileHeader;
 
@@ -42,6 +44,7 @@ bool has_splits(const Schedule& s) { return tiles(s).split_count > 0; }
 bool has_no_splits(const Schedule& s) { return tiles(s).split_count == 0; }
 bool has_splits_only(const Schedule& s) { return has_splits(s) && tiles(s).teams == 0; }
 bool has_no_masks(const Schedule& s) { return tiles(s).masks_at < 0; }
+bool has_no_sddmm_masks(const Schedule& s) { return s.header.as<SddmmHeader>().masks_at < 0; }
 bool has_teams(const Schedule& s) { return tiles(s).teams > tiles(s).split_count; }
 bool has_short_rows(const Schedule& s) { return tiles(s).split_count == 1 && tiles(s).short_count > 0; }
 /// Returns whether a staged kernel has rows in classes.
@@ -190,6 +193,7 @@ const Division kDivisions[] = {
     {kAccPipelines, {.n = 8, .pad = 1, .alpha = 2, .beta = -1}},
     {kAccPipelines, {.shape = "long_window", .n = 288, .permuted = true}},
     {"cuda.me_tcf.decoded", {.shape = "long_window", .n = 64, .beta = 2}, has_no_masks},
+    {"cuda.me_tcf.sddmm_decoded", {.shape = "long_window", .n = 40}, has_no_sddmm_masks},
     {"cuda.bittcf.acc*_pipeline",
      {.shape = "short_rows", .n = 72, .pad = 1, .permuted = true, .beta = 0.5},
      has_splits},

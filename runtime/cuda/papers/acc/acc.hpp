@@ -19,7 +19,8 @@ inline constexpr std::string_view kBitTcfAcc = "cuda.bittcf.acc",
                                   kBitTcfAccPipelineWindows = "cuda.bittcf.acc_pipeline_windows",
                                   kBitTcfAccDtcPipeline = "cuda.bittcf.acc_dtc_pipeline",
                                   kBitTcfAccDtcPipelineWindows = "cuda.bittcf.acc_dtc_pipeline_windows",
-                                  kMeTcfDecoded = "cuda.me_tcf.decoded";
+                                  kMeTcfDecoded = "cuda.me_tcf.decoded",
+                                  kMeTcfSddmmDecoded = "cuda.me_tcf.sddmm_decoded";
 
 std::span<const Kernel> acc_rows();
 
@@ -28,6 +29,7 @@ std::span<const DeviceKernel> acc_write_through_kernels();
 std::span<const DeviceKernel> acc_pipeline_kernels();
 std::span<const DeviceKernel> acc_dtc_pipeline_kernels();
 std::span<const DeviceKernel> me_tcf_decoded_kernels();
+std::span<const DeviceKernel> me_tcf_sddmm_decoded_kernels();
 
 // Built with -Dablations=enabled:
 std::span<const DeviceKernel> acc_balanced_kernels();

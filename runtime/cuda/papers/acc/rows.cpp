@@ -1,6 +1,7 @@
 #include "runtime/cuda/families/tile/tile.hpp"
 #include "runtime/cuda/papers/acc/acc.hpp"
 #include "runtime/cuda/papers/by_name.hpp"
+#include "runtime/operation/sddmm.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {
@@ -13,6 +14,12 @@ constexpr Kernel row(std::string_view name, std::string_view summary, Instances 
 constexpr Kernel staged_row(std::string_view name, std::string_view summary, Instances instances) {
   Kernel kernel = row(name, summary, instances);
   kernel.like = kBitTcfStaged;
+  return kernel;
+}
+
+constexpr Kernel sddmm_row(std::string_view name, std::string_view summary, Instances instances) {
+  Kernel kernel = by_name(name, "me_tcf", summary, instances);
+  kernel.op = &kSddmm;
   return kernel;
 }
 
@@ -35,6 +42,8 @@ constexpr Kernel kRows[] = {
         SPTILE_BUILT(acc_dtc_pipeline_kernels)),
     by_name(kMeTcfDecoded, "me_tcf", "DTC-SpMM pipeline, one block per window, ids decoded by the kernel",
             SPTILE_BUILT(me_tcf_decoded_kernels)),
+    sddmm_row(kMeTcfSddmmDecoded, "like .sddmm, but results are found by traversing the ids of each tile",
+              SPTILE_BUILT(me_tcf_sddmm_decoded_kernels)),
 };
 
 }  // namespace

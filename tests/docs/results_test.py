@@ -46,6 +46,50 @@ class CommittedPages(unittest.TestCase):
         self.assertEqual([name for name in write.CHARTS if f"]({name})" not in pages], [])
 
 
+def kinds():
+    """Returns the kinds of `sptile gen`, as the command reference lists them."""
+    reference = (ROOT / "docs/reference/commands.md").read_text()
+    section = reference.split("\n## `sptile gen`\n")[1].split("\n## ")[0]
+    return set(re.findall(r"^#### `([\w-]+)`$", section, re.MULTILINE))
+
+
+def measured():
+    """Returns file, matrix and row of every row of a CSV file that names a matrix."""
+    for file in sorted(PAGES.glob("*.csv")):
+        with open(file, newline="") as text:
+            for row in csv.DictReader(text):
+                for column in {"matrix", "graph", "bundle", "worst_matrix"} & row.keys():
+                    yield file.name, row[column].removesuffix(".h5"), row
+
+
+class SyntheticMatrices(unittest.TestCase):
+    """A synthetic matrix has the name of a kind of `sptile gen`, never that of a data set."""
+
+    def test_generated_rows_name_a_kind(self):
+        generated = {name for _, name, row in measured() if row.get("kind") == "generated"}
+        self.assertTrue(generated)
+        self.assertEqual(generated - kinds(), set())
+
+    def test_names_in_like_are_kinds(self):
+        replicas = {name for _, name, _ in measured() if "-like" in name}
+        self.assertTrue(replicas)
+        self.assertEqual(replicas - kinds(), set())
+
+    def test_no_replica_has_the_name_of_its_data_set(self):
+        data_sets = {kind.split("-like")[0] for kind in kinds() if "-like" in kind} | {"reddit-ord", "ddi"}
+        found = {(file, name) for file, name, row in measured() if name.lower() in data_sets and not is_dd(row)}
+        self.assertEqual(found, set())
+
+    def test_the_index_lists_the_replicas(self):
+        index = (PAGES / "README.md").read_text()
+        self.assertEqual([kind for kind in kinds() if "-like" in kind and f"| `{kind}` |" not in index], [])
+
+
+def is_dd(row):
+    """Returns whether the row is of DD, the only data set with a replica that was measured too."""
+    return "DD" in row.values() and row.get("nonzeros", "1686092") == "1686092"
+
+
 class Copy(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

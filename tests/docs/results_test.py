@@ -85,6 +85,48 @@ class SyntheticMatrices(unittest.TestCase):
         self.assertEqual([kind for kind in kinds() if "-like" in kind and f"| `{kind}` |" not in index], [])
 
 
+class PublicKernels(unittest.TestCase):
+    """public-kernels.csv has every figure of a public kernel that a table uses."""
+
+    OPERANDS = {"f16": ("fp16",), "f32": ("fp32", "tf32")}
+
+    def figures(self, device, op, matrix, kernel, n, kind):
+        times = {
+            float(row["us"])
+            for row in self.kernels
+            if (row["op"], row["matrix"], row["kernel"], row["n"]) == (op, matrix, kernel, n)
+            and row["device"].startswith(f"NVIDIA {device}")
+            and row["precision"] in self.OPERANDS[kind]
+        }
+        self.assertTrue(times, f"{device}: no figure of {kernel}, {op}, {matrix}, N = {n}, {kind}")
+        return times
+
+    @classmethod
+    def setUpClass(cls):
+        cls.kernels = rows.Results(PAGES).rows("public-kernels")
+
+    def test_figures_of_the_h100_are_equal(self):
+        for row in rows.Results(PAGES).rows("h100"):
+            if row["public_us"]:
+                case = [row[column] for column in ("op", "matrix", "public_kernel", "n", "type")]
+                self.assertIn(float(row["public_us"]), self.figures("H100", *case))
+
+    def test_ratios_of_the_h200_are_those_of_the_figures(self):
+        for row in rows.Results(PAGES).rows("h200"):
+            if row["best_public"]:
+                case = [row[column] for column in ("op", "matrix", "best_public", "n", "type")]
+                quoted = float(row["us"]) * float(row["over_best_public"])
+                self.assertLess(min(abs(us / quoted - 1) for us in self.figures("H200", *case)), 0.01, case)
+
+    def test_every_figure_is_used(self):
+        used = {(row["op"], row["matrix"], row["public_kernel"], row["n"]) for row in rows.Results(PAGES).rows("h100")}
+        for file in ("h200", "h200-orders"):
+            for row in rows.Results(PAGES).rows(file):
+                used.add((row.get("op", "spmm"), row["matrix"], row["best_public"], row["n"]))
+        found = {(row["op"], row["matrix"], row["kernel"], row["n"]) for row in self.kernels}
+        self.assertEqual(found - used, set())
+
+
 def is_dd(row):
     """Returns whether the row is of DD, the only data set with a replica that was measured too."""
     return "DD" in row.values() and row.get("nonzeros", "1686092") == "1686092"

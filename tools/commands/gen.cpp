@@ -145,7 +145,9 @@ Action declare_gen(Options& app) {
           "A Matrix Market file, optionally compressed (.gz, .xz, .zst), or a bundle with csr only (.h5).");
   app.add_option("--field FIELD", options->field, "Values: real numbers in (-1, 1), or none")
       .one_of({"real", "pattern"})
-      .details("Real values are uniform, nonzero and exact in f32; those of replicas are in [0.1, 1).");
+      .details(
+          "Real values are uniform, nonzero and exact in f32; those of the graphs of the results pages are "
+          "in [0.1, 1).");
   app.add_flag("--shuffle", options->shuffle, "Permute rows and columns at random")
       .details("Graphs use one permutation for both; `random` and `windows` use two independent ones.");
   app.add_flag("--data-set", options->data_set, "Also write features.mtx and nodes.tsv for training")
@@ -165,9 +167,10 @@ const Verb kGen = {
     .summary = "Generate a matrix: graphs, grids, stencils, random",
     .details =
         "The same options and seed give the same file on every machine. Graphs are symmetric, including "
-        "their values, except the replicas: `reddit-like` and the other kinds that end in `-like`, and "
-        "`rmat20`, are the synthetic graphs of the results pages. Without options they have the size of the "
-        "data set, and value k, counted along the rows, is a function of k.",
+        "their values, except the graphs of the results pages: `reddit-like` and the kinds after it. Those "
+        "that end in `-like` are replicas: they have the size and a similar structure as a data set, and no "
+        "other relation to it. Without options they are the matrices of the tables. Value k, counted along "
+        "the rows, is a function of k.",
     .json_keys =
         "`kind`, `arguments`, `seed`, `rows`, `cols`, `nnz`, `output`; with `--data-set` also `data_set` "
         "(`features`, `labels`).",

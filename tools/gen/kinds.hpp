@@ -19,4 +19,7 @@ extern const Generator kRedditLike, kRedditLikeOrdered, kProteinLike, kDdiLike, 
     kDdLike;
 extern const Generator kAmazonLike, kWebBerkstanLike, kRoadnetLike, kFemLike, kRmat20, kIgbSmallLike;
 
+// Shuffled graphs of the tables of orderings; see replicas/shuffled_graph.hpp.
+extern const Generator kGrid, kFem27, kMol, kSbm, kCopy, kRmat18;
+
 }  // namespace sptile::tools::gen

@@ -384,14 +384,16 @@ void declare_suite(Options& app, BenchOptions& options) {
           "and prints "
           "geometric means of the speedups for each experiment. Every experiment also has the fastest known "
           "kernel "
-          "of each format in `--format` (default: "
-          "those that are usually fast). `-n` replaces the paper's values of N. Without `--device`, CUDA is "
-          "used if it "
-          "is available. Without IN, measures the "
-          "matrices of the paper's list that are in `--matrices`. Kernels and matrices that are missing are "
-          "listed.");
+          "of each format in `--format` (default: those that are usually fast). `-n` replaces the paper's "
+          "values of N. "
+          "Figures about sizes and densities need no device. Without `--device`, CUDA is used if it is "
+          "available. "
+          "Without IN, measures the matrices of the paper's list that are in `--matrices`. Kernels and "
+          "matrices that "
+          "are missing are listed.");
   app.add_option("--experiment LIST", options.experiments, "Experiments of the suite, separated by commas")
-      .default_text("all");
+      .default_text("all")
+      .details("`times` are all experiments with times, `structures` those about sizes and densities.");
   app.add_option("--matrices DIR", options.matrices, "Folder with the matrices of the suite")
       .details("The list of the matrices is SUITE.tsv in this folder, or in the folder `papers` next to it.");
 }
@@ -465,7 +467,11 @@ const Verb kBench = {
         "`fastest`, "
         "`over_known`: geometric means of speedups over the baseline, the fastest other variant and the "
         "fastest known "
-        "kernel), `missing[]` (`what`, `name`, `why`, `experiments`), `left_out[]`, `failed[]`.",
+        "kernel), `structures[]` (`suite`, `experiment`, `title`, `lines[]` with `reorder`, `format`, "
+        "`matrices`, "
+        "`quantities`: `mean` and `over_first`), `structure_rows[]` (one per matrix, row order and format), "
+        "`missing[]` "
+        "(`what`, `name`, `why`, `experiments`), `left_out[]`, `failed[]`.",
     .example =
         "  sptile bench a.mtx b.mtx --reorder identity,degree -n 32,128 --csv results.csv\n"
         "  sptile bench a.csr --values random --device cuda --precision fp32,tf32 --csv gpu.csv\n"

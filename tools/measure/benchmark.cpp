@@ -282,14 +282,18 @@ Status Benchmark::run() {
   return {};
 }
 
+Status not_measured(std::span<const FailedInput> failed, std::int64_t inputs) {
+  if (inputs == 1) return tl::unexpected(failed.front().error);
+  std::vector<std::string_view> paths;
+  for (const FailedInput& input : failed) paths.push_back(input.path);
+  return fail(failed.front().error.code, fmt::format("{} of {} matrices were not measured: {}", paths.size(),
+                                                     inputs, fmt::join(paths, ", ")));
+}
+
 Status Benchmark::outcome() const {
   if (!worst_) return worst_;
   if (failed_.empty()) return rows_.empty() ? left_out_ : Status();
-  if (task_.inputs.size() == 1) return tl::unexpected(failed_.front().error);
-  std::vector<std::string_view> paths;
-  for (const FailedInput& input : failed_) paths.push_back(input.path);
-  return fail(failed_.front().error.code, fmt::format("{} of {} matrices were not measured: {}", paths.size(),
-                                                      task_.inputs.size(), fmt::join(paths, ", ")));
+  return not_measured(failed_, std::ssize(task_.inputs));
 }
 
 }  // namespace sptile::tools

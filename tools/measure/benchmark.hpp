@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,9 @@ struct FailedInput {
   std::string path;
   Error error;
 };
+
+/// Returns the error of matrices that failed, at least one of `inputs` inputs.
+Status not_measured(std::span<const FailedInput> failed, std::int64_t inputs);
 
 class Benchmark {
  public:

@@ -13,12 +13,14 @@ constexpr std::int64_t kRshColumns[] = {64, 128, 256, 512};
 constexpr Variant kRshKernels[] = {
     {"RSH-SpMM", "rs_tile", "cuda.rs_tile.rsh", "wjaccard"},
     {"rs_tile.mma", "rs_tile", "cuda.rs_tile.mma", "wjaccard"},
+    {"rs_tile.staged", "rs_tile", "cuda.rs_tile.staged", "wjaccard"},
 };
 
 constexpr Variant kRshTf32Kernels[] = {
     {"RSH-SpMM", "rs_tile", "cuda.rs_tile.rsh", "wjaccard"},
     {"RSH-SpMM, unsplit windows in runs", "rs_tile", "cuda.rs_tile.rsh_runs", "wjaccard", kAblation},
     {"rs_tile.mma", "rs_tile", "cuda.rs_tile.mma", "wjaccard"},
+    {"rs_tile.staged", "rs_tile", "cuda.rs_tile.staged", "wjaccard"},
     {"Acc-SpMM", "bittcf", "cuda.bittcf.acc_pipeline", "affinity"},
     {"DTC-SpMM", "me_tcf", "cuda.me_tcf.decoded", "lsh"},
 };
@@ -137,9 +139,9 @@ constexpr Variant kVoltrixKernels[] = {
 };
 
 constexpr Variant kVoltrixSteps[] = {
-    {"one stage", "bmat", "cuda.bmat.voltrix_sync", "identity", kAblation},
-    {"one block per window", "bmat", "cuda.bmat.voltrix_windows", "identity", kAblation},
-    {"persistent blocks", "bmat", "cuda.bmat.voltrix"},
+    {"all warps load and multiply", "bmat", "cuda.bmat.voltrix_no_roles", "identity", kAblation},
+    {"+ producers and consumers", "bmat", "cuda.bmat.voltrix_windows", "identity", kAblation},
+    {"+ persistent blocks", "bmat", "cuda.bmat.voltrix"},
 };
 
 constexpr Variant kVoltrixOverlap[] = {
@@ -148,10 +150,14 @@ constexpr Variant kVoltrixOverlap[] = {
 };
 
 constexpr Variant kVoltrixBalance[] = {
-    {"not balanced", "bmat", "cuda.bmat.voltrix_windows", "identity", kAblation},
+    {"equal numbers of windows", "bmat", "cuda.bmat.voltrix_unbalanced", "identity", kAblation},
+    {"Algorithm 1, refined", "bmat", "cuda.bmat.voltrix"},
+};
+
+constexpr Variant kVoltrixDivisions[] = {
     {"Algorithm 1", "bmat", "cuda.bmat.bulk_greedy"},
     {"Algorithm 1, refined", "bmat", "cuda.bmat.bulk_genetic"},
-    {"sptile's division", "bmat", "cuda.bmat.bulk"},
+    {"division of bmat.bulk", "bmat", "cuda.bmat.bulk"},
 };
 
 constexpr Experiment kVoltrix[] = {
@@ -160,10 +166,10 @@ constexpr Experiment kVoltrix[] = {
      .variants = kVoltrixKernels,
      .columns = kVoltrixColumns},
     {.name = "fig11",
-     .title = "figure 11: pipeline and persistent blocks",
+     .title = "figure 11: roles of warps and persistent blocks",
      .variants = kVoltrixSteps,
      .columns = k256,
-     .baseline = "one stage"},
+     .baseline = "all warps load and multiply"},
     {.name = "fig14",
      .title = "figure 14: overlap of copies and products, without Fully-Async",
      .variants = kVoltrixOverlap,
@@ -173,7 +179,12 @@ constexpr Experiment kVoltrix[] = {
      .title = "figure 15: load balancing",
      .variants = kVoltrixBalance,
      .columns = k256,
-     .baseline = "not balanced"},
+     .baseline = "equal numbers of windows"},
+    {.name = "algorithm1",
+     .title = "section 3.2.1: divisions of the result",
+     .variants = kVoltrixDivisions,
+     .columns = k256,
+     .baseline = "Algorithm 1"},
 };
 
 // Libra, section 5: SpMM with N = 128, SDDMM with N = 32; thresholds 3 of 8 and 24 of 128.
@@ -221,30 +232,47 @@ constexpr Variant kLibraStreams[] = {
 };
 
 constexpr Variant kLibraSddmm[] = {
-    {"Libra", "libra_sddmm:24", "cuda.libra_sddmm.sddmm"},
+    {"Libra", "libra_sddmm:24", "cuda.libra_sddmm.streams"},
+    {"Libra's tiles, sptile's division", "libra_sddmm:24", "cuda.libra_sddmm.sddmm"},
 };
 
 constexpr Variant kLibraSddmmModes[] = {
-    {"CUDA cores only", "libra_sddmm:129", "cuda.libra_sddmm.sddmm"},
-    {"tensor cores only", "libra_sddmm:1", "cuda.libra_sddmm.sddmm"},
-    {"hybrid", "libra_sddmm:24", "cuda.libra_sddmm.sddmm"},
+    {"CUDA cores only", "libra_sddmm:129", "cuda.libra_sddmm.streams"},
+    {"tensor cores only", "libra_sddmm:1", "cuda.libra_sddmm.streams"},
+    {"hybrid", "libra_sddmm:24", "cuda.libra_sddmm.streams"},
 };
 
 constexpr Variant kLibraSddmmThresholds[] = {
-    {"CUDA cores only", "libra_sddmm:129", "cuda.libra_sddmm.sddmm"},
-    {"8 of 128", "libra_sddmm:8", "cuda.libra_sddmm.sddmm"},
-    {"16 of 128", "libra_sddmm:16", "cuda.libra_sddmm.sddmm"},
-    {"24 of 128", "libra_sddmm:24", "cuda.libra_sddmm.sddmm"},
-    {"32 of 128", "libra_sddmm:32", "cuda.libra_sddmm.sddmm"},
-    {"40 of 128", "libra_sddmm:40", "cuda.libra_sddmm.sddmm"},
-    {"48 of 128", "libra_sddmm:48", "cuda.libra_sddmm.sddmm"},
-    {"56 of 128", "libra_sddmm:56", "cuda.libra_sddmm.sddmm"},
-    {"64 of 128", "libra_sddmm:64", "cuda.libra_sddmm.sddmm"},
+    {"CUDA cores only", "libra_sddmm:129", "cuda.libra_sddmm.streams"},
+    {"8 of 128", "libra_sddmm:8", "cuda.libra_sddmm.streams"},
+    {"16 of 128", "libra_sddmm:16", "cuda.libra_sddmm.streams"},
+    {"24 of 128", "libra_sddmm:24", "cuda.libra_sddmm.streams"},
+    {"32 of 128", "libra_sddmm:32", "cuda.libra_sddmm.streams"},
+    {"40 of 128", "libra_sddmm:40", "cuda.libra_sddmm.streams"},
+    {"48 of 128", "libra_sddmm:48", "cuda.libra_sddmm.streams"},
+    {"56 of 128", "libra_sddmm:56", "cuda.libra_sddmm.streams"},
+    {"64 of 128", "libra_sddmm:64", "cuda.libra_sddmm.streams"},
 };
 
 constexpr Variant kLibraBitmap[] = {
-    {"ME-TCF", "me_tcf", "cuda.me_tcf.sddmm"},
-    {"bitmaps", "libra_sddmm:24", "cuda.libra_sddmm.sddmm"},
+    {"ME-TCF", "me_tcf", "cuda.me_tcf.sddmm_decoded"},
+    {"bitmaps", "libra_sddmm:24", "cuda.libra_sddmm.streams"},
+};
+
+constexpr Variant kLibraStaged[] = {
+    {"shared memory", "libra_spmm:3", "cuda.libra_spmm.streams_staged", "identity", kAblation},
+    {"registers", "libra_spmm:3", "cuda.libra_spmm.streams"},
+};
+
+constexpr Variant kLibraSddmmBalance[] = {
+    {"unbalanced", "libra_sddmm:24", "cuda.libra_sddmm.uncut", "identity", kAblation},
+    {"balanced", "libra_sddmm:24", "cuda.libra_sddmm.streams"},
+};
+
+constexpr Variant kLibraSddmmStreams[] = {
+    {"sequential", "libra_sddmm:24", "cuda.libra_sddmm.sequential"},
+    {"two streams", "libra_sddmm:24", "cuda.libra_sddmm.concurrent"},
+    {"by occupancy", "libra_sddmm:24", "cuda.libra_sddmm.streams"},
 };
 
 constexpr Experiment kLibra[] = {
@@ -295,6 +323,23 @@ constexpr Experiment kLibra[] = {
      .columns = k32,
      .baseline = "CUDA cores only",
      .op = "sddmm"},
+    {.name = "table6_shared",
+     .title = "table 6: shared memory bypassed in SpMM",
+     .variants = kLibraStaged,
+     .columns = k128,
+     .baseline = "shared memory"},
+    {.name = "table6_balance_sddmm",
+     .title = "table 6: load balancing of SDDMM",
+     .variants = kLibraSddmmBalance,
+     .columns = k32,
+     .baseline = "unbalanced",
+     .op = "sddmm"},
+    {.name = "table6_streams_sddmm",
+     .title = "table 6: scheduling modes of SDDMM",
+     .variants = kLibraSddmmStreams,
+     .columns = k32,
+     .baseline = "sequential",
+     .op = "sddmm"},
     {.name = "table6_bitmap",
      .title = "table 6: bitmaps and ME-TCF in SDDMM",
      .variants = kLibraBitmap,
@@ -321,6 +366,7 @@ constexpr Variant kHygnnOrders[] = {
 
 constexpr Variant kHygnnFusion[] = {
     {"separate kernels", "hc_window:paper", "cuda.hc_window.update2"},
+    {"fused, both kinds of cores", "hc_window:paper", "cuda.hc_window.paper_update"},
     {"fused, CUDA cores", "csr", "cuda.csr.update"},
 };
 
@@ -378,9 +424,117 @@ constexpr Experiment kHygnn[] = {
      .window_rows = 16},
 };
 
+// Figures about sizes and densities.
+constexpr std::string_view kGivenOrder[] = {"identity"};
+constexpr std::string_view kTileDensity[] = {"mean_nnz_tc"};
+constexpr std::string_view kDensities[] = {"mean_nnz_tc", "mean_nnz_window", "tc_nnz"};
+
+constexpr std::string_view kRshOrder[] = {"wjaccard"};
+constexpr std::string_view kRshOrderStages[] = {"identity", "wjaccard stretch=0 isolation=0",
+                                                "wjaccard isolation=0", "wjaccard"};
+constexpr std::string_view kRowLengths[] = {"mean", "above_2x_mean", "above_4x_mean"};
+constexpr std::string_view kRshFormats[] = {"csr", "me_tcf", "bittcf", "rs_tile"};
+constexpr std::string_view kRsTile[] = {"rs_tile"};
+constexpr std::string_view kOverCoo[] = {"over_coo"};
+constexpr std::string_view kTauNnz[] = {
+    "rs_tile:rule=large_increment,tau_nnz=0", "rs_tile:rule=large_increment,tau_nnz=1",
+    "rs_tile:rule=large_increment,tau_nnz=2", "rs_tile:rule=large_increment,tau_nnz=3",
+    "rs_tile:rule=large_increment,tau_nnz=4", "rs_tile:rule=large_increment,tau_nnz=5",
+    "rs_tile:rule=large_increment,tau_nnz=6", "rs_tile:rule=large_increment,tau_nnz=7",
+    "rs_tile:rule=large_increment,tau_nnz=8"};
+
+constexpr Structure kRshStructures[] = {
+    {.name = "fig2", .title = "figure 2: lengths of rows", .orders = kGivenOrder, .quantities = kRowLengths},
+    {.name = "fig13",
+     .title = "figure 13: index bytes over COO",
+     .orders = kRshOrder,
+     .formats = kRshFormats,
+     .quantities = kOverCoo,
+     .compared = true},
+    {.name = "fig14",
+     .title = "figure 14: nonzeros per tile and window by tau_nnz",
+     .orders = kRshOrder,
+     .formats = kTauNnz,
+     .quantities = kDensities},
+    {.name = "fig16b_density",
+     .title = "figure 16b: nonzeros per tile by stages of the row order",
+     .orders = kRshOrderStages,
+     .formats = kRsTile,
+     .quantities = kTileDensity},
+};
+
+constexpr std::string_view kAccOrders[] = {"identity", "metis", "lsh", "rabbit", "affinity"};
+constexpr std::string_view kAccOrder[] = {"affinity"};
+constexpr std::string_view kBitTcf[] = {"bittcf"};
+constexpr std::string_view kAccFormats[] = {"csr", "me_tcf", "bittcf"};
+constexpr std::string_view kOverTcf[] = {"over_tcf"};
+
+constexpr Structure kAccStructures[] = {
+    {.name = "fig10",
+     .title = "figure 10: nonzeros per tile by row order",
+     .orders = kAccOrders,
+     .formats = kBitTcf,
+     .quantities = kTileDensity},
+    {.name = "fig12",
+     .title = "figure 12: index bytes over TCF",
+     .orders = kAccOrder,
+     .formats = kAccFormats,
+     .quantities = kOverTcf,
+     .compared = true},
+};
+
+constexpr std::string_view kSingleColumns[] = {"nnz1_ratio"};
+constexpr std::string_view kTensorOnly[] = {"libra_spmm:1", "libra_spmm:3"};
+constexpr std::string_view kTensorOnlySddmm[] = {"libra_sddmm:1", "libra_sddmm:24"};
+constexpr std::string_view kCudaOnly[] = {"libra_spmm:9", "libra_spmm:3"};
+constexpr std::string_view kCudaOnlySddmm[] = {"libra_sddmm:129", "libra_sddmm:24"};
+constexpr std::string_view kUtilization[] = {"tc_utilization"};
+constexpr std::string_view kRowsOfB[] = {"b_rows"};
+
+constexpr Structure kLibraStructures[] = {
+    {.name = "fig1",
+     .title = "figure 1: share of columns of a window with one nonzero",
+     .orders = kGivenOrder,
+     .quantities = kSingleColumns},
+    {.name = "fig13",
+     .title = "figure 13: nonzeros per tile position, tensor cores only and hybrid, SpMM",
+     .orders = kGivenOrder,
+     .formats = kTensorOnly,
+     .quantities = kUtilization},
+    {.name = "fig13_sddmm",
+     .title = "figure 13: nonzeros per tile position, tensor cores only and hybrid, SDDMM",
+     .orders = kGivenOrder,
+     .formats = kTensorOnlySddmm,
+     .quantities = kUtilization},
+    {.name = "fig14",
+     .title = "figure 14: loaded rows of B, CUDA cores only and hybrid, SpMM",
+     .orders = kGivenOrder,
+     .formats = kCudaOnly,
+     .quantities = kRowsOfB},
+    {.name = "fig14_sddmm",
+     .title = "figure 14: loaded rows of Y, CUDA cores only and hybrid, SDDMM",
+     .orders = kGivenOrder,
+     .formats = kCudaOnlySddmm,
+     .quantities = kRowsOfB},
+};
+
+constexpr std::string_view kHygnnRowOrders[] = {"identity", "loa"};
+constexpr std::string_view kHygnnFormats[] = {"hc_window:paper"};
+constexpr std::string_view kWindowKinds[] = {"tensor_windows", "windows", "tensor_entries"};
+
+constexpr Structure kHygnnStructures[] = {
+    {.name = "fig14",
+     .title = "figure 14: windows for tensor cores before and after LOA",
+     .orders = kHygnnRowOrders,
+     .formats = kHygnnFormats,
+     .quantities = kWindowKinds,
+     .window_rows = 16},
+};
+
 constexpr Suite kSuites[] = {
-    {"rsh", "RSH-SpMM", kRsh},  {"acc", "Acc-SpMM", kAcc},  {"voltrix", "Voltrix-SpMM", kVoltrix},
-    {"libra", "Libra", kLibra}, {"hygnn", "HyGNN", kHygnn},
+    {"rsh", "RSH-SpMM", kRsh, kRshStructures},    {"acc", "Acc-SpMM", kAcc, kAccStructures},
+    {"voltrix", "Voltrix-SpMM", kVoltrix},        {"libra", "Libra", kLibra, kLibraStructures},
+    {"hygnn", "HyGNN", kHygnn, kHygnnStructures},
 };
 
 struct Compared {
@@ -389,8 +543,8 @@ struct Compared {
 
 constexpr Compared kCompared[] = {
     {"spmm", "csr,bittcf,bmat,rs_tile,tall"},
-    {"sddmm", "csr,bittcf,bmat,rs_tile"},
-    {"spmm_update", "csr,bmat"},
+    {"sddmm", "csr,bittcf,bmat,rs_tile,libra_sddmm"},
+    {"spmm_update", "csr,bmat,hc_window:paper"},
 };
 
 }  // namespace

@@ -36,11 +36,25 @@ struct Experiment {
   int window_rows = 8;                    ///< window height for which rows are ordered
 };
 
+/// A figure about sizes and densities, which needs no device.
+struct Structure {
+  std::string_view name;  ///< "fig13", unique in its suite
+  std::string_view title;
+  std::span<const std::string_view> orders;  ///< see Variant::order
+  /// Formats, which may have parameters; empty: quantities of the row order.
+  std::span<const std::string_view> formats = {};
+  /// Keys of `formats[]` of `stats`, or see measure_structures.
+  std::span<const std::string_view> quantities = {};
+  int window_rows = 8;    ///< window height for which rows are ordered
+  bool compared = false;  ///< also COO, CSR with 32-bit row pointers, and TCF
+};
+
 /// The experiments of one paper.
 struct Suite {
   std::string_view name;   ///< "rsh", also the name of the list of matrices
   std::string_view paper;  ///< "RSH-SpMM"
   std::span<const Experiment> experiments;
+  std::span<const Structure> structures = {};
 };
 
 /// Returns the suites by name: rsh, acc, voltrix, libra, hygnn.

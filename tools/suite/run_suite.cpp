@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <set>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "tools/measure/bench_rows.hpp"
 #include "tools/measure/row_printer.hpp"
 #include "tools/suite/paper_list.hpp"
+#include "tools/suite/structures.hpp"
 #include "tools/suite/suite_report.hpp"
 
 namespace sptile::tools {
@@ -20,6 +22,7 @@ namespace {
 /// Results of the tasks of a suite.
 struct SuiteResults {
   Json rows = Json::array();
+  std::vector<Json> structures = {};  ///< rows of measure_structures
   std::int64_t resumed = 0;
   std::vector<FailedInput> failed = {};
   std::set<std::string> skipped = {};
@@ -67,6 +70,28 @@ Status run_task(Session& session, const SuiteRequest& request, BenchTask& task, 
   return stored;
 }
 
+bool has_failed(const SuiteResults& results, const std::string& path) {
+  return std::ranges::any_of(results.failed, [&](const FailedInput& one) { return one.path == path; });
+}
+
+// Measures the structures of all matrices; a matrix that cannot be read or converted is a failed input.
+void run_structures(Session& session, const SuitePlan& plan, const SuiteRequest& request,
+                    SuiteResults& results) {
+  if (plan.structures.empty()) return;
+  for (const std::string& path : request.inputs) {
+    if (has_failed(results, path)) continue;
+    auto rows = measure_structures(session, plan, path, request.input);
+    if (rows) {
+      results.structures.insert(results.structures.end(), rows->begin(), rows->end());
+      continue;
+    }
+    if (request.inputs.size() > 1) session.warn(rows.error().text());
+    results.failed.push_back({path, std::move(rows.error())});
+  }
+  if (results.outcome && !results.failed.empty())
+    results.outcome = not_measured(results.failed, std::ssize(request.inputs));
+}
+
 Json failed_json(const std::vector<FailedInput>& failed) {
   Json list = Json::array();
   for (const auto& [path, error] : failed)
@@ -84,9 +109,11 @@ void print_results(const Session& session, const SuitePlan& plan, SuiteResults& 
   mark_rows(results.rows);
   json["experiments"] = summary;
   json["rows"] = results.rows;
+  const Json structures = summarize_structures(plan, results.structures);
+  json.update({{"structures", structures}, {"structure_rows", results.structures}});
   std::string text =
       results.device.empty() ? "" : fmt::format("\n{} on {}\n", plan.suite->paper, results.device);
-  text += missing_text(plan.missing) + summary_text(summary);
+  text += missing_text(plan.missing) + summary_text(summary) + structures_text(structures);
   print_result(session, json, text);
   if (const std::string noise = noise_text(results.rows); !noise.empty()) session.warn(noise);
 }
@@ -100,6 +127,7 @@ Status run_suite(Session& session, SuiteRequest request) {
   SuiteResults results;
   for (BenchTask& task : tasks_of(*plan, request))
     if (Status s = run_task(session, request, task, results); !s) return s;
+  run_structures(session, *plan, request, results);
   print_results(session, *plan, results);
   return results.outcome;
 }

@@ -28,21 +28,6 @@ bool same_types(const PrecisionChoice& p, const Json& row) {
          (values == dtype_label(p.values) || values == dtype_label(DType::none));
 }
 
-// Parses "METHOD[:PRESET] NAME=VALUE ...".
-Result<Ordering> parse_order(std::string_view text, int window_rows) {
-  std::vector<std::string> words;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find(' ', at), text.size());
-    words.emplace_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  OrderRequest request;
-  request.method = words.front();
-  request.settings.assign(words.begin() + 1, words.end());
-  request.window_rows = window_rows;
-  return resolve_order(request);
-}
-
 Result<PrecisionChoice> parse_precision(const Experiment& experiment) {
   auto choices = parse_precisions(std::string(experiment.precision), "", "", std::string(experiment.result));
   if (!choices) return tl::unexpected(std::move(choices.error()));
@@ -132,15 +117,21 @@ Status add_compared(SuiteExperiment& resolved, PrecisionChoice precision, const 
   return {};
 }
 
+// Names of all timed experiments, and of all structures.
+constexpr const char *kTimes = "times", *kStructures = "structures";
+
 Status check_experiments(const SuiteRequest& request, const Suite& suite) {
-  const std::vector<std::string> known = names_of(suite.experiments);
+  std::vector<std::string> known = names_of(suite.experiments);
+  for (std::string& name : names_of(suite.structures)) known.push_back(std::move(name));
+  known.insert(known.end(), {kTimes, kStructures});
   for (const std::string& name : request.experiments)
     if (std::ranges::count(known, name) == 0) return tl::unexpected(unknown_name("experiment", name, known));
   return {};
 }
 
-bool is_requested(const SuiteRequest& request, const Experiment& experiment) {
-  return request.experiments.empty() || std::ranges::count(request.experiments, experiment.name) > 0;
+bool is_requested(const SuiteRequest& request, std::string_view name, std::string_view group) {
+  const auto& names = request.experiments;
+  return names.empty() || std::ranges::count(names, name) > 0 || std::ranges::count(names, group) > 0;
 }
 
 template <class T, class Same>
@@ -222,12 +213,26 @@ bool SuiteExperiment::contains(const Json& row) const {
   return std::ranges::any_of(cases, matches) || std::ranges::any_of(compared, matches);
 }
 
+Result<Ordering> parse_order(std::string_view text, int window_rows) {
+  std::vector<std::string> words;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    words.emplace_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  OrderRequest request;
+  request.method = words.front();
+  request.settings.assign(words.begin() + 1, words.end());
+  request.window_rows = window_rows;
+  return resolve_order(request);
+}
+
 Result<SuitePlan> plan_suite(const SuiteRequest& request, const KernelFilter& available) {
-  SuitePlan plan{&suite_named(request.suite), {}, {}};
+  SuitePlan plan{&suite_named(request.suite), {}, {}, {}};
   if (Status s = check_experiments(request, *plan.suite); !s) return tl::unexpected(std::move(s.error()));
   Missing device{"device", "cuda", "these experiments measure kernels on a CUDA device"};
   for (const Experiment& experiment : plan.suite->experiments) {
-    if (!is_requested(request, experiment)) continue;
+    if (!is_requested(request, experiment.name, kTimes)) continue;
     if (!request.on_device) {
       device.experiments.emplace_back(experiment.name);
       continue;
@@ -244,6 +249,8 @@ Result<SuitePlan> plan_suite(const SuiteRequest& request, const KernelFilter& av
     if (!resolved.cases.empty()) plan.experiments.push_back(std::move(resolved));
   }
   if (!device.experiments.empty()) plan.missing.push_back(std::move(device));
+  for (const Structure& structure : plan.suite->structures)
+    if (is_requested(request, structure.name, kStructures)) plan.structures.push_back(&structure);
   return plan;
 }
 

@@ -17,7 +17,7 @@ namespace sptile::tools {
 /// Request of the command line.
 struct SuiteRequest {
   std::string suite;
-  std::vector<std::string> experiments;  ///< names; empty: all
+  std::vector<std::string> experiments;  ///< names, "times" or "structures"; empty: all
   std::vector<std::string> inputs;       ///< empty: those of the paper's list in `matrices`
   std::string matrices;                  ///< folder
   std::string formats;                   ///< compared formats; empty: formats_to_compare
@@ -65,11 +65,15 @@ struct SuiteExperiment {
 struct SuitePlan {
   const Suite* suite;
   std::vector<SuiteExperiment> experiments;
+  std::vector<const Structure*> structures;
   std::vector<Missing> missing;
 };
 
 /// Returns whether a kernel can run: runtime::available, or a replacement for tests.
 using KernelFilter = std::function<bool(const runtime::Kernel& kernel)>;
+
+/// Parses Variant::order for a window height.
+Result<Ordering> parse_order(std::string_view text, int window_rows);
 
 /// Resolves the experiments of a suite for a device. Errc::usage for unknown experiments and formats.
 Result<SuitePlan> plan_suite(const SuiteRequest& request, const KernelFilter& available = runtime::available);

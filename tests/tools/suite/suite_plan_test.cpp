@@ -157,6 +157,13 @@ TEST_CASE(
     const auto plan = plan_suite(request, everything);
     REQUIRE(plan.has_value());
     CHECK(plan->experiments.size() == suite.experiments.size());
+    for (const Structure& structure : suite.structures) {
+      INFO(structure.name);
+      CHECK(names.insert(structure.name).second);
+      for (const std::string_view format : structure.formats) CHECK(parse_formats(format).has_value());
+      for (const std::string_view order : structure.orders)
+        CHECK(parse_order(order, structure.window_rows).has_value());
+    }
   }
 }
 
@@ -238,6 +245,7 @@ TEST_CASE("kernels and devices that are missing are listed with their experiment
   CHECK(no_device->experiments.empty());
   REQUIRE(no_device->missing.size() == 1);
   CHECK(no_device->missing.front().experiments.size() == plan->suite->experiments.size());
+  CHECK(no_device->structures.size() == plan->suite->structures.size());
   run.request.experiments = {"fig99"};
   CHECK(plan_suite(run.request, everything).error().code == Errc::usage);
 }

@@ -15,16 +15,16 @@ namespace {
 
 /// Reads element k of the values; 1 for a pattern.
 double value_of(const formats::CsrView& a, std::int64_t k) {
-  const auto read = [&]<class T>(const T*) { return static_cast<const T*>(a.values.data)[k]; };
+  const void* const values = a.values.data;
   switch (a.values.dtype) {
     case DType::f32:
-      return static_cast<double>(read(static_cast<const float*>(nullptr)));
+      return static_cast<double>(static_cast<const float*>(values)[k]);
     case DType::f64:
-      return read(static_cast<const double*>(nullptr));
+      return static_cast<const double*>(values)[k];
     case DType::f16:
-      return static_cast<double>(to_float(read(static_cast<const Half*>(nullptr))));
+      return static_cast<double>(to_float(static_cast<const Half*>(values)[k]));
     case DType::bf16:
-      return static_cast<double>(to_float(read(static_cast<const BFloat16*>(nullptr))));
+      return static_cast<double>(to_float(static_cast<const BFloat16*>(values)[k]));
     default:
       return 1;
   }

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "formats/layout/hc_window.hpp"
+#include "runtime/cuda/device/launch_shape.hpp"
 #include "runtime/cuda/papers/hygnn/schedule.hpp"
 #include "runtime/cuda/papers/hygnn/task.cuh"
 
@@ -32,6 +33,21 @@ inline HygnnOperands hygnn_operands(const Launch& launch, const HygnnHeader& hea
 
 inline std::int64_t hygnn_windows(const Launch& launch) {
   return (launch.format.rows + kHygnnRows - 1) / kHygnnRows;
+}
+
+/// Returns the shape of a launch with shared memory for `numbers` bytes after that of the product. L1 keeps
+/// what the maximum number of resident threads leaves of a multiprocessor's memory.
+inline LaunchShape hygnn_shape(std::int64_t blocks, unsigned threads, std::int64_t numbers,
+                               const DeviceInfo& device) {
+  constexpr std::int64_t kReserved = 1024;  ///< per block, reserved by the system
+  constexpr std::int64_t kThreadsPerSm = 2048;
+  const std::int64_t bytes = kHygnnNumbersAt + numbers;
+  const std::int64_t resident = kThreadsPerSm / threads * (bytes + kReserved);
+  const auto all = static_cast<std::int64_t>(device.shared_per_block) + kReserved;
+  return {.blocks = dim3(static_cast<unsigned>(blocks)),
+          .threads = threads,
+          .shared_bytes = static_cast<std::size_t>(bytes),
+          .carveout = static_cast<int>(std::min<std::int64_t>((100 * resident + all - 1) / all, 100))};
 }
 
 /// Returns the warps of a block: one per 16 of n features, at most 8.

@@ -61,11 +61,10 @@ int launch_gradient(const Launch& launch, void* stream) noexcept {
   const HygnnGradientTask task = task_of(launch, header);
   const auto on = static_cast<cudaStream_t>(stream);
   if (header.blocks > 0) {
+    const std::int64_t bytes = task.shape.size() * static_cast<std::int64_t>(sizeof(float));
     const int code = start_kernel<hygnn_layer_gradient<V>>(
-        {.blocks = dim3(static_cast<unsigned>(header.blocks)),
-         .threads = kHygnnMaxWarps * kWarpSize,
-         .shared_bytes = static_cast<std::size_t>(task.shape.size()) * sizeof(float)},
-        *launch.device, on, task);
+        hygnn_shape(header.blocks, kHygnnMaxWarps * kWarpSize, bytes, *launch.device), *launch.device, on,
+        task);
     if (code != cudaSuccess) return code;
   }
   const std::int64_t blocks = std::int64_t{task.sums.tiles} * (kGradientTile * kGradientTile / kWarpSize);
@@ -76,8 +75,8 @@ int launch_gradient(const Launch& launch, void* stream) noexcept {
 }
 
 Status check(const ServiceRequest& request) {
-  return check_hygnn_gradient({request.n, planned_m(request.n, request.variant)},
-                              static_cast<std::int64_t>(sizeof(HygnnShared)), request.device);
+  return check_hygnn_gradient({request.n, planned_m(request.n, request.variant)}, kHygnnNumbersAt,
+                              request.device);
 }
 
 constexpr DeviceKernel row(DType values, int (*launch)(const Launch&, void*) noexcept) {

@@ -125,10 +125,9 @@ class HygnnWeightGradient {
 template <class V>
 __global__ void __launch_bounds__(kHygnnMaxWarps* kWarpSize)
     hygnn_layer_gradient(const __grid_constant__ HygnnGradientTask task) {
-  __shared__ HygnnShared shared;
   follow_previous_kernel();
   const HygnnThread thread = HygnnThread::here();
-  auto* const memory = dynamic_shared_at<float>(0);
+  auto* const memory = dynamic_shared_at<float>(kHygnnNumbersAt);
   const HygnnWeightGradient gradient(task, memory, thread);
   const auto block = static_cast<std::int32_t>(blockIdx.x);
   const std::int32_t first = block * task.windows_per_block,
@@ -141,7 +140,7 @@ __global__ void __launch_bounds__(kHygnnMaxWarps* kWarpSize)
     aggregate.clear();
     gradient.stage_x(aggregate.first_row);
     __syncthreads();
-    hygnn_window<V>(task.operands, shared, thread, window, aggregate);
+    hygnn_window<V>(task.operands, *dynamic_shared_at<HygnnShared>(0), thread, window, aggregate);
     __syncthreads();
     HygnnUpdate(task.layer, aggregate, thread).store_c();
     gradient.add();

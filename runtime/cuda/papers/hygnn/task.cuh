@@ -76,4 +76,9 @@ union HygnnShared {
   HygnnEdges edges;
 };
 
+/// Fused kernels have this dynamic shared memory: that of the product, then numbers. They have no static
+/// shared memory, because launches grant a kernel the entire memory as dynamic one.
+inline constexpr std::uint32_t kHygnnNumbersAt = sizeof(HygnnShared);
+static_assert(kHygnnNumbersAt % 16 == 0);
+
 }  // namespace sptile::runtime::cuda

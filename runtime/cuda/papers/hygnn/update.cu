@@ -35,14 +35,12 @@ int launch_update(const Launch& launch, void* stream) noexcept {
   const std::int64_t windows = hygnn_windows(launch);
   if (windows == 0) return cudaSuccess;
   return start_kernel<hygnn_update<V>>(
-      {.blocks = dim3(static_cast<unsigned>(windows)),
-       .threads = warps_of(launch) * kWarpSize,
-       .shared_bytes = static_cast<std::size_t>(hygnn_aggregate_bytes(launch.n))},
+      hygnn_shape(windows, warps_of(launch) * kWarpSize, hygnn_aggregate_bytes(launch.n), *launch.device),
       *launch.device, static_cast<cudaStream_t>(stream), task_of(launch));
 }
 
 Status check(const ServiceRequest& request) {
-  return check_hygnn_update(request.n, static_cast<std::int64_t>(sizeof(HygnnShared)), request.device);
+  return check_hygnn_update(request.n, kHygnnNumbersAt, request.device);
 }
 
 constexpr DeviceKernel row(DType values, int (*launch)(const Launch&, void*) noexcept) {

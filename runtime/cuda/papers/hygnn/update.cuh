@@ -101,15 +101,14 @@ class HygnnUpdate {
 template <class V>
 __global__ void __launch_bounds__(kHygnnMaxWarps* kWarpSize)
     hygnn_update(const __grid_constant__ HygnnUpdateTask task) {
-  __shared__ HygnnShared shared;
   follow_previous_kernel();
   const HygnnThread thread = HygnnThread::here();
   const auto window = static_cast<std::int32_t>(blockIdx.x);
-  const HygnnAggregate aggregate = {dynamic_shared_at<float>(0), task.stride, window * kHygnnRows,
-                                    task.operands.rows, task.operands.n};
+  const HygnnAggregate aggregate = {dynamic_shared_at<float>(kHygnnNumbersAt), task.stride,
+                                    window * kHygnnRows, task.operands.rows, task.operands.n};
   aggregate.clear();
   __syncthreads();
-  hygnn_window<V>(task.operands, shared, thread, window, aggregate);
+  hygnn_window<V>(task.operands, *dynamic_shared_at<HygnnShared>(0), thread, window, aggregate);
   __syncthreads();
   const HygnnUpdate update(task.layer, aggregate, thread);
   if (task.layer.z != nullptr) update.store_z();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include "runtime/cuda/backend.hpp"
 #include "runtime/cuda/device/check.hpp"
@@ -27,13 +28,19 @@ struct Work {
   int mma = 0, fma = 0;
 };
 
+/// A mode of execution: the time to set, and kernels that run in turn.
+struct Mode {
+  double CoreRate::*us;
+  std::vector<Work> kernels;
+};
+
 /// Measures times in microseconds.
 class CoreTimer {
  public:
   CoreTimer(LaunchTimer& timer, int blocks, float* sink) : timer_(timer), blocks_(blocks), sink_(sink) {}
 
   /// Returns the median time of a sequence of kernels.
-  Result<double> time(std::initializer_list<Work> kernels) {
+  Result<double> time(const std::vector<Work>& kernels) {
     int launches = 0;
     auto seconds = timer_.time(
         [&](cudaStream_t stream) {
@@ -66,15 +73,14 @@ Result<CoreRate> measure_ratio(CoreTimer& timer, double ratio, int mma, double f
   CoreRate rate{.ratio = ratio,
                 .tensor_flops = cuda::kMmaFlops * mma * blocks,
                 .cuda_flops = cuda::kFmaFlops * fma * blocks};
-  const std::pair<double CoreRate::*, std::initializer_list<Work>> modes[] = {
-      {&CoreRate::tensor_us, {{mma, 0}}},
-      {&CoreRate::cuda_us, {{0, fma}}},
-      {&CoreRate::sequential_us, {{mma, 0}, {0, fma}}},
-      {&CoreRate::concurrent_us, {{mma, fma}}}};
-  for (const auto& [member, kernels] : modes) {
-    const auto us = timer.time(kernels);
+  const Mode modes[] = {{&CoreRate::tensor_us, {{mma, 0}}},
+                        {&CoreRate::cuda_us, {{0, fma}}},
+                        {&CoreRate::sequential_us, {{mma, 0}, {0, fma}}},
+                        {&CoreRate::concurrent_us, {{mma, fma}}}};
+  for (const Mode& mode : modes) {
+    const auto us = timer.time(mode.kernels);
     if (!us) return tl::unexpected(us.error());
-    rate.*member = *us;
+    rate.*mode.us = *us;
   }
   return rate;
 }

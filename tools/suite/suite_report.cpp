@@ -109,11 +109,20 @@ std::vector<std::string_view> lines_of(const SuiteExperiment& experiment) {
   return names;
 }
 
+// Returns what a variant measures; null for cuSPARSE and the fastest known kernel.
+Json case_json(const SuiteExperiment& experiment, std::string_view name) {
+  const auto found = std::ranges::find(experiment.cases, name, &SuiteCase::name);
+  if (found == experiment.cases.end())
+    return {{"format", nullptr}, {"kernel", nullptr}, {"reorder", nullptr}};
+  return {{"format", found->format.label}, {"kernel", found->kernel}, {"reorder", found->ordering.label()}};
+}
+
 void add_lines(Json& lines, const SuiteExperiment& experiment, const Json& n,
                const std::vector<const Times*>& matrices) {
   for (const std::string_view name : lines_of(experiment)) {
     Json line = {{"n", n}};
     line.update(line_of(*experiment.experiment, name, matrices));
+    line.update(case_json(experiment, name));
     lines.push_back(std::move(line));
   }
 }

@@ -208,6 +208,9 @@ TEST_CASE("cuSPARSE is the baseline of experiments whose figure has it") {
   Run run("acc", {"fig7"});
   run.request.columns = {128};
   const Json summary = summarize(run.run(), run.rows);
+  CHECK(line_of(summary, "Acc-SpMM", 128)["kernel"] == "cuda.bittcf.acc_pipeline");
+  CHECK(line_of(summary, "Acc-SpMM", 128)["reorder"] == "affinity");
+  CHECK(line_of(summary, kCusparse, 128)["kernel"].is_null());
   CHECK(line_of(summary, "Acc-SpMM", 128)["over_baseline"].get<double>() == doctest::Approx(3));
   CHECK(line_of(summary, kCusparse, 128)["over_baseline"].get<double>() == doctest::Approx(1));
 }

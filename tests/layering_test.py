@@ -161,6 +161,7 @@ SMALL = {
     "runtime/cuda/convert/primitives.hpp": "interface of CUB, compiled alone",
     "runtime/cuda/convert/tall_place.hpp": "places of groups in a window, for kernels",
     "runtime/threads/futex.hpp": "system calls",
+    "tools/cuda/core_kernels.hpp": "kernels, compiled by nvcc",
     "tools/pipeline/device_conversion.hpp": "conversion on a CUDA device",
 }
 

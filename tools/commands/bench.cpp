@@ -470,6 +470,7 @@ const Verb kBench = {
         "kernel), `structures[]` (`suite`, `experiment`, `title`, `lines[]` with `reorder`, `format`, "
         "`matrices`, "
         "`quantities`: `mean` and `over_first`), `structure_rows[]` (one per matrix, row order and format), "
+        "`core_rates[]` (`ratio`, `mode`, `us`, `tflops`), "
         "`missing[]` "
         "(`what`, `name`, `why`, `experiments`), `left_out[]`, `failed[]`.",
     .example =

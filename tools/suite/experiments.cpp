@@ -533,7 +533,7 @@ constexpr Structure kHygnnStructures[] = {
 
 constexpr Suite kSuites[] = {
     {"rsh", "RSH-SpMM", kRsh, kRshStructures},    {"acc", "Acc-SpMM", kAcc, kAccStructures},
-    {"voltrix", "Voltrix-SpMM", kVoltrix},        {"libra", "Libra", kLibra, kLibraStructures},
+    {"voltrix", "Voltrix-SpMM", kVoltrix},        {"libra", "Libra", kLibra, kLibraStructures, "fig4"},
     {"hygnn", "HyGNN", kHygnn, kHygnnStructures},
 };
 

@@ -55,6 +55,7 @@ struct Suite {
   std::string_view paper;  ///< "RSH-SpMM"
   std::span<const Experiment> experiments;
   std::span<const Structure> structures = {};
+  std::string_view core_rates = {};  ///< name of the experiment with measure_core_rates; empty: none
 };
 
 /// Returns the suites by name: rsh, acc, voltrix, libra, hygnn.

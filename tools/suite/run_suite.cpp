@@ -8,10 +8,12 @@
 #include <utility>
 
 #include "tools/cli/json.hpp"
+#include "tools/cuda/core_rates.hpp"
 #include "tools/cuda/device_bench.hpp"
 #include "tools/measure/bench_groups.hpp"
 #include "tools/measure/bench_rows.hpp"
 #include "tools/measure/row_printer.hpp"
+#include "tools/suite/core_rate_report.hpp"
 #include "tools/suite/paper_list.hpp"
 #include "tools/suite/structures.hpp"
 #include "tools/suite/suite_report.hpp"
@@ -23,6 +25,7 @@ namespace {
 struct SuiteResults {
   Json rows = Json::array();
   std::vector<Json> structures = {};  ///< rows of measure_structures
+  Json core_rates = nullptr;
   std::int64_t resumed = 0;
   std::vector<FailedInput> failed = {};
   std::set<std::string> skipped = {};
@@ -46,7 +49,8 @@ Status add_listed_matrices(SuiteRequest& request, std::vector<Missing>& missing)
                 request.matrices);
   request.inputs = std::move(found->paths);
   for (const ListedMatrix& matrix : found->missing)
-    missing.push_back({"matrix", matrix.name, matrix.url.empty() ? matrix.collection : matrix.url});
+    missing.push_back({"matrix", matrix.name,
+                       fmt::format("not in {} ({} {})", request.matrices, matrix.collection, matrix.url)});
   return {};
 }
 
@@ -92,6 +96,12 @@ void run_structures(Session& session, const SuitePlan& plan, const SuiteRequest&
     results.outcome = not_measured(results.failed, std::ssize(request.inputs));
 }
 
+Status run_core_rates(const SuitePlan& plan, SuiteResults& results) {
+  if (!plan.core_rates) return {};
+  return measure_core_rates().map(
+      [&](const std::vector<CoreRate>& rates) { results.core_rates = to_json(rates); });
+}
+
 Json failed_json(const std::vector<FailedInput>& failed) {
   Json list = Json::array();
   for (const auto& [path, error] : failed)
@@ -111,9 +121,14 @@ void print_results(const Session& session, const SuitePlan& plan, SuiteResults& 
   json["rows"] = results.rows;
   const Json structures = summarize_structures(plan, results.structures);
   json.update({{"structures", structures}, {"structure_rows", results.structures}});
+  json["core_rates"] = results.core_rates;
   std::string text =
       results.device.empty() ? "" : fmt::format("\n{} on {}\n", plan.suite->paper, results.device);
   text += missing_text(plan.missing) + summary_text(summary) + structures_text(structures);
+  if (!results.core_rates.is_null())
+    text +=
+        core_rates_text(results.core_rates, fmt::format("{} {}: tensor cores and CUDA cores at the same time",
+                                                        plan.suite->name, plan.suite->core_rates));
   print_result(session, json, text);
   if (const std::string noise = noise_text(results.rows); !noise.empty()) session.warn(noise);
 }
@@ -123,11 +138,13 @@ void print_results(const Session& session, const SuitePlan& plan, SuiteResults& 
 Status run_suite(Session& session, SuiteRequest request) {
   auto plan = plan_suite(request);
   if (!plan) return tl::unexpected(std::move(plan.error()));
-  if (Status s = add_listed_matrices(request, plan->missing); !s) return s;
+  if (plan->needs_matrices)
+    if (Status s = add_listed_matrices(request, plan->missing); !s) return s;
   SuiteResults results;
   for (BenchTask& task : tasks_of(*plan, request))
     if (Status s = run_task(session, request, task, results); !s) return s;
   run_structures(session, *plan, request, results);
+  if (Status s = run_core_rates(*plan, results); !s) return s;
   print_results(session, *plan, results);
   return results.outcome;
 }

@@ -123,6 +123,7 @@ constexpr const char *kTimes = "times", *kStructures = "structures";
 Status check_experiments(const SuiteRequest& request, const Suite& suite) {
   std::vector<std::string> known = names_of(suite.experiments);
   for (std::string& name : names_of(suite.structures)) known.push_back(std::move(name));
+  if (!suite.core_rates.empty()) known.emplace_back(suite.core_rates);
   known.insert(known.end(), {kTimes, kStructures});
   for (const std::string& name : request.experiments)
     if (std::ranges::count(known, name) == 0) return tl::unexpected(unknown_name("experiment", name, known));
@@ -228,11 +229,12 @@ Result<Ordering> parse_order(std::string_view text, int window_rows) {
 }
 
 Result<SuitePlan> plan_suite(const SuiteRequest& request, const KernelFilter& available) {
-  SuitePlan plan{&suite_named(request.suite), {}, {}, {}};
+  SuitePlan plan{.suite = &suite_named(request.suite)};
   if (Status s = check_experiments(request, *plan.suite); !s) return tl::unexpected(std::move(s.error()));
   Missing device{"device", "cuda", "these experiments measure kernels on a CUDA device"};
   for (const Experiment& experiment : plan.suite->experiments) {
     if (!is_requested(request, experiment.name, kTimes)) continue;
+    plan.needs_matrices = true;
     if (!request.on_device) {
       device.experiments.emplace_back(experiment.name);
       continue;
@@ -248,9 +250,15 @@ Result<SuitePlan> plan_suite(const SuiteRequest& request, const KernelFilter& av
       return tl::unexpected(std::move(s.error()));
     if (!resolved.cases.empty()) plan.experiments.push_back(std::move(resolved));
   }
+  plan.core_rates = !plan.suite->core_rates.empty() && is_requested(request, plan.suite->core_rates, kTimes);
+  if (plan.core_rates && !request.on_device) {
+    device.experiments.emplace_back(plan.suite->core_rates);
+    plan.core_rates = false;
+  }
   if (!device.experiments.empty()) plan.missing.push_back(std::move(device));
   for (const Structure& structure : plan.suite->structures)
     if (is_requested(request, structure.name, kStructures)) plan.structures.push_back(&structure);
+  plan.needs_matrices |= !plan.structures.empty();
   return plan;
 }
 

@@ -64,9 +64,11 @@ struct SuiteExperiment {
 
 struct SuitePlan {
   const Suite* suite;
-  std::vector<SuiteExperiment> experiments;
-  std::vector<const Structure*> structures;
-  std::vector<Missing> missing;
+  std::vector<SuiteExperiment> experiments = {};
+  std::vector<const Structure*> structures = {};
+  bool core_rates = false;      ///< measure Suite::core_rates
+  bool needs_matrices = false;  ///< an experiment was requested that measures matrices, here or elsewhere
+  std::vector<Missing> missing = {};
 };
 
 /// Returns whether a kernel can run: runtime::available, or a replacement for tests.

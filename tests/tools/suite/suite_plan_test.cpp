@@ -10,6 +10,7 @@
 #include "runtime/kernels/kernels.hpp"
 #include "tests/temporary_folder.hpp"
 #include "tools/measure/bench_rows.hpp"
+#include "tools/suite/core_rate_report.hpp"
 #include "tools/suite/suite_report.hpp"
 
 using namespace sptile;
@@ -248,6 +249,40 @@ TEST_CASE("kernels and devices that are missing are listed with their experiment
   CHECK(no_device->structures.size() == plan->suite->structures.size());
   run.request.experiments = {"fig99"};
   CHECK(plan_suite(run.request, everything).error().code == Errc::usage);
+}
+
+TEST_CASE("the rates of both kinds of cores need a device, and no matrix") {
+  SuiteRequest request;
+  request.suite = "libra";
+  request.experiments = {"fig4"};
+  request.on_device = true;
+  const auto plan = plan_suite(request, everything);
+  REQUIRE(plan.has_value());
+  CHECK(plan->core_rates);
+  CHECK_FALSE(plan->needs_matrices);
+  request.on_device = false;
+  CHECK_FALSE(plan_suite(request, everything)->core_rates);
+  CHECK(plan_suite(request, everything)->missing.front().experiments == std::vector<std::string>{"fig4"});
+}
+
+TEST_CASE("rates count the operations that each mode does, and theory is the slower kind alone") {
+  const CoreRate rate{.ratio = 5,
+                      .tensor_us = 100,
+                      .cuda_us = 500,
+                      .sequential_us = 600,
+                      .concurrent_us = 550,
+                      .tensor_flops = 4e10,
+                      .cuda_flops = 1e10};
+  const Json rates = to_json(std::span(&rate, 1));
+  const auto tflops = [&](const char* mode) {
+    for (const Json& one : rates)
+      if (one["mode"] == mode) return one["tflops"].get<double>();
+    return 0.0;
+  };
+  CHECK(tflops("tensor cores only") == doctest::Approx(400));
+  CHECK(tflops("CUDA cores only") == doctest::Approx(20));
+  CHECK(tflops("theoretical") == doctest::Approx(100));
+  CHECK(tflops("sequential") < tflops("concurrent"));
 }
 
 TEST_CASE("rows of a suite are reused, also for a selection of its experiments") {

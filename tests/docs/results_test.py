@@ -46,6 +46,92 @@ class CommittedPages(unittest.TestCase):
         self.assertEqual([name for name in write.CHARTS if f"]({name})" not in pages], [])
 
 
+def kinds():
+    """Returns the kinds of `sptile gen`, as the command reference lists them."""
+    reference = (ROOT / "docs/reference/commands.md").read_text()
+    section = reference.split("\n## `sptile gen`\n")[1].split("\n## ")[0]
+    return set(re.findall(r"^#### `([\w-]+)`$", section, re.MULTILINE))
+
+
+def measured():
+    """Returns file, matrix and row of every row of a CSV file that names a matrix."""
+    for file in sorted(PAGES.glob("*.csv")):
+        with open(file, newline="") as text:
+            for row in csv.DictReader(text):
+                for column in {"matrix", "graph", "bundle", "worst_matrix"} & row.keys():
+                    yield file.name, row[column].removesuffix(".h5"), row
+
+
+class SyntheticMatrices(unittest.TestCase):
+    """A synthetic matrix has the name of a kind of `sptile gen`, never that of a data set."""
+
+    def test_generated_rows_name_a_kind(self):
+        generated = {name for _, name, row in measured() if row.get("kind") == "generated"}
+        self.assertTrue(generated)
+        self.assertEqual(generated - kinds(), set())
+
+    def test_names_in_like_are_kinds(self):
+        replicas = {name for _, name, _ in measured() if "-like" in name}
+        self.assertTrue(replicas)
+        self.assertEqual(replicas - kinds(), set())
+
+    def test_no_replica_has_the_name_of_its_data_set(self):
+        data_sets = {kind.split("-like")[0] for kind in kinds() if "-like" in kind} | {"reddit-ord", "ddi"}
+        found = {(file, name) for file, name, row in measured() if name.lower() in data_sets and not is_dd(row)}
+        self.assertEqual(found, set())
+
+    def test_the_index_lists_the_replicas(self):
+        index = (PAGES / "README.md").read_text()
+        self.assertEqual([kind for kind in kinds() if "-like" in kind and f"| `{kind}` |" not in index], [])
+
+
+class PublicKernels(unittest.TestCase):
+    """public-kernels.csv has every figure of a public kernel that a table uses."""
+
+    OPERANDS = {"f16": ("fp16",), "f32": ("fp32", "tf32")}
+
+    def figures(self, device, op, matrix, kernel, n, kind):
+        times = {
+            float(row["us"])
+            for row in self.kernels
+            if (row["op"], row["matrix"], row["kernel"], row["n"]) == (op, matrix, kernel, n)
+            and row["device"].startswith(f"NVIDIA {device}")
+            and row["precision"] in self.OPERANDS[kind]
+        }
+        self.assertTrue(times, f"{device}: no figure of {kernel}, {op}, {matrix}, N = {n}, {kind}")
+        return times
+
+    @classmethod
+    def setUpClass(cls):
+        cls.kernels = rows.Results(PAGES).rows("public-kernels")
+
+    def test_figures_of_the_h100_are_equal(self):
+        for row in rows.Results(PAGES).rows("h100"):
+            if row["public_us"]:
+                case = [row[column] for column in ("op", "matrix", "public_kernel", "n", "type")]
+                self.assertIn(float(row["public_us"]), self.figures("H100", *case))
+
+    def test_ratios_of_the_h200_are_those_of_the_figures(self):
+        for row in rows.Results(PAGES).rows("h200"):
+            if row["best_public"]:
+                case = [row[column] for column in ("op", "matrix", "best_public", "n", "type")]
+                quoted = float(row["us"]) * float(row["over_best_public"])
+                self.assertLess(min(abs(us / quoted - 1) for us in self.figures("H200", *case)), 0.01, case)
+
+    def test_every_figure_is_used(self):
+        used = {(row["op"], row["matrix"], row["public_kernel"], row["n"]) for row in rows.Results(PAGES).rows("h100")}
+        for file in ("h200", "h200-orders"):
+            for row in rows.Results(PAGES).rows(file):
+                used.add((row.get("op", "spmm"), row["matrix"], row["best_public"], row["n"]))
+        found = {(row["op"], row["matrix"], row["kernel"], row["n"]) for row in self.kernels}
+        self.assertEqual(found - used, set())
+
+
+def is_dd(row):
+    """Returns whether the row is of DD, the only data set with a replica that was measured too."""
+    return "DD" in row.values() and row.get("nonzeros", "1686092") == "1686092"
+
+
 class Copy(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

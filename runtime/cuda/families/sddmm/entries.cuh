@@ -25,6 +25,30 @@ struct EntryShape {
   static constexpr int kFeatures = kLanes * kSteps * Math::kElements;  ///< per pass
 };
 
+/// Loads the lane's vectors of one pass over a row of X or Y. `left` features remain at `from`; missing ones
+/// are 0.
+template <class S>
+__device__ __forceinline__ void load_pass(typename S::Math::Chunk (&chunk)[S::kSteps],
+                                          const typename S::Dense* from, int left) {
+#pragma unroll
+  for (int s = 0; s < S::kSteps; ++s) {
+    constexpr int kStep = S::kLanes * S::Math::kElements;
+    chunk[s] = {};
+    load_chunk<S::kVector>(chunk[s], from + s * kStep, left - s * kStep);
+  }
+}
+
+/// Adds the products of one pass.
+template <class S>
+__device__ __forceinline__ void add_pass(typename S::Acc& sum, const typename S::Math::Chunk (&x)[S::kSteps],
+                                         const typename S::Math::Chunk (&y)[S::kSteps]) {
+  using Math = typename S::Math;
+#pragma unroll
+  for (int s = 0; s < S::kSteps; ++s)
+#pragma unroll
+    for (int e = 0; e < Math::kElements; ++e) sum += chunk_at<Math>(x[s], e) * chunk_at<Math>(y[s], e);
+}
+
 template <class S>
 class SddmmEntries {
   using Math = typename S::Math;
@@ -40,6 +64,7 @@ class SddmmEntries {
         group_(lane / S::kLanes),
         first_(lane % S::kLanes * Math::kElements) {}
 
+  /// Multiplies run `number` of the part.
   __device__ __forceinline__ void run(std::int64_t number) {
     base_ = number * (kWarpSize * part_.rounds);
     if (base_ >= part_.entries) return;
@@ -48,23 +73,54 @@ class SddmmEntries {
     read_ahead();
     for (; base_ < end_;) {
       find_entries();
-      const std::int64_t entry = base_ + lane_ % S::kLanes * S::kGroups + group_;
-      base_ += kWarpSize;
+      const std::int64_t entry = next_round();
       if (base_ < end_) read_ahead();
       Acc sum[S::kLanes] = {};
       if (__all_sync(~0u, row_ == __shfl_sync(~0u, row_, 0)))
         multiply<true>(sum);
       else
         multiply<false>(sum);
-      const Acc dot = gather(sum);
-      if (entry < end_) write_result<typename S::Result>(part_.results, entry, dot);
+      store(entry, sum);
+    }
+  }
+
+  /// Multiplies entries first to end - 1, which are in one row of the format.
+  __device__ __forceinline__ void run_row(std::int64_t first, std::int64_t end, std::int32_t row) {
+    base_ = first;
+    end_ = end;
+    row_ = dense_.row(row);
+    read_columns();
+    for (; base_ < end_;) {
+      column_ = next_column_;
+      const std::int64_t entry = next_round();
+      if (base_ < end_) read_columns();
+      Acc sum[S::kLanes] = {};
+      multiply<true>(sum);
+      store(entry, sum);
     }
   }
 
  private:
-  /// Starts the loads of the next 32 nonzeros; past the end of the run, of the last one.
-  __device__ __forceinline__ void read_ahead() {
+  /// Returns the nonzero whose result the lane stores, and goes to the next 32.
+  __device__ __forceinline__ std::int64_t next_round() {
+    const std::int64_t entry = base_ + lane_ % S::kLanes * S::kGroups + group_;
+    base_ += kWarpSize;
+    return entry;
+  }
+
+  __device__ __forceinline__ void store(std::int64_t entry, Acc (&sum)[S::kLanes]) const {
+    const Acc dot = gather(sum);
+    if (entry < end_) write_result<typename S::Result>(part_.results, entry, dot);
+  }
+
+  /// Starts the loads of the columns of the next 32 nonzeros; past the end of the run, of the last one.
+  __device__ __forceinline__ void read_columns() {
     next_column_ = __ldg(part_.columns + min(base_ + lane_, end_ - 1));
+  }
+
+  /// Starts the loads of the columns of the next 32 nonzeros and of the ends of their rows.
+  __device__ __forceinline__ void read_ahead() {
+    read_columns();
     next_row_end_ = __ldg(part_.row_offset + min(position_ + lane_, part_.rows - 1) + 1);
   }
 
@@ -128,9 +184,9 @@ class SddmmEntries {
           const B& now = batch[b % 2];
           Acc& to = sum[b * B::kEntries + i];
           if constexpr (kOneRow)
-            add(to, x, now.y[i]);
+            add_pass<S>(to, x, now.y[i]);
           else
-            add(to, now.x[i], now.y[i]);
+            add_pass<S>(to, now.x[i], now.y[i]);
         }
       }
     }
@@ -147,26 +203,12 @@ class SddmmEntries {
     }
   }
 
-  __device__ __forceinline__ void add(Acc& sum, const Chunk (&x)[S::kSteps],
-                                      const Chunk (&y)[S::kSteps]) const {
-#pragma unroll
-    for (int s = 0; s < S::kSteps; ++s)
-#pragma unroll
-      for (int e = 0; e < Math::kElements; ++e) sum += chunk_at<Math>(x[s], e) * chunk_at<Math>(y[s], e);
-  }
-
   __device__ __forceinline__ void load(Chunk (&chunk)[S::kSteps], const std::byte* rows, std::uint64_t stride,
                                        std::int32_t row, std::int64_t feature) const {
     const Dense* const from =
         reinterpret_cast<const Dense*>(rows + std::uint64_t{static_cast<std::uint32_t>(row)} * stride) +
         feature;
-    const auto left = static_cast<int>(min(dense_.n - feature, std::int64_t{S::kFeatures}));
-#pragma unroll
-    for (int s = 0; s < S::kSteps; ++s) {
-      constexpr int kStep = S::kLanes * Math::kElements;
-      chunk[s] = {};
-      load_chunk<S::kVector>(chunk[s], from + s * kStep, left - s * kStep);
-    }
+    load_pass<S>(chunk, from, static_cast<int>(min(dense_.n - feature, std::int64_t{S::kFeatures})));
   }
 
   /// Adds over the lanes of the group. Lane i returns the sum of nonzero i.

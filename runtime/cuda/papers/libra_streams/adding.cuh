@@ -57,10 +57,10 @@ struct AddingTileStore {
   }
 };
 
-/// A tile kernel that adds.
-template <class Direct>
-struct AddingKernel : Direct {
-  using Warp = TileDirect<AddingKernel>;
+/// A tile kernel of the skeleton `WarpT` that adds.
+template <class Kernel, template <class> class WarpT = TileDirect>
+struct AddingKernel : Kernel {
+  using Warp = WarpT<AddingKernel>;
   using Store = AddingTileStore;
   static constexpr bool kShortRows = false;  // those of libra_spmm have offsets
   static constexpr bool kPieces = false;     // segments of a window add to C instead

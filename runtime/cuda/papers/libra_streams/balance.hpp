@@ -58,6 +58,17 @@ struct LibraRatios {
   double tiles = 0, rows = 0;
 };
 
+/// Blocks of one kernel, and the number of them that are resident on a multiprocessor.
+struct LibraGrid {
+  std::int64_t blocks = 0;
+  int per_sm = 1;
+
+  /// Implements equation 7.
+  [[nodiscard]] double ratio(int sm_count) const {
+    return static_cast<double>(blocks) / (std::max(sm_count, 1) * std::max(per_sm, 1));
+  }
+};
+
 /// Implements equation 8.
 inline LibraMode choose_mode(const LibraRatios& ratios, const LibraOccupancy& thresholds = {}) {
   const double fuller = std::max(ratios.tiles / thresholds.tiles, ratios.rows / thresholds.rows);

@@ -20,33 +20,51 @@ namespace {
 template <class V, class Math, int kSegments, bool kWhole>
 using AddingTile = AddingKernel<DirectKernel<Mask8, V, Math, kSegments, kWhole>>;
 
-/// The precisions of the paper; sums and C are f32 in both, as in the paper. f32 values and operands,
-/// products in tf32.
+/// The precisions of the paper; sums and C are f32 in both, as in the paper. `V` is the type of values or
+/// Ones. f32 operands, products in tf32.
+template <class V>
 struct StreamsTf32 {
   using RowElement = float;
   using RowTuning = CsrTuning<128, 4, 8>;
   using Math = MathF32<false>;
-  using Tiles = TileInstance<AddingTile<float, Math, 1, false>, AddingTile<float, Math, 1, true>,
-                             AddingTile<float, Math, 2, true>>;
+  using Tiles =
+      TileInstance<AddingTile<V, Math, 1, false>, AddingTile<V, Math, 1, true>, AddingTile<V, Math, 2, true>>;
+  static constexpr DType kValues = kDTypeOf<V>;
   static constexpr DType kType = DType::f32;
   static constexpr Precision kPrecision = Precision::tf32;
 };
 
+#ifdef SPTILE_ABLATIONS
+/// Like StreamsTf32, but for 64 columns and more with column ids, masks, values and rows of B in shared
+/// memory.
+template <class V>
+struct StagedTf32 : StreamsTf32<V> {
+  using Math = MathF32<false>;
+  using Staged =
+      StagedKernel<Mask8, V, Math, 2, kTilePolicy<Mask8, Math>.warps_per_sm, kTilePolicy<Mask8, Math>.stages>;
+  using Tiles = TileInstance<AddingTile<V, Math, 1, false>, AddingTile<V, Math, 1, true>,
+                             AddingKernel<Staged, TileStaged>>;
+};
+#endif
+
 constexpr int kBlockRegisters = 128;  // four tiles are in flight
 
-template <int kElements, bool kWhole>
+template <class V, int kElements, bool kWhole>
 using AddingBlock =
-    AddingBlockKernel<DirectKernel<Mask8, Half, MathBlock<kElements>, 1, kWhole, kBlockRegisters>>;
+    AddingBlockKernel<DirectKernel<Mask8, V, MathBlock<kElements>, 1, kWhole, kBlockRegisters>>;
 
-/// f16 values and operands, in blocks of 16 columns.
+/// f16 operands, in blocks of 16 columns.
+template <class V>
 struct StreamsFp16 {
   using RowElement = __half;
   using RowTuning = CsrTuning<128, 4, 6>;
-  using Tiles = TileInstance<AddingBlock<4, false>, AddingBlock<8, true>>;
+  using Tiles = TileInstance<AddingBlock<V, 4, false>, AddingBlock<V, 8, true>>;
+  static constexpr DType kValues = kDTypeOf<V>;
   static constexpr DType kType = DType::f16;
   static constexpr Precision kPrecision = Precision::fp16;
 };
 
+/// Arguments of the kernels for rows. A pattern has no values; the same kernels take 1 for each.
 template <class Types>
 using RowArguments =
     CsrArguments<typename Types::RowElement, typename Types::RowElement, AddingCsrStore, float>;
@@ -74,12 +92,8 @@ int launch_residual(const LibraStreamsHeader& header, const Launch& launch, cuda
   return launch_short_segments(task, launch, stream);
 }
 
-/// Creates a second stream if the schedule needs one.
 Result<std::shared_ptr<void>> prepare(const ScheduleHeader& header) {
-  if (!header.as<LibraStreamsHeader>().two_streams) return std::shared_ptr<void>();
-  auto side = SideStream::make();
-  if (!side) return tl::unexpected(side.error());
-  return std::shared_ptr<SideStream>(std::move(*side));
+  return side_stream_if(header.as<LibraStreamsHeader>().two_streams);
 }
 
 /// Libra's policy as in the paper and, for comparison, with one rule changed.
@@ -112,10 +126,8 @@ struct StreamsInstance {
       return code;
     const auto tiles = [&](cudaStream_t on) { return Tiles::start(header.parts.tiles, launch, on); };
     const auto rows = [&](cudaStream_t on) { return launch_residual<Types>(header, launch, on); };
-    if (auto* const side = static_cast<SideStream*>(launch.resources); side != nullptr && header.two_streams)
-      return side->run(main, tiles, rows);
-    const int code = tiles(main);
-    return code != cudaSuccess ? code : rows(main);
+    return run_parts(header.two_streams ? static_cast<SideStream*>(launch.resources) : nullptr, main, tiles,
+                     rows);
   }
 
   static std::int64_t least_n(const ScheduleHeader& header, std::int64_t n) {
@@ -125,7 +137,7 @@ struct StreamsInstance {
 
   static constexpr DeviceKernel row(std::string_view kernel) {
     return {.kernel = kernel,
-            .values = kType,
+            .values = Types::kValues,
             .dense = kType,
             .precision = Types::kPrecision,
             .capability = 80,
@@ -141,8 +153,10 @@ struct StreamsInstance {
 
 template <const std::string_view& kKernel, const LibraPolicy& kPolicy>
 std::span<const DeviceKernel> rows() {
-  static constexpr DeviceKernel kRows[] = {StreamsInstance<kPolicy, StreamsTf32>::row(kKernel),
-                                           StreamsInstance<kPolicy, StreamsFp16>::row(kKernel)};
+  static constexpr DeviceKernel kRows[] = {StreamsInstance<kPolicy, StreamsTf32<float>>::row(kKernel),
+                                           StreamsInstance<kPolicy, StreamsTf32<Ones>>::row(kKernel),
+                                           StreamsInstance<kPolicy, StreamsFp16<Half>>::row(kKernel),
+                                           StreamsInstance<kPolicy, StreamsFp16<Ones>>::row(kKernel)};
   return kRows;
 }
 
@@ -154,6 +168,11 @@ std::span<const DeviceKernel> libra_sequential_kernels() { return rows<kLibraSeq
 std::span<const DeviceKernel> libra_concurrent_kernels() { return rows<kLibraConcurrent, kConcurrent>(); }
 #ifdef SPTILE_ABLATIONS
 std::span<const DeviceKernel> libra_uncut_kernels() { return rows<kLibraUncutName, kUncut>(); }
+std::span<const DeviceKernel> libra_staged_kernels() {
+  static constexpr DeviceKernel kRows[] = {StreamsInstance<kStreams, StagedTf32<float>>::row(kLibraStaged),
+                                           StreamsInstance<kStreams, StagedTf32<Ones>>::row(kLibraStaged)};
+  return kRows;
+}
 #endif
 
 }  // namespace sptile::runtime::cuda

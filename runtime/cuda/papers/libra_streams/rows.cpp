@@ -1,6 +1,7 @@
 #include "runtime/cuda/papers/by_name.hpp"
 #include "runtime/cuda/papers/libra_streams/libra_streams.hpp"
 #include "runtime/cuda/papers/libra_streams/schedule.hpp"
+#include "runtime/operation/sddmm.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {
@@ -27,15 +28,33 @@ constexpr Kernel published() {
   return kernel;
 }
 
+/// SDDMM adds no sums, so its results do not depend on the order.
+constexpr Kernel sddmm(std::string_view name, std::string_view summary, Instances instances) {
+  Kernel kernel = by_name(name, "libra_sddmm", summary, instances);
+  kernel.op = &kSddmm;
+  return kernel;
+}
+
 constexpr Kernel kRows[] = {
 #ifdef SPTILE_ABLATIONS
+    sddmm(kLibraSddmmUncut, "SDDMM like .streams, but does not split windows or rows",
+          SPTILE_BUILT(libra_sddmm_uncut_kernels)),
     row(kLibraUncutName, "like .streams, but does not split windows or rows",
         SPTILE_BUILT(libra_uncut_kernels)),
+    row(kLibraStaged,
+        "like .streams, but copies B, values and masks to shared memory for 64 columns and more",
+        SPTILE_BUILT(libra_staged_kernels)),
 #endif
     row(kLibraConcurrent, "like .streams, but always on two streams", SPTILE_BUILT(libra_concurrent_kernels)),
     row(kLibraSequential, "like .streams, but always on one stream", SPTILE_BUILT(libra_sequential_kernels)),
     fitted(),
     published(),
+    sddmm(kLibraSddmmConcurrent, "SDDMM like .streams, but always on two streams",
+          SPTILE_BUILT(libra_sddmm_concurrent_kernels)),
+    sddmm(kLibraSddmmSequential, "SDDMM like .streams, but always on one stream",
+          SPTILE_BUILT(libra_sddmm_sequential_kernels)),
+    sddmm(kLibraSddmmStreams, "SDDMM with Libra load balancing and scheduling: segments, one or two streams",
+          SPTILE_BUILT(libra_sddmm_streams_kernels)),
 };
 
 }  // namespace

@@ -7,16 +7,6 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-struct Grid {
-  std::int64_t blocks = 0;
-  int per_sm = 1;
-
-  /// Returns the occupancy ratio (equation 7).
-  [[nodiscard]] double ratio(const DeviceInfo& device) const {
-    return static_cast<double>(blocks) / (std::max(device.sm_count, 1) * std::max(per_sm, 1));
-  }
-};
-
 /// Returns an item per segment. Segments without atomic additions are complete windows.
 std::vector<TileItem> tile_items(const formats::LibraView& a, const LibraBalance& balance) {
   std::vector<TileItem> items;
@@ -126,17 +116,18 @@ Schedule schedule_libra_streams(const ScheduleRequest& request, const LibraPolic
   CsrHeader& rows = header.parts.rows.csr;
   rows = append_long_rows(schedule, balance);
   const CsrGeometry geometry = csr_geometry(request.n, csr_vector(kernels.dense));
-  const Grid tile_grid{(segments * slices + tuning.warps_per_block - 1) / tuning.warps_per_block,
-                       kernels.tile_blocks_per_sm(chosen, 32 * tuning.warps_per_block)};
+  const LibraGrid tile_grid{(segments * slices + tuning.warps_per_block - 1) / tuning.warps_per_block,
+                            kernels.tile_blocks_per_sm(chosen, 32 * tuning.warps_per_block)};
   const auto grid_of = [&](std::int64_t items, int threads, int per_sm) {
     const std::int64_t groups = threads / geometry.lanes;
-    return Grid{(items + groups - 1) / groups * geometry.slices, per_sm};
+    return LibraGrid{(items + groups - 1) / groups * geometry.slices, per_sm};
   };
-  const Grid long_grid =
+  const LibraGrid long_grid =
       grid_of(rows.items(), kernels.row_threads, kernels.row_blocks_per_sm(geometry.lanes));
-  const Grid short_grid = grid_of(std::ranges::count(balance.is_short, 1), kernels.short_threads,
-                                  kernels.short_blocks_per_sm(geometry.lanes));
-  header.ratios = {tile_grid.ratio(device), long_grid.ratio(device) + short_grid.ratio(device)};
+  const LibraGrid short_grid = grid_of(std::ranges::count(balance.is_short, 1), kernels.short_threads,
+                                       kernels.short_blocks_per_sm(geometry.lanes));
+  header.ratios = {tile_grid.ratio(device.sm_count),
+                   long_grid.ratio(device.sm_count) + short_grid.ratio(device.sm_count)};
   const LibraOccupancy thresholds = policy.fitted ? libra_occupancy(request) : LibraOccupancy{};
   const LibraMode mode = policy.mode ? *policy.mode : choose_mode(header.ratios, thresholds);
   flag_atomic(balance, std::ssize(a.row_window_offset) - 1, mode);

@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(kShortThreads)
       if (j + i >= segment.entries) continue;
       const std::int64_t entry = segment.entry + j + i;
       row[i] = columns.load(b + std::int64_t{load_once(a.columns + entry)} * a.ldb);
-      value[i] = widen(load_once(a.values + entry));
+      value[i] = a.values != nullptr ? widen(load_once(a.values + entry)) : Acc(1);
     }
 #pragma unroll
     for (int i = 0; i < kAtOnce; ++i)

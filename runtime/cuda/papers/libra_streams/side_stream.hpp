@@ -47,4 +47,21 @@ class SideStream {
   cudaEvent_t forked_ = nullptr, joined_ = nullptr;
 };
 
+/// Returns the resources of a plan that may run on two streams: a SideStream, or null if `wanted` is false.
+inline Result<std::shared_ptr<void>> side_stream_if(bool wanted) {
+  if (!wanted) return std::shared_ptr<void>();
+  auto side = SideStream::make();
+  if (!side) return tl::unexpected(side.error());
+  return std::shared_ptr<SideStream>(std::move(*side));
+}
+
+/// Enqueues both parts of a product: concurrently with a side stream, otherwise the rows after the tiles.
+/// Returns a cudaError_t.
+template <class Tiles, class Rows>
+int run_parts(SideStream* side, cudaStream_t main, const Tiles& tiles, const Rows& rows) {
+  if (side != nullptr) return side->run(main, tiles, rows);
+  const int code = tiles(main);
+  return code != cudaSuccess ? code : rows(main);
+}
+
 }  // namespace sptile::runtime::cuda

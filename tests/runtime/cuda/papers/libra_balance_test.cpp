@@ -5,8 +5,10 @@
 
 #include <cstring>
 
+#include "formats/convert/libra_sddmm.hpp"
 #include "formats/convert/libra_spmm.hpp"
 #include "runtime/cuda/papers/libra_streams/schedule.hpp"
+#include "runtime/cuda/papers/libra_streams/sddmm_schedule.hpp"
 #include "tests/formats/sample_matrices.hpp"
 
 using namespace sptile;
@@ -195,4 +197,79 @@ TEST_CASE("libra_streams: long rows are in runs, short rows in the other list, e
     CHECK((header.short_count > 0) == (short_length > 1));
     CHECK((csr.runs > 0) == (short_length < 100));
   }
+}
+
+namespace {
+
+/// A matrix in 8x16 blocks and rows: a window of 38 blocks, then short rows and one of 100 nonzeros.
+const formats::FormatData& sddmm_parts() {
+  static const formats::FormatData data = [] {
+    std::vector<std::vector<std::int32_t>> rows(40);
+    for (std::int32_t r = 0; r < 8; ++r)
+      for (std::int32_t c = 0; c < 600; ++c) rows[static_cast<std::size_t>(r)].push_back(c);
+    for (std::int32_t r = 8; r < 40; ++r)
+      for (std::int32_t c = 0; c < (r == 20 ? 100 : r % 4); ++c)
+        rows[static_cast<std::size_t>(r)].push_back(7 * c + r);
+    return *formats::libra_sddmm_from_csr_at(tests::make_csr(640 + 60, rows, DType::f32).view(), 24, nullptr);
+  }();
+  return data;
+}
+
+Schedule sddmm_schedule(const LibraPolicy& policy, int sm_count = 1000) {
+  const DeviceInfo device = {.capability = 90, .sm_count = sm_count};
+  const formats::FormatView view = sddmm_parts().view();
+  return schedule_libra_sddmm({.format = view, .n = 32, .device = device}, policy, {1, 1, 1, 4, 16});
+}
+
+const LibraSddmmHeader& sddmm_header(const Schedule& schedule) {
+  return schedule.header.as<LibraSddmmHeader>();
+}
+
+}  // namespace
+
+TEST_CASE("libra_sddmm: windows are cut after 16 blocks, long rows after 32 nonzeros, short rows are not") {
+  const formats::LibraView a = formats::as_libra(sddmm_parts().view());
+  const Schedule schedule = sddmm_schedule({});
+  const LibraSddmmHeader& header = sddmm_header(schedule);
+  const auto items = part<SddmmItem>(schedule, header.parts.items_at, header.parts.item_count);
+  REQUIRE(items.size() == 3);
+  CHECK(items[0] == SddmmItem{0, 0, 32, 0});
+  CHECK(items[1] == SddmmItem{a.tc_offset[32], 32, 64, 0});
+  CHECK(items[2] == SddmmItem{a.tc_offset[64], 64, 76, 0});
+  std::vector<int> uses(a.residual_col_id.size());
+  const auto use = [&](const SddmmSegment& segment) {
+    for (std::int64_t i = segment.entry; i < segment.entry + segment.entries; ++i)
+      ++uses[static_cast<std::size_t>(i)];
+  };
+  for (const SddmmSegment& segment : part<SddmmSegment>(schedule, header.long_at, header.long_count)) {
+    CHECK((segment.row == 20 || segment.entries == 3));
+    CHECK(segment.entries <= 32);
+    use(segment);
+  }
+  for (const SddmmSegment& segment : part<SddmmSegment>(schedule, header.short_at, header.short_count)) {
+    CHECK(segment.entries == segment.row % 4);
+    use(segment);
+  }
+  CHECK(header.short_entries == 2);
+  CHECK(uses == std::vector<int>(uses.size(), 1));
+}
+
+TEST_CASE("libra_sddmm: without cuts an item is a window, a segment a row") {
+  const Schedule schedule = sddmm_schedule({.sizes = kLibraUncut});
+  const LibraSddmmHeader& header = sddmm_header(schedule);
+  CHECK(header.parts.item_count == 1);
+  CHECK(header.long_count + header.short_count ==
+        std::ssize(formats::as_libra(sddmm_parts().view()).residual_row_id));
+}
+
+TEST_CASE("libra_sddmm: the mode follows the occupancy of all heads") {
+  // On one multiprocessor: one block of tiles, one or two of rows, with a resident block of each kernel.
+  const Schedule schedule = sddmm_schedule({}, 1);
+  const LibraSddmmHeader& header = sddmm_header(schedule);
+  CHECK(header.ratios.tiles == 1);
+  CHECK(header.two_streams);
+  CHECK(header.concurrent(3));
+  CHECK_FALSE(header.concurrent(4));  // 4 blocks of tiles exceed 3.91
+  CHECK(sddmm_header(sddmm_schedule({.mode = LibraMode::two_streams}, 1)).concurrent(4));
+  CHECK_FALSE(sddmm_header(sddmm_schedule({.mode = LibraMode::sequential}, 1)).concurrent(1));
 }

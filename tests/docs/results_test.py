@@ -19,6 +19,7 @@ sys.path.insert(0, str(ROOT / "tools/bench/results"))
 import chart  # noqa: E402
 import cpu  # noqa: E402
 import rows  # noqa: E402
+import take  # noqa: E402
 import write  # noqa: E402
 
 PAGES = ROOT / "docs/results"
@@ -196,6 +197,32 @@ class Copy(unittest.TestCase):
         (self.pages / "cpu.md").unlink()
         with self.assertRaisesRegex(SystemExit, "no page has .*cpu-mkl"):
             run(self.pages)
+
+
+class Reduction(unittest.TestCase):
+    def test_the_fastest_kernel_of_a_format_is_kept(self):
+        columns = ["op", "matrix", "dtype", "n", "format", "kernel", "precision", "median_us", "reorder"]
+        lines = [
+            ["spmm", "a.mtx.xz", "f32", "128", "bittcf", "cuda.bittcf.mma", "tf32", "5.001", "identity"],
+            ["spmm", "m/a.mtx.xz", "f32", "128", "bittcf", "cuda.bittcf.staged", "tf32", "4.004", "identity"],
+            ["spmm", "a.mtx.xz", "f32", "128", "bittcf", "cuda.bittcf.acc", "tf32", "1.0", "pack"],
+            ["spmm", "a.mtx.xz", "f32", "128", "csr", "cusparse.csr.alg2", "fp32", "2.0", "identity"],
+            ["spmm", "b.h5", "f16", "32", "tall:128", "cuda.tall.wgmma", "fp16", "3", "identity"],
+        ]
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "bench.csv"
+            file.write_text("".join(",".join(line) + "\n" for line in [columns, *lines]))
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                take.main([str(file), "--device", "GPU", "--date", "2026-01-31", "--commit", "1234567"])
+        self.assertEqual(
+            printed.getvalue().splitlines(),
+            [
+                "op,matrix,type,n,format,kernel,precision,us,device,date,commit",
+                "spmm,a,f32,128,bittcf,bittcf.staged,tf32,4.00,GPU,2026-01-31,1234567",
+                "spmm,b,f16,32,tall,tall.wgmma,fp16,3.00,GPU,2026-01-31,1234567",
+            ],
+        )
 
 
 class Statistics(unittest.TestCase):

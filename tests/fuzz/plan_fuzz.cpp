@@ -45,7 +45,6 @@ constexpr Family kFamilies[] = {
     {"bittcf", instances<kBitTcfMma>},
     {"bittcf", instances<kBitTcfStaged>},
     {"rs_tile", instances<kRsTileMma>},
-    {"rs_tile", instances<kRsTileStaged>},
     {"libra_spmm", instances<kLibraSpmmMma>},
     {"libra_sddmm", instances<kLibraSddmmMma>},
     {"tall", instances<kTallStaged>},

@@ -39,8 +39,8 @@ inline std::int64_t hygnn_windows(const Launch& launch) {
 /// what the maximum number of resident threads leaves of a multiprocessor's memory.
 inline LaunchShape hygnn_shape(std::int64_t blocks, unsigned threads, std::int64_t numbers,
                                const DeviceInfo& device) {
-  constexpr std::int64_t kReserved = 1024;  ///< per block, reserved by the system
-  constexpr std::int64_t kThreadsPerSm = 2048;
+  constexpr std::int64_t kReserved = 1024;      ///< per block, reserved by the system
+  constexpr std::int64_t kThreadsPerSm = 1024;  ///< with 64 registers each, as ptxas allocates
   const std::int64_t bytes = kHygnnNumbersAt + numbers;
   const std::int64_t resident = kThreadsPerSm / threads * (bytes + kReserved);
   const auto all = static_cast<std::int64_t>(device.shared_per_block) + kReserved;

@@ -17,6 +17,9 @@ struct FormatSize {
 /// COO with 32-bit row and column ids: 8 nnz index bytes.
 FormatSize coo_size(std::int64_t rows, std::int64_t cols, std::int64_t nnz, std::int64_t value_size);
 
+/// CSR with 32-bit row pointers and column ids: 4 * (M + 1 + nnz) index bytes.
+FormatSize csr32_size(std::int64_t rows, std::int64_t cols, std::int64_t nnz, std::int64_t value_size);
+
 /// TCF of TC-GNN (USENIX ATC 2023): 4 * (ceil(M/16) + M + 1 + 3 nnz).
 FormatSize tcf_size(std::int64_t rows, std::int64_t cols, std::int64_t nnz, std::int64_t value_size);
 

@@ -50,18 +50,19 @@ std::vector<char> find_isolated(const CsrView& a, const JaccardWeights& weights,
   return isolated;
 }
 
-/// Moves each isolated row after its nearest neighbor that is not isolated; keeps it in place if there is
-/// none.
-void move_isolated(const NearestRows& nearest, std::vector<char> isolated, std::span<std::int32_t> order) {
+/// Moves each isolated row after its nearest neighbor that is not isolated, to the tail of `order` if there
+/// is none.
+void move_isolated(const NearestRows& nearest, const std::vector<char>& isolated,
+                   std::span<std::int32_t> order) {
   const auto is_isolated = [&](std::int32_t r) { return isolated[static_cast<std::size_t>(r)] != 0; };
   // The isolated rows to insert after a row form a list through `next`.
-  Order guests(isolated.size(), -1), next(isolated.size(), -1);
+  Order guests(isolated.size(), -1), next(isolated.size(), -1), tail;
   for (const std::int32_t r : order) {
     if (!is_isolated(r)) continue;
     const auto near = nearest.of(r);
     const auto host = std::ranges::find_if_not(near, is_isolated, &Neighbour::row);
     if (host == near.end())
-      isolated[static_cast<std::size_t>(r)] = 0;
+      tail.push_back(r);
     else
       next[static_cast<std::size_t>(r)] = std::exchange(guests[static_cast<std::size_t>(host->row)], r);
   }
@@ -72,7 +73,7 @@ void move_isolated(const NearestRows& nearest, std::vector<char> isolated, std::
       for (std::int32_t at = r; at >= 0;
            at = at == r ? guests[static_cast<std::size_t>(r)] : next[static_cast<std::size_t>(at)])
         moved.push_back(at);
-  std::ranges::copy(moved, order.begin());
+  std::ranges::copy(tail, std::ranges::copy(moved, order.begin()).out);
 }
 
 }  // namespace

@@ -18,10 +18,10 @@ inline constexpr std::array<Parameter, 6> kWJaccardParameters = {{
 
 /// Orders the rows of any matrix as in RSH-SpMM, section 3.4 (Algorithm 3): nearest rows by weighted Jaccard
 /// similarity (nearest_rows.hpp), a maximum spanning forest over them, its depth-first traversal, 2-opt in
-/// stretches, and a final step that moves rows with dissimilar neighbors next to their nearest row. Rows that
-/// share no column come after these, then empty rows, both in their order. O(nnz + rows * visits) for any
-/// degrees; parallel except for the traversal. Memory: that of nearest_rows, and 12 bytes per neighbor of
-/// each row.
+/// stretches, and a final step that moves rows with dissimilar neighbors next to their nearest row that
+/// stays, or after all others if there is none. Rows that share no column come after these, then empty rows,
+/// both in their order. O(nnz + rows * visits) for any degrees; parallel except for the traversal. Memory:
+/// that of nearest_rows, and 12 bytes per neighbor of each row.
 Result<std::vector<std::int32_t>> order_by_weighted_jaccard(const formats::CsrView& a,
                                                             const ReorderOptions& options);
 

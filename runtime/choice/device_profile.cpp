@@ -174,6 +174,14 @@ std::optional<double> DeviceProfile::find(std::string_view kernel, std::string_v
   return of_any;
 }
 
+bool DeviceProfile::has_times(std::string_view kernel) const {
+  return !known_precision(kernel, kAnyPrecision).empty();
+}
+
+bool DeviceProfile::has_times(std::string_view kernel, std::string_view precision) const {
+  return known_precision(kernel, precision) == precision;
+}
+
 std::string_view DeviceProfile::known_precision(std::string_view kernel, std::string_view precision) const {
   std::string_view other;
   for (const ProfileNumber& number : numbers) {

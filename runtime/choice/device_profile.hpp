@@ -53,6 +53,10 @@ class DeviceProfile {
   [[nodiscard]] std::optional<double> find(std::string_view kernel, std::string_view precision,
                                            std::string_view name) const;
 
+  /// Returns whether there are times of the kernel, at all or for products in the precision.
+  [[nodiscard]] bool has_times(std::string_view kernel) const;
+  [[nodiscard]] bool has_times(std::string_view kernel, std::string_view precision) const;
+
   /// Predicts the time in microseconds; nullopt if the profile has no constants of the kernel. Without
   /// constants of the precision, those of another precision of the kernel are used.
   [[nodiscard]] std::optional<double> predict(std::string_view kernel, std::string_view precision,

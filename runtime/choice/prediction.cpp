@@ -29,7 +29,7 @@ struct Question {
   std::optional<DeviceProfile> profile;
 };
 
-/// Sets the precision of a candidate, or the reason why its kernel cannot run.
+/// Sets the precision of a candidate. Errors have the reason why its kernel cannot run or is not chosen.
 Status resolve(const Question& question, const PlanMatrix& a, Candidate& candidate) {
   const PlanOptions& options = question.options;
   if (options.device == Device::cpu) {
@@ -43,15 +43,26 @@ Status resolve(const Question& question, const PlanMatrix& a, Candidate& candida
   if (row == nullptr)
     return fail(Errc::unsupported, no_instance(*candidate.kernel, requested, options, question.device));
   candidate.precision = row->precision;
+  if (options.kernel.empty() && !may_be_chosen(*candidate.kernel, *row, question.profile))
+    return fail(Errc::unsupported, "runs only by name");
   return {};
+}
+
+/// Returns whether a kernel by name is offered to plans without a name.
+bool is_measured(const Kernel& kernel, const Question& question) {
+  return kernel.by_name && question.options.kernel.empty() && question.profile &&
+         question.profile->has_times(kernel.name);
 }
 
 /// On the CPU, only one kernel per format is offered: the one for the widest instructions, or the requested
 /// one.
-bool is_offered(const Kernel& kernel, const PlanMatrix& a, const Operation& op, const PlanOptions& options) {
+bool is_offered(const Kernel& kernel, const PlanMatrix& a, const Question& question) {
+  const Operation& op = question.op;
+  const PlanOptions& options = question.options;
   if (kernel.op != &op || kernel.format != a.format.layout->name || kernel.device != options.device)
     return false;
-  if (options.device == Device::cuda) return is_requested(kernel, options.kernel);
+  if (options.device == Device::cuda)
+    return is_requested(kernel, options.kernel) || is_measured(kernel, question);
   return &kernel == find_kernel(op, a.format.layout->name, Device::cpu, options.kernel);
 }
 
@@ -101,12 +112,13 @@ void add_candidates(const Question& question, std::size_t position, std::vector<
   const PlanMatrix& a = question.matrices[position];
   const std::size_t before = list.size();
   for (const Kernel& kernel : kernels()) {
-    if (!is_offered(kernel, a, question.op, options)) continue;
+    if (!is_offered(kernel, a, question)) continue;
     Candidate& candidate = list.emplace_back();
     candidate.matrix = position;
     candidate.format = a.format.layout->name;
     candidate.kernel = &kernel;
     if (const Status s = resolve(question, a, candidate); !s) candidate.refused = s.error().message;
+    if (!candidate.refused.empty() && !is_requested(kernel, options.kernel)) list.pop_back();
   }
   if (list.size() > before) return;
   Candidate& none = list.emplace_back();
@@ -191,6 +203,12 @@ Status check_question(std::span<const PlanMatrix> matrices, const PlanOptions& o
 }
 
 }  // namespace
+
+bool may_be_chosen(const Kernel& kernel, const cuda::DeviceKernel& row,
+                   const std::optional<DeviceProfile>& profile) {
+  if (!kernel.by_name) return true;
+  return row.store != nullptr && profile && profile->has_times(kernel.name, name_of(row.precision));
+}
 
 Result<std::vector<Candidate>> predict_product(const Operation& op, std::span<const PlanMatrix> matrices,
                                                const PlanOptions& options, Detail detail) {

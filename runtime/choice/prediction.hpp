@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/choice/cost_features.hpp"
+#include "runtime/choice/device_profile.hpp"
 #include "runtime/core/matrix.hpp"
 #include "runtime/kernels/kernels.hpp"
 
@@ -27,6 +28,12 @@ struct Candidate {
   bool chosen = false;
 };
 
+/// Returns whether plans without a kernel name may choose a kernel, of which `row` is the instance. Kernels
+/// by name are candidates if the profile has their own times in the precision of the instance and their plans
+/// can be stored.
+bool may_be_chosen(const Kernel& kernel, const cuda::DeviceKernel& row,
+                   const std::optional<DeviceProfile>& profile);
+
 /// Extent of the predictions.
 enum class Detail {
   choice,       ///< the fastest; others may lack a prediction
@@ -35,12 +42,12 @@ enum class Detail {
 };
 
 /// Returns the candidates of several formats of one matrix for an operation: every kernel of the device for
-/// each format, with the reason for those that cannot run. The chosen one has the lowest predicted time;
-/// without predictions it is csr, or else the first usable one. options.kernel restricts candidates by name,
-/// options.precision by precision. Checks lengths, not contents. With Detail::choice, miss_share samples only
-/// formats that may be the fastest by bounds of their features, in O(units); otherwise it samples every
-/// format. Errc::usage for invalid options or an empty list, Errc::device as for plan_product,
-/// Errc::bad_input for inconsistent lengths or an invalid profile.
+/// each format that may be chosen, with the reason for those that cannot run. The chosen one has the lowest
+/// predicted time; without predictions it is csr, or else the first usable one. options.kernel restricts
+/// candidates by name, options.precision by precision. Checks lengths, not contents. With Detail::choice,
+/// miss_share samples only formats that may be the fastest by bounds of their features, in O(units);
+/// otherwise it samples every format. Errc::usage for invalid options or an empty list, Errc::device as for
+/// plan_product, Errc::bad_input for inconsistent lengths or an invalid profile.
 Result<std::vector<Candidate>> predict_product(const Operation& op, std::span<const PlanMatrix> matrices,
                                                const PlanOptions& options,
                                                Detail detail = Detail::predictions);

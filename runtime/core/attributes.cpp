@@ -56,7 +56,8 @@ constexpr std::string_view kAttentions = "attention attention_gradient attention
 constexpr Attribute kAttributes[] = {
     {.name = "m",
      .summary = "Columns of the second dense operand; 0: n",
-     .operations = "attention attention_gradient attention_gradient_t spmm_update update_gradient",
+     .operations =
+         "attention attention_gradient attention_gradient_t spmm_update update_gradient layer_gradient",
      .kind = Kind::integer,
      .max = kMaxColumns,
      .in_plan_key = true,

@@ -37,7 +37,7 @@ struct Kernel {
   /// the bits of the result depend neither on the run nor on the number of threads
   bool deterministic = true;
   std::string_view summary;
-  bool by_name = false;  ///< runs only if requested by name; never chosen
+  bool by_name = false;  ///< runs if requested by name; chosen as in may_be_chosen
   int stores = 1;        ///< maximum number of stores per row of C; each rounds to the dense type
   std::span<const std::string_view> costs = {};  ///< names of the profile's constants that split its work
   const FirstStep* first = nullptr;              ///< first of two steps; null: there is one step

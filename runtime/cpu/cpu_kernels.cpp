@@ -19,6 +19,7 @@
 #include "runtime/operation/attention.hpp"
 #include "runtime/operation/attention_gradient.hpp"
 #include "runtime/operation/attention_gradient_t.hpp"
+#include "runtime/operation/layer_gradient.hpp"
 #include "runtime/operation/sddmm.hpp"
 #include "runtime/operation/softmax_rows.hpp"
 #include "runtime/operation/softmax_rows_gradient.hpp"
@@ -120,6 +121,8 @@ constexpr CpuKernel kCsrRows[] = {
      std::size(kUpdate)},
     {&kUpdateGradient, "csr", "tiles of rows; one thread per sum over all rows", true, kGradient,
      std::size(kGradient)},
+    over_rows(&kLayerGradient, "sums of a few columns of X over all rows, in double",
+              kOverRows<layer_gradient>),
     over_rows(&kSoftmaxRows, "three passes over each row, in double", kOverRows<softmax_rows>),
     over_rows(&kSoftmaxRowsGradient, "two passes over each row, in double", kOverRows<softmax_rows_gradient>),
     over_rows(&kAttention, "blocks of up to 512 scores, then the weighted rows of V", kOverRows<attend>),

@@ -1,5 +1,6 @@
-// Column loops of softmax and attention, the only part that is compiled per instruction set and element type.
-// The rest is compiled once, in double (softmax.cpp, attention.cpp), which keeps the library small.
+// Column loops of softmax, attention and layer_gradient, the only part that is compiled per instruction set
+// and element type. The rest is compiled once, in double (softmax.cpp, attention.cpp, layer_gradient.cpp),
+// which keeps the library small.
 #pragma once
 
 #include <cstddef>
@@ -40,6 +41,7 @@ struct RowMath {
 
 void softmax_rows(const Task& task, const Chunk& chunk, const RowMath& math) noexcept;
 void softmax_rows_gradient(const Task& task, const Chunk& chunk, const RowMath& math) noexcept;
+void layer_gradient(const Task& task, const Chunk& chunk, const RowMath& math) noexcept;
 void attend(const Task& task, const Chunk& chunk, const RowMath& math) noexcept;
 void attend_gradient(const Task& task, const Chunk& chunk, const RowMath& math) noexcept;
 void attend_gradient_t(const Task& task, const Chunk& chunk, const RowMath& math) noexcept;

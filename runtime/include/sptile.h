@@ -364,6 +364,8 @@ typedef struct sptile_plan_options {
  * - "spmm_update": C = sptile_activation of (alpha (A B) W + bias). Operands: B (cols x n), W (n x m), bias
  *   (m numbers, or NULL), Z (rows x n, receives A B, or NULL) and C (rows x m). Gradient of W and bias:
  *   "update_gradient".
+ * - "layer_gradient": dX = alpha (A G) W^T and dW = alpha X^T (A G), the gradient of a layer A^T (X W).
+ *   Operands: G (cols x m), X (rows x n), W (n x m), dX (rows x n) and dW (n x m).
  *
  * Rows are in the original order. Of several formats, the one with the lowest predicted time is used, see
  * sptile_predict. With SPTILE_CHOICE_MEASURED, each candidate is planned and run on random operands, and the

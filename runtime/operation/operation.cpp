@@ -3,6 +3,7 @@
 #include "runtime/operation/attention.hpp"
 #include "runtime/operation/attention_gradient.hpp"
 #include "runtime/operation/attention_gradient_t.hpp"
+#include "runtime/operation/layer_gradient.hpp"
 #include "runtime/operation/sddmm.hpp"
 #include "runtime/operation/softmax_rows.hpp"
 #include "runtime/operation/softmax_rows_gradient.hpp"
@@ -18,6 +19,7 @@ constexpr const Operation* kOperations[] = {
     &kSddmm,
     &kSpmmUpdate,
     &kUpdateGradient,
+    &kLayerGradient,
     &kSoftmaxRows,
     &kSoftmaxRowsGradient,
     &kAttention,

@@ -12,6 +12,7 @@ CONDITIONS = {
     "gpu": "needs a CUDA device",
     "mpi": "needs MPI or several processes",
     "slow": "takes minutes",
+    "network": "downloads files",
     "pyg": "needs PyG",
     "example": "reads files of the user",
 }

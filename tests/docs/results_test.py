@@ -19,6 +19,7 @@ sys.path.insert(0, str(ROOT / "tools/bench/results"))
 import chart  # noqa: E402
 import cpu  # noqa: E402
 import rows  # noqa: E402
+import take  # noqa: E402
 import write  # noqa: E402
 
 PAGES = ROOT / "docs/results"
@@ -44,6 +45,92 @@ class CommittedPages(unittest.TestCase):
     def test_every_chart_is_shown_by_a_page(self):
         pages = "".join(page.read_text() for page in PAGES.glob("*.md"))
         self.assertEqual([name for name in write.CHARTS if f"]({name})" not in pages], [])
+
+
+def kinds():
+    """Returns the kinds of `sptile gen`, as the command reference lists them."""
+    reference = (ROOT / "docs/reference/commands.md").read_text()
+    section = reference.split("\n## `sptile gen`\n")[1].split("\n## ")[0]
+    return set(re.findall(r"^#### `([\w-]+)`$", section, re.MULTILINE))
+
+
+def measured():
+    """Returns file, matrix and row of every row of a CSV file that names a matrix."""
+    for file in sorted(PAGES.glob("*.csv")):
+        with open(file, newline="") as text:
+            for row in csv.DictReader(text):
+                for column in {"matrix", "graph", "bundle", "worst_matrix"} & row.keys():
+                    yield file.name, row[column].removesuffix(".h5"), row
+
+
+class SyntheticMatrices(unittest.TestCase):
+    """A synthetic matrix has the name of a kind of `sptile gen`, never that of a data set."""
+
+    def test_generated_rows_name_a_kind(self):
+        generated = {name for _, name, row in measured() if row.get("kind") == "generated"}
+        self.assertTrue(generated)
+        self.assertEqual(generated - kinds(), set())
+
+    def test_names_in_like_are_kinds(self):
+        replicas = {name for _, name, _ in measured() if "-like" in name}
+        self.assertTrue(replicas)
+        self.assertEqual(replicas - kinds(), set())
+
+    def test_no_replica_has_the_name_of_its_data_set(self):
+        data_sets = {kind.split("-like")[0] for kind in kinds() if "-like" in kind} | {"reddit-ord", "ddi"}
+        found = {(file, name) for file, name, row in measured() if name.lower() in data_sets and not is_dd(row)}
+        self.assertEqual(found, set())
+
+    def test_the_index_lists_the_replicas(self):
+        index = (PAGES / "README.md").read_text()
+        self.assertEqual([kind for kind in kinds() if "-like" in kind and f"| `{kind}` |" not in index], [])
+
+
+class PublicKernels(unittest.TestCase):
+    """public-kernels.csv has every figure of a public kernel that a table uses."""
+
+    OPERANDS = {"f16": ("fp16",), "f32": ("fp32", "tf32")}
+
+    def figures(self, device, op, matrix, kernel, n, kind):
+        times = {
+            float(row["us"])
+            for row in self.kernels
+            if (row["op"], row["matrix"], row["kernel"], row["n"]) == (op, matrix, kernel, n)
+            and row["device"].startswith(f"NVIDIA {device}")
+            and row["precision"] in self.OPERANDS[kind]
+        }
+        self.assertTrue(times, f"{device}: no figure of {kernel}, {op}, {matrix}, N = {n}, {kind}")
+        return times
+
+    @classmethod
+    def setUpClass(cls):
+        cls.kernels = rows.Results(PAGES).rows("public-kernels")
+
+    def test_figures_of_the_h100_are_equal(self):
+        for row in rows.Results(PAGES).rows("h100"):
+            if row["public_us"]:
+                case = [row[column] for column in ("op", "matrix", "public_kernel", "n", "type")]
+                self.assertIn(float(row["public_us"]), self.figures("H100", *case))
+
+    def test_ratios_of_the_h200_are_those_of_the_figures(self):
+        for row in rows.Results(PAGES).rows("h200"):
+            if row["best_public"]:
+                case = [row[column] for column in ("op", "matrix", "best_public", "n", "type")]
+                quoted = float(row["us"]) * float(row["over_best_public"])
+                self.assertLess(min(abs(us / quoted - 1) for us in self.figures("H200", *case)), 0.01, case)
+
+    def test_every_figure_is_used(self):
+        used = {(row["op"], row["matrix"], row["public_kernel"], row["n"]) for row in rows.Results(PAGES).rows("h100")}
+        for file in ("h200", "h200-orders"):
+            for row in rows.Results(PAGES).rows(file):
+                used.add((row.get("op", "spmm"), row["matrix"], row["best_public"], row["n"]))
+        found = {(row["op"], row["matrix"], row["kernel"], row["n"]) for row in self.kernels}
+        self.assertEqual(found - used, set())
+
+
+def is_dd(row):
+    """Returns whether the row is of DD, the only data set with a replica that was measured too."""
+    return "DD" in row.values() and row.get("nonzeros", "1686092") == "1686092"
 
 
 class Copy(unittest.TestCase):
@@ -110,6 +197,32 @@ class Copy(unittest.TestCase):
         (self.pages / "cpu.md").unlink()
         with self.assertRaisesRegex(SystemExit, "no page has .*cpu-mkl"):
             run(self.pages)
+
+
+class Reduction(unittest.TestCase):
+    def test_the_fastest_kernel_of_a_format_is_kept(self):
+        columns = ["op", "matrix", "dtype", "n", "format", "kernel", "precision", "median_us", "reorder"]
+        lines = [
+            ["spmm", "a.mtx.xz", "f32", "128", "bittcf", "cuda.bittcf.mma", "tf32", "5.001", "identity"],
+            ["spmm", "m/a.mtx.xz", "f32", "128", "bittcf", "cuda.bittcf.staged", "tf32", "4.004", "identity"],
+            ["spmm", "a.mtx.xz", "f32", "128", "bittcf", "cuda.bittcf.acc", "tf32", "1.0", "pack"],
+            ["spmm", "a.mtx.xz", "f32", "128", "csr", "cusparse.csr.alg2", "fp32", "2.0", "identity"],
+            ["spmm", "b.h5", "f16", "32", "tall:128", "cuda.tall.wgmma", "fp16", "3", "identity"],
+        ]
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "bench.csv"
+            file.write_text("".join(",".join(line) + "\n" for line in [columns, *lines]))
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                take.main([str(file), "--device", "GPU", "--date", "2026-01-31", "--commit", "1234567"])
+        self.assertEqual(
+            printed.getvalue().splitlines(),
+            [
+                "op,matrix,type,n,format,kernel,precision,us,device,date,commit",
+                "spmm,a,f32,128,bittcf,bittcf.staged,tf32,4.00,GPU,2026-01-31,1234567",
+                "spmm,b,f16,32,tall,tall.wgmma,fp16,3.00,GPU,2026-01-31,1234567",
+            ],
+        )
 
 
 class Statistics(unittest.TestCase):

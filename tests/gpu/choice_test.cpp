@@ -5,6 +5,7 @@
 #include "runtime/operation/sddmm.hpp"
 #include "runtime/plan/choice.hpp"
 #include "tests/gpu/device_problem.hpp"
+#include "tests/profile_file.hpp"
 
 using namespace sptile;
 using namespace sptile::test;
@@ -63,6 +64,25 @@ TEST_CASE(
   REQUIRE(exact.has_value());
   for (const Candidate& candidate : *exact)
     if (candidate.refused.empty()) CHECK(candidate.precision == runtime::Precision::fp32);
+}
+
+TEST_CASE("cuda choice: kernels by name are candidates if the profile has their times") {
+  Random random(22);
+  const formats::Csr a = random_matrix(500, 400, 0.1, DType::f32, random);
+  const Formatted rs_tile = format_matrix(a, "rs_tile");
+  const std::vector<runtime::PlanMatrix> matrices = {rs_tile.matrix()};
+  const runtime::PlanOptions options{
+      .n = 96, .device = runtime::Device::cuda, .precision = runtime::Precision::tf32};
+  const auto planned = [&](const std::string& numbers) {
+    const ProfileFile profile(numbers);
+    const auto plan = runtime::plan_product(runtime::kSpmm, matrices, options);
+    REQUIRE_MESSAGE(plan.has_value(), plan.error().text());
+    return runtime::kernel_name(**plan);
+  };
+  const std::string slow = "number cuda.rs_tile.mma tf32 launch 9\n";
+  CHECK(planned(slow) == "cuda.rs_tile.mma");
+  CHECK(planned(slow + "number cuda.rs_tile.staged tf32 launch 5\n") == "cuda.rs_tile.staged");
+  CHECK(planned(slow + "number cuda.rs_tile.staged fp32 launch 5\n") == "cuda.rs_tile.mma");
 }
 
 TEST_CASE("cuda choice: measured, for both operations; no room for the operands") {

@@ -9,6 +9,7 @@
 #include "runtime/cuda/collective/direct_schedule.hpp"
 #include "runtime/cuda/families/attention/tile_schedule.hpp"
 #include "runtime/cuda/families/csr/resident.hpp"
+#include "runtime/cuda/families/sddmm/schedule.hpp"
 #include "runtime/cuda/families/tile/hybrid_schedule.hpp"
 #include "runtime/cuda/papers/bulk/schedule.hpp"
 #include "runtime/cuda/papers/libra_streams/schedule.hpp"
@@ -28,6 +29,7 @@ using runtime::cuda::LibraSddmmHeader;
 using runtime::cuda::LibraStreamsHeader;
 using runtime::cuda::ResidentHeader;
 using runtime::cuda::Schedule;
+using runtime::cuda::SddmmHeader;
 using runtime::cuda::TileAttentionHeader;
 using runtime::cuda::TileHeader;
 
@@ -42,8 +44,13 @@ bool has_splits(const Schedule& s) { return tiles(s).split_count > 0; }
 bool has_no_splits(const Schedule& s) { return tiles(s).split_count == 0; }
 bool has_splits_only(const Schedule& s) { return has_splits(s) && tiles(s).teams == 0; }
 bool has_no_masks(const Schedule& s) { return tiles(s).masks_at < 0; }
+bool has_no_sddmm_masks(const Schedule& s) { return s.header.as<SddmmHeader>().masks_at < 0; }
 bool has_teams(const Schedule& s) { return tiles(s).teams > tiles(s).split_count; }
 bool has_short_rows(const Schedule& s) { return tiles(s).split_count == 1 && tiles(s).short_count > 0; }
+/// Returns whether a staged kernel has rows in classes.
+bool has_staged_and_short_rows(const Schedule& s) {
+  return tiles(s).variant >= 2 && tiles(s).short_count > 0;
+}
 bool has_workspace(const Schedule& s) { return s.workspace_bytes > 0; }
 
 bool has_both(const Schedule& s) { return both(s).tiles.item_count > 0 && both(s).rows.csr.items() > 0; }
@@ -186,10 +193,16 @@ const Division kDivisions[] = {
     {kAccPipelines, {.n = 8, .pad = 1, .alpha = 2, .beta = -1}},
     {kAccPipelines, {.shape = "long_window", .n = 288, .permuted = true}},
     {"cuda.me_tcf.decoded", {.shape = "long_window", .n = 64, .beta = 2}, has_no_masks},
+    {"cuda.me_tcf.sddmm_decoded", {.shape = "long_window", .n = 40}, has_no_sddmm_masks},
     {"cuda.bittcf.acc*_pipeline",
      {.shape = "short_rows", .n = 72, .pad = 1, .permuted = true, .beta = 0.5},
      has_splits},
     {"cuda.bittcf.acc*_pipeline", {.shape = "short_rows", .n = 288, .alpha = 2, .beta = -1}, has_splits},
+    {"cuda.rs_tile.staged",
+     {.shape = "short_rows", .n = 128, .permuted = true, .alpha = 2, .beta = -1},
+     has_staged_and_short_rows,
+     Extent::f32},
+    {"cuda.rs_tile.staged", {.shape = "short_rows", .n = 130, .pad = 2}},
     {"cuda.rs_tile.rsh*", {.shape = "short_rows", .n = 32, .alpha = 2, .beta = -1}, has_short_rows},
     {"cuda.rs_tile.rsh*", {.shape = "short_rows", .n = 128}, has_short_rows},
     {"cuda.rs_tile.rsh",
@@ -228,6 +241,9 @@ const Division kDivisions[] = {
     {kLibraStreams, {.shape = "segments", .n = 36, .pad = 4, .beta = 1, .device = 1}, scales_rows},
     {kLibraStreams, {.shape = "short_rows", .n = 40, .permuted = true, .beta = 2}, has_short_and_long_rows},
     {kLibraStreams, {.shape = "short_rows", .n = 21, .pad = 1, .parameter = 9}, has_short_and_long_rows},
+    {"cuda.hc_window.paper!(*update*|*gradient*)",
+     {.shape = "long_window", .n = 40, .beta = 2, .parameter = kAllTensor}},
+    {"cuda.hc_window.paper_update", {.shape = "long_window", .n = 40, .m = 300, .parameter = kAllTensor}},
     {kLibraSddmm, {.shape = "segments", .n = 40, .permuted = true, .alpha = 2, .beta = -1}, has_all_classes},
     {kLibraSddmm, {.shape = "segments", .n = 130, .pad = 2, .heads = 2}, has_all_classes},
     {kLibraSddmm, {.shape = "short_rows", .n = 32, .permuted = true, .parameter = 129}, has_no_items},
@@ -235,7 +251,6 @@ const Division kDivisions[] = {
     {"cuda.libra_spmm.streams_staged",
      {.shape = "long_both", .n = 128, .permuted = true, .alpha = 2, .beta = -1},
      has_staged_tiles},
-    {"cuda.hc_window.paper*", {.shape = "long_window", .n = 40, .beta = 2, .parameter = kAllTensor}},
     {"cuda.hc_window.paper*", {.shape = "long_window", .n = 16, .parameter = kAllCuda}},
     {"cuda.hc_window.paper*", {.shape = "windows", .n = 47, .pad = 1, .permuted = true}},
 
@@ -249,14 +264,15 @@ const Division kDivisions[] = {
      has_workspace},
     {"cuda.tall.@(staged|wgmma)", {.shape = "pieces", .n = 40, .parameter = 128, .device = 3}, has_workspace},
     {"cuda.bmat.bulk", {.shape = "gaps", .n = 520, .permuted = true, .device = 2}, has_one_slice_together},
-    {"cuda.bmat.@(bulk|voltrix)", {.n = 512, .pad = 8}, has_widest_slices},
+    {"cuda.bmat.@(bulk|voltrix?(_no_roles))", {.n = 512, .pad = 8}, has_widest_slices},
     {"cuda.bmat.bulk*",
      {.shape = "pieces", .n = 264, .permuted = true, .alpha = 2, .beta = -1, .device = 3},
      cuts_windows},
     {"cuda.bmat.@(bulk|voltrix)",
      {.shape = "pieces", .n = 392, .planned = 520, .pad = 8, .beta = 1, .device = 3},
      cuts_windows},
-    {"cuda.bmat.@(bulk|voltrix)", {.shape = "pieces", .n = 392, .planned = 520, .pad = 1, .device = 3}},
+    {"cuda.bmat.@(bulk|voltrix?(_no_roles))",
+     {.shape = "pieces", .n = 392, .planned = 520, .pad = 1, .device = 3}},
     {"cuda.bmat.bulk", {.shape = "long_window", .n = 17, .device = 1}, has_teams},
 
     // Several slices of X, Y and V; windows of one team and of several.
@@ -274,6 +290,11 @@ const Division kDivisions[] = {
     {"cuda.csr.update", {.shape = "pieces", .n = 264, .m = 8, .bare = true}},
     {"cuda.csr.update_gradient", {.shape = "narrow", .n = 20, .m = 70, .activation = Activation::relu}},
     {"cuda.csr.update_gradient", {.shape = "narrow", .n = 20, .m = 70, .device = 1}},
+    {"cuda.hc_window.paper_layer_gradient", {.shape = "narrow", .n = 20, .m = 70, .pad = 1, .device = 1}},
+    {"cuda.hc_window.paper_layer_gradient",
+     {.shape = "windows", .n = 70, .m = 40, .permuted = true, .parameter = kAllTensor, .device = 1}},
+    {"cuda.hc_window.paper_layer_gradient",
+     {.shape = "long_window", .n = 16, .m = 130, .parameter = kAllCuda}},
 };
 
 std::string reached(Session& session, const Division& division, const Setting& setting) {

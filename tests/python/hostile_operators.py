@@ -115,9 +115,9 @@ def calls(a: st.SparseMatrix, dtype: torch.dtype) -> dict[str, Call]:
         "update_gradient [no relu]": Call(
             op.update_gradient, (*product, False, z, c, None, False), any_size("z", 1) | any_size("dc", 1)
         ),
-        "matrix_of": Call(op.matrix_of, (row, col, ROWS, COLS, "csr")),
+        "matrix_of": Call(op.matrix_of, (row, col, ROWS, COLS, "csr", "")),
         "graph_of": Call(op.graph_of, (torch.stack([col, row]), ROWS, COLS), any_size("edge_index", 1)),
-        "csr_of": Call(op.csr_of, (crow, col[torch.argsort(row, stable=True)], COLS, "csr")),
+        "csr_of": Call(op.csr_of, (crow, col[torch.argsort(row, stable=True)], COLS, "csr", "")),
         "counted": Call(op.counted, bare[:1]),
         "transpose_of": Call(op.transpose_of, (bare[0], product[0], False)),
         "with_loops_of": Call(op.with_loops_of, bare[:1]),

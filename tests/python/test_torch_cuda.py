@@ -61,6 +61,62 @@ def test_every_format_gives_the_product_and_its_gradient(format: str, dtype: tor
         assert error(x.grad, full.t() @ torch.ones(500, n).double()) < 1e-2
 
 
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        "cuda.csr.rows",
+        "cuda.bittcf.acc",
+        "cuda.bittcf.acc_pipeline",
+        "cuda.bittcf.acc_dtc_pipeline",
+        "cuda.rs_tile.rsh",
+        "cuda.bmat.bulk",
+        "cuda.bmat.voltrix",
+        "cuda.libra_spmm.streams",
+        "cuda.hc_window.paper",
+        "cuda.me_tcf.decoded",
+    ],
+)
+def test_kernels_of_the_papers_are_named(kernel: str) -> None:
+    torch.backends.cuda.matmul.allow_tf32 = True
+    a, full = matrix(500, 400, 0.1, device="cuda", dtype=torch.float32, kernel=kernel)
+    x = random(400, 64, device="cuda", dtype=torch.float32, learn=True)
+    out = a @ x
+    assert error(out, full @ x.detach().double().cpu()) < 5e-3
+    out.backward(torch.ones_like(out))
+    assert error(x.grad, full.t() @ torch.ones(500, 64).double()) < 1e-2
+    used = [plan.kernel for handle in (a._handle, a.t()._handle) for plan in handle.plans.values()]
+    assert used == [kernel, kernel]
+
+
+def test_kernels_of_other_operations_are_named() -> None:
+    torch.backends.cuda.matmul.allow_tf32 = True
+    names = {"sddmm": "cuda.bittcf.sddmm", "spmm_update": "cuda.hc_window.update2"}
+    a, full = matrix(500, 400, 0.1, device="cuda", dtype=torch.float32, kernel=names)
+    x, y = random(500, 32, device="cuda", dtype=torch.float32), random(400, 32, device="cuda", dtype=torch.float32)
+    row, col = a.places()
+    expected = (x.double() @ y.double().t())[row, col]
+    assert error(st.sddmm(a, x, y), expected) < 5e-3
+    w = random(32, 16, device="cuda", dtype=torch.float32)
+    assert error(st.spmm_update(a, y, w), full @ y.double().cpu() @ w.double().cpu()) < 5e-3
+    plans = [plan for handle in (a._bare, a._handle) for plan in handle.plans.values()]
+    assert {plan.kernel for plan in plans} == set(names.values())
+
+
+@pytest.mark.parametrize(
+    "kernel, message",
+    [
+        ("cuda.bittcf.acc", "available: .*cuda.bittcf.mma.*allow_tf32 = True"),
+        ("cuda.bittcf.none", "no kernel cuda.bittcf.none for spmm of bittcf.*available: cuda.bittcf.mma"),
+        ("none", "no kernel none for spmm of csr.*available: cuda.csr.rows"),
+        ("cpu.csr.generic", "no kernel cpu.csr.generic for spmm of csr.*available: cuda.csr.rows"),
+    ],
+)
+def test_kernel_that_does_not_fit_the_device_is_refused(kernel: str, message: str) -> None:
+    a, _ = matrix(50, 40, 0.1, device="cuda", dtype=torch.float32, kernel=kernel)
+    with pytest.raises(sptile.UsageError, match=message):
+        a @ random(40, 16, device="cuda", dtype=torch.float32)
+
+
 def test_formats_of_a_bundle_follow_to_the_device(tmp_path) -> None:  # type: ignore[no-untyped-def]
     source = scipy.sparse.random_array((500, 400), density=0.1, rng=1, dtype="float32", format="csr")
     bundle = sptile.convert(source, tmp_path / "a.h5", formats="csr,bittcf", reorder="degree")

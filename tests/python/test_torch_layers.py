@@ -273,6 +273,118 @@ def test_gradients_of_layers(device: str, name: str) -> None:
     assert torch.autograd.gradcheck(lambda x, *_: layer(x, edges), (x, *learned), fast_mode=True)
 
 
+# ---- Fused aggregation and update ----
+
+
+def fusing(edges: Tensor) -> st.SparseMatrix:
+    """A graph whose layers fuse, as it names a kernel."""
+    name = "cuda.csr.update" if edges.is_cuda else "cpu.csr.spmm_update.generic"
+    return st.SparseMatrix.from_edge_index(edges, num_nodes=NODES, kernel={"spmm_update": name})
+
+
+def planned(a: st.SparseMatrix) -> set[str]:
+    """Operations that the graph and the matrices derived from it have planned, forward and backward."""
+    found = {key[0] for handle in (a._handle, a._handle.transposed(), a._bare) for key in handle.plans}
+    derived = [planned(b) for b in a._derived.values() if isinstance(b, st.SparseMatrix)]
+    return found.union(*derived)
+
+
+FUSED: dict[str, Callable[[], nn.Module]] = {
+    "gin, relu": lambda: st.nn.GINConv(mlp(8, 4), eps=0.5),
+    "gin, linear": lambda: st.nn.GINConv(nn.Linear(8, 4, bias=False)),
+    "gin, batch norm": lambda: st.nn.GINConv(nn.Sequential(nn.Linear(8, 4), nn.BatchNorm1d(4), nn.ReLU())),
+    "gcn, aggregation first": lambda: st.nn.GCNConv(8, 24),
+    "gcn, update first": lambda: st.nn.GCNConv(8, 3),
+}
+
+
+@on_devices
+@pytest.mark.parametrize("name", FUSED)
+@pytest.mark.parametrize("repeated", [False, True])
+def test_fused_layers_equal_their_steps(device: str, name: str, repeated: bool) -> None:
+    torch.manual_seed(0)
+    layer = FUSED[name]().to(device).double()
+    edges = graph(NODES, 150).to(device)
+    edges = torch.cat([edges, edges[:, :20]], 1) if repeated else edges
+    results = []
+    for a in (fusing(edges), st.SparseMatrix.from_edge_index(edges, num_nodes=NODES)):
+        x = torch.linspace(-1, 1, NODES * 8, dtype=torch.float64, device=device).view(NODES, 8).requires_grad_()
+        out = layer(x, a)
+        g = torch.linspace(1, 2, out.numel(), dtype=out.dtype, device=device).view(out.shape)
+        results.append((out, *torch.autograd.grad(out, [x, *layer.parameters()], g)))
+        assert ("spmm_update" in planned(a)) == (len(results) == 1)
+    for one, other in zip(*results, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-10)
+    if name.startswith("gin"):
+        assert "spmm" not in planned(fused := fusing(edges)) and layer(x, fused) is not None
+
+
+@on_devices
+@pytest.mark.parametrize("name", FUSED)
+def test_gradients_of_fused_layers(device: str, name: str) -> None:
+    torch.manual_seed(0)
+    layer, a = FUSED[name]().to(device).double(), fusing(graph(NODES, 150).to(device))
+    x = torch.randn(NODES, 8, dtype=torch.float64, device=device, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda x, *_: layer(x, a), (x, *layer.parameters()), fast_mode=True)
+    if name == "gcn, update first":
+        assert torch.autograd.gradgradcheck(lambda x, *_: layer(x, a), (x, *layer.parameters()), fast_mode=True)
+
+
+@pytest.mark.skipif(pyg is None, reason="needs torch_geometric")
+@on_devices
+@pytest.mark.parametrize("name", ["gcn", "gcn with weights", "gin", "gin, fixed"])
+@pytest.mark.parametrize(("n", "m"), SIZES)
+def test_fused_layers_are_those_of_pyg(device: str, name: str, n: int, m: int) -> None:
+    torch.manual_seed(0)
+    ours, theirs = both(name, n, m, device)
+    edges = graph(NODES, 200).to(device)
+    weights = torch.rand(edges.shape[1], device=device) if "weights" in name else None
+    a = fusing(edges) if weights is None else fusing(edges).with_values(weights)
+    results = []
+    for layer, given in ((ours, (a,)), (theirs, (edges,) if weights is None else (edges, weights))):
+        x = torch.linspace(-1, 1, NODES * n, device=device).view(NODES, n).requires_grad_()
+        out = layer(x, *given)
+        learned = [parameter for _name, parameter in sorted(layer.named_parameters())]
+        results.append((out, *torch.autograd.grad(out.square().sum(), [x, *learned])))
+    for one, other in zip(*results, strict=True):
+        assert error(one, other) < 1e-5
+    assert ("spmm_update" in planned(a)) == (name != "gin")  # its eps is trained
+
+
+def test_gin_runs_the_steps_if_a_kernel_would_change_the_result() -> None:
+    edges, x = graph(NODES, 150), torch.ones(NODES, 8)
+    calls: list[object] = []
+
+    def record(*arguments: object) -> None:
+        calls.append(arguments)
+
+    hooked = mlp(8, 4)
+    hooked[0].register_forward_hook(record)
+    pruned = mlp(8, 4)
+    prune.random_unstructured(pruned[0], "weight", 0.5)
+    for layer in (
+        st.nn.GINConv(hooked),
+        st.nn.GINConv(pruned),
+        st.nn.GINConv(mlp(8, 4), train_eps=True),
+        st.nn.GINConv(nn.Sequential(nn.ReLU(), nn.Linear(8, 4))),
+        st.nn.GINConv(torch.relu),
+    ):
+        a = fusing(edges)
+        layer(x, a)
+        assert planned(a) == {"spmm"}
+    assert len(calls) == 1
+
+
+@on_devices
+def test_fused_gin_sees_a_new_eps(device: str) -> None:
+    edges, x = graph(NODES, 150).to(device), torch.ones(NODES, 8, device=device)
+    layer, a = st.nn.GINConv(nn.Linear(8, 4)).to(device), fusing(edges)
+    for eps in (0.0, 0.5, -1.0):
+        layer.load_state_dict({**layer.state_dict(), "eps": torch.tensor([eps])})
+        assert error(layer(x, a), expected_output(layer, x, edges)) < 1e-5
+    assert planned(a) == {"spmm_update"}
+
+
 @on_devices
 def test_compiled_layers(device: str) -> None:
     torch.manual_seed(0)

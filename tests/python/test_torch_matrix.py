@@ -112,6 +112,72 @@ def test_kernel_of_a_bundle_is_named_through_torch(bundle_path, small) -> None: 
     assert [plan.kernel for plan in a._handle.plans.values()] == ["cpu.bittcf.generic"]
 
 
+def kernels_of(a) -> list[str]:  # type: ignore[no-untyped-def]
+    return [plan.kernel for plan in a._handle.plans.values()]
+
+
+def test_kernel_is_named_for_each_operation() -> None:
+    names = {"spmm": "cpu.csr.generic", "sddmm": "cpu.csr.sddmm.generic"}
+    a, full = matrix(9, 6, 0.4, dtype=torch.float64, kernel=names)
+    x, y = random(9, 4), random(6, 4, learn=True)
+    out = a @ y
+    assert close(out, full @ y.detach())
+    out.backward(torch.ones_like(out))
+    assert close(y.grad, full.t() @ torch.ones(9, 4).double())
+    assert kernels_of(a) == kernels_of(a.t()) == ["cpu.csr.generic"]
+    st.sddmm(a, x, y.detach())
+    assert [plan.kernel for plan in a._bare.plans.values()] == ["cpu.csr.sddmm.generic"]
+
+
+def test_kernel_follows_to_derived_matrices() -> None:
+    edges, name = torch.tensor([[0, 1, 2], [1, 2, 0]]), "cpu.csr.generic"
+    a = st.SparseMatrix.from_edge_index(edges, kernel=name)
+    for b in (
+        a,
+        a.gcn_norm(),
+        a.with_values(torch.ones(3)),
+        pickle.loads(pickle.dumps(a)),
+        st.SparseMatrix.block_diag([a, a], kernel=name),
+        st.SparseMatrix.vstack([a, a], kernel=name),
+        st.SparseMatrix.from_torch(a.to_torch(), kernel=name),
+        st.SparseMatrix(a.pattern.crow, a.pattern.col, kernel=name),
+    ):
+        b @ torch.ones(b.shape[1], 2)
+        assert kernels_of(b) == [name]
+    layer = st.nn.GCNConv(2, 3)
+    layer(torch.ones(3, 2), a)
+    assert kernels_of(next(m for key, m in a._derived.items() if "gcn_norm" in key)) == [name]
+
+
+@pytest.mark.parametrize(
+    "kernel, message",
+    [
+        ("cuda.bittcf.acc", "no kernel cuda.bittcf.acc for spmm.*available: cpu.csr.generic"),
+        ("nonsense", "no kernel nonsense for spmm.*available: cpu.csr.generic"),
+        ("cpu.csr.sddmm.generic", "available: cpu.csr.generic"),
+        ({"product": "cpu.csr.generic"}, "no operation 'product'; operations are spmm"),
+        ({"spmm": "cpu.csr.generic cpu.csr.avx2"}, "one name of `sptile list kernels`"),
+        ({"spmm": 1}, "kernel of spmm must be a str"),
+        (1, "kernel must be a name or a mapping"),
+    ],
+    ids=str,
+)
+def test_kernel_that_does_not_exist_is_refused(kernel: object, message: str) -> None:
+    with pytest.raises((sptile.UsageError, TypeError), match=message):
+        st.SparseMatrix.from_torch(torch.eye(3), kernel=kernel) @ torch.ones(3, 2)  # type: ignore[arg-type]
+
+
+def test_kernel_is_named_in_compiled_code() -> None:
+    def product(crow, col, x):  # type: ignore[no-untyped-def]
+        return st.spmm(st.SparseMatrix(crow, col, None, (2, 2), kernel="cpu.csr.generic"), x)
+
+    crow, col, x = torch.tensor([0, 1, 3]), torch.tensor([0, 0, 1]), torch.ones(2, 5)
+    assert torch.equal(torch.compile(product, backend="eager", fullgraph=True)(crow, col, x), product(crow, col, x))
+    made = st.nn.graph.matrix_of_pointers(crow, col, 2, "auto", "spmm cpu.csr.generic")
+    made @ x
+    assert kernels_of(made) == ["cpu.csr.generic"]
+
+
 def test_stored_plan_is_used_through_torch(small, tmp_path) -> None:  # type: ignore[no-untyped-def]
     path = make_bundle(small, tmp_path / "a.h5")
     options = ["-n", "8", "--device", "cpu", "--threads", str(torch.get_num_threads()), "--format", "bittcf"]

@@ -174,6 +174,108 @@ def test_the_same_seed_gives_the_same_losses(community: Path, capsys: pytest.Cap
     assert first["hidden"] == 8
 
 
+# ---- Depth, order, precision ----
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_deep_models_begin_alike(model: str, community: Path) -> None:
+    import dataclasses
+
+    from backends import load_backend
+    from dataset import read_data_set
+    from models import make_model
+    from recipes import RECIPES
+
+    data, recipe = read_data_set(community), dataclasses.replace(RECIPES[model], layers=5, hidden=6)
+    scores = []
+    for name in ("torch", "sptile"):
+        layers = load_backend(name)
+        network = make_model(model, layers, data, recipe, 7).eval()
+        scores.append(network(data.x, layers.make_graph(data.edge_index, len(data.x))).detach())
+    torch.testing.assert_close(scores[0], scores[1], rtol=1e-4, atol=1e-5)
+    graph_layers = network.propagate if model == "agnn" else [network.first, *network.middle, network.second]
+    assert len(graph_layers) == 5
+
+
+def test_an_order_relabels_the_nodes(community: Path) -> None:
+    from dataset import read_data_set
+    from ordering import relabel, reordered
+
+    data = read_data_set(community)
+    order = torch.randperm(data.node_count, generator=torch.Generator().manual_seed(0))
+    moved = relabel(data, order)
+    assert torch.equal(moved.x.dense, data.x.dense[order]) and torch.equal(moved.y, data.y[order])
+    assert all(torch.equal(order[moved.nodes[split]].sort().values, nodes) for split, nodes in data.nodes.items())
+    sources, targets = order[moved.edge_index]
+    keys = (targets * data.node_count + sources).sort().values
+    assert torch.equal(keys, data.edge_index[1] * data.node_count + data.edge_index[0])
+    assert reordered(data, "identity") == (data, 0.0)
+    _, seconds = reordered(data, "degree")
+    assert seconds > 0
+
+
+def test_orders_and_precisions_are_compared(community: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["gcn", "--data", community, "--backend", "sptile", "--epochs", 30, "--hidden", 32]
+    arguments += ["--layers", 3, "--reorder", "identity,loa", "--precision", "fp32,bf16,fp16"]
+    found = report(capsys, *arguments)
+    runs = found["runs"]
+    assert [(run["order"], run["precision"]) for run in runs] == [
+        (order, precision) for order in ("identity", "loa") for precision in ("fp32", "bf16", "fp16")
+    ]
+    assert found["layers"] == 3 and found["reorder"] == ["identity", "loa"]
+    assert list(found["backends"]) == [
+        f"sptile {precision} {order}" for order in ("identity", "loa") for precision in ("fp32", "bf16", "fp16")
+    ]
+    for run in runs:
+        assert (run["order_seconds"] > 0) == (run["order"] == "loa")
+        assert run["losses"][-1] < 0.97 * run["losses"][0]
+    exact, *rounded, moved = (run["losses"] for run in runs[:4])
+    assert moved != exact
+    for losses in rounded:
+        assert losses != exact and losses[:3] == pytest.approx(exact[:3], rel=2e-2)
+
+
+def test_preparation_is_recovered_after_break_even() -> None:
+    from report import set_break_even
+    from training import Run
+
+    def run(order: str, total: float, order_seconds: float, prepare: float, backend: str = "sptile") -> Run:
+        return Run(
+            backend, 1, order=order, order_seconds=order_seconds, prepare_seconds=prepare,
+            seconds_per_epoch={"total": total},
+        )  # fmt: skip
+
+    runs = [
+        run("identity", 0.5, 0, 1, "torch"),
+        run("identity", 0.25, 0, 2),
+        run("loa", 0.125, 5, 2.5),
+        run("lsh", 1, 5, 2),
+    ]
+    set_break_even(runs)
+    assert [one.break_even_epochs for one in runs] == [None, 4, pytest.approx(6.5 / 0.375), None]
+    assert [one.order_break_even_epochs for one in runs] == [None, None, pytest.approx(44), None]
+
+
+def test_the_suite_has_a_row_for_each_model_and_precision(
+    community: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import suite
+
+    arguments = ["--data", str(community), "--epochs", "2", "--seeds", "2", "--precision", "fp32,bf16", "--threads", "1"]
+    assert suite.main([*arguments, "--models", "agnn", "--json"]) == 0
+    captured = capsys.readouterr()
+    rows = json.loads(captured.out)["rows"]
+    cases = [case for case in suite.CASES if case.model == "agnn"]
+    assert [(row["model"], row["layers"], row["hidden"], row["backend"], row["precision"]) for row in rows] == [
+        (case.model, case.layers, case.hidden, *which)
+        for case in cases
+        for which in (("torch", "fp32"), ("sptile", "fp32"), ("sptile", "bf16"))
+    ]
+    assert captured.err.count("suite.py: ") == len(cases)
+    assert len(suite.as_text(rows).splitlines()) == 1 + len(rows)
+    assert suite.main(["--data", str(community / "nowhere")]) == 5
+
+
 @pytest.mark.skipif(not CITATIONS.is_dir(), reason=f"no citation graphs in {CITATIONS}")
 @pytest.mark.parametrize(
     "model, graph, backends, seeds, least",
@@ -206,12 +308,21 @@ def test_wrong_arguments(community: Path, tmp_path: Path, capsys: pytest.Capture
         ["gcn", *data, "--seed", "-1"],
         ["gcn", *data, "--epochs", "0"],
         ["gcn", *data, "--compare", "torch,numpy"],
+        ["gcn", *data, "--layers", "1"],
+        ["gcn", *data, "--precision", "fp8"],
+        ["gcn", *data, "--precision", "fp32,fp32"],
+        ["gcn", *data, "--seeds", "2", "--seed", "1"],
+        ["gcn", *data, "--reorder", "loa,,lsh"],
     ):
         with pytest.raises(SystemExit) as stopped:
             train.main(arguments)
         assert stopped.value.code == 2
     capsys.readouterr()
     assert refused(capsys, "gcn", *data, "--svg", tmp_path / "nowhere" / "a.svg")[0] == 5
+    code, message = refused(capsys, "gcn", *data, "--precision", "fp32,tf32")
+    assert code == 2 and "tf32 requires --device cuda" in message
+    code, message = refused(capsys, "gcn", *data, "--reorder", "alphabet")
+    assert code == 2 and "--reorder: " in message and "alphabet" in message
     code, message = refused(capsys, "gcn", "--data", tmp_path)
     assert code == 5 and "graph.mtx" in message and "sptile gen" in message
 

@@ -113,4 +113,23 @@ std::vector<LinearCost> fit_linear_costs(std::span<const Sample> samples,
   return fits;
 }
 
+std::vector<runtime::ProfileNumber> division_costs(std::span<const runtime::ProfileNumber> fitted,
+                                                   std::span<const LinearCost> regressions) {
+  std::vector<runtime::ProfileNumber> costs = partition_costs(fitted);
+  for (const LinearCost& fit : regressions) {
+    const bool positive = fit.us_per_million_tiles > 0 && fit.us_per_million_windows > 0;
+    if (!positive || fit.held_out_r2 < kMinHeldOutR2) continue;
+    std::erase_if(costs, [&](const runtime::ProfileNumber& cost) {
+      return cost.kernel == fit.kernel && cost.precision == fit.precision;
+    });
+    const auto add = [&](const char* name, double tiles) {
+      costs.push_back({fit.kernel, fit.precision, name, tiles});
+    };
+    add("tile_cost", 1);
+    add("window_cost", fit.us_per_million_windows / fit.us_per_million_tiles);
+    add("fixed_cost", 1e6 * std::max(fit.us_per_launch, 0.0) / fit.us_per_million_tiles);
+  }
+  return costs;
+}
+
 }  // namespace sptile::tools

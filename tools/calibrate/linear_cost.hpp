@@ -29,4 +29,12 @@ std::vector<LinearCost> fit_linear_costs(std::span<const Sample> samples,
 
 inline constexpr std::size_t kMinLinearSamples = 15;
 
+/// Returns the costs by which kernels divide their work, in units of a tile: those of the regressions with
+/// positive costs of tiles and windows and an R2 of at least kMinHeldOutR2 for the held-out samples, and for
+/// other precisions those of partition_costs.
+std::vector<runtime::ProfileNumber> division_costs(std::span<const runtime::ProfileNumber> fitted,
+                                                   std::span<const LinearCost> regressions);
+
+inline constexpr double kMinHeldOutR2 = 0.9;  ///< section 4.7: a strong linear relationship
+
 }  // namespace sptile::tools

@@ -45,7 +45,7 @@ formats::HcSelector whole_weights(const LogisticFit& fit) {
   const auto whole = [&](double weight) {
     return static_cast<int>(std::lround(weight / largest * formats::kHcMaxWeight));
   };
-  return {whole(weights[0]), whole(weights[1]), whole(weights[2]), true};
+  return {whole(weights[0]), whole(weights[1]), whole(weights[2])};
 }
 
 namespace {

@@ -44,7 +44,8 @@ inline constexpr double kClearDifference = 0.03;
 /// Fits a logistic regression of sparsity and columns to the faster cores. O(samples).
 std::vector<SelectorFit> fit_selectors(std::span<const SelectorSample> samples);
 
-/// Returns the weights as integers, scaled so that the largest uses all its bits.
+/// Returns the weights as integers, scaled so that the largest uses all its bits. The selector assigns each
+/// window individually.
 formats::HcSelector whole_weights(const LogisticFit& fit);
 
 /// Returns the numbers under the names of runtime::fitted_parameter, such as "selector_128".

@@ -10,7 +10,6 @@
 #include "tools/cli/input_options.hpp"
 #include "tools/cli/json.hpp"
 #include "tools/cli/order_options.hpp"
-#include "tools/cli/progress_bar.hpp"
 #include "tools/cli/terminal.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/cuda/device_bench.hpp"
@@ -21,10 +20,13 @@
 #include "tools/measure/benchmark.hpp"
 #include "tools/measure/operations.hpp"
 #include "tools/measure/product_request.hpp"
+#include "tools/measure/row_printer.hpp"
+#include "tools/pipeline/devices.hpp"
 #include "tools/pipeline/input.hpp"
 #include "tools/pipeline/matrix_kinds.hpp"
 #include "tools/pipeline/names.hpp"
 #include "tools/pipeline/output_name.hpp"
+#include "tools/suite/run_suite.hpp"
 
 namespace sptile::tools {
 namespace {
@@ -38,9 +40,11 @@ struct BenchOptions {
   std::vector<std::int64_t> columns = {128};
   bool no_check = false, flush_l2 = false, graph = false, cusparse = true, force = false;
   bool fail_slower = false;
-  bool repeats_given = false;
+  bool repeats_given = false, device_given = false, columns_given = false, formats_given = false;
   ProductRequest request;
   InputOptions input;
+  std::string suite, matrices = "data/downloads";
+  std::vector<std::string> experiments;
 };
 
 Status check_options(const BenchOptions& options) {
@@ -62,6 +66,48 @@ Status check_options(const BenchOptions& options) {
         Errc::usage,
         "--warmup and --repeat require --device cpu; on CUDA devices the number of launches is automatic");
   return {};
+}
+
+// Options that a suite does not have: its experiments define what is measured.
+Status check_suite_options(const BenchOptions& options) {
+  if (Status s = check_output_name(options.csv, FileKind::csv); !s) return s;
+  if (!options.plot.empty() || !options.against.empty() || options.fail_slower)
+    return fail(Errc::usage, "--suite does not support --plot, --against and --fail-slower");
+  if (options.repeats_given)
+    return fail(Errc::usage,
+                "--suite does not support --warmup and --repeat: launches are timed automatically");
+  if (!options.request.kernel.empty() || !options.request.precision.empty())
+    return fail(Errc::usage, "--suite sets kernels and precisions; use bench without --suite to choose them");
+  return {};
+}
+
+// Without --device, a suite runs on a CUDA device if there is one.
+Result<bool> suite_on_device(const BenchOptions& options) {
+  const DeviceRow& cuda = *std::ranges::find(devices(), runtime::Device::cuda, &DeviceRow::device);
+  if (!options.device_given) return device_available(cuda);
+  const auto device = resolve_device(options.request);
+  if (!device) return tl::unexpected(device.error());
+  return *device == runtime::Device::cuda;
+}
+
+Status bench_suite(Session& session, const BenchOptions& options) {
+  if (Status s = check_suite_options(options); !s) return s;
+  const auto on_device = suite_on_device(options);
+  if (!on_device) return tl::unexpected(on_device.error());
+  return run_suite(session, {.suite = options.suite,
+                             .experiments = options.experiments,
+                             .inputs = options.inputs,
+                             .matrices = options.matrices,
+                             .formats = options.formats_given ? options.formats : "",
+                             .columns = options.columns_given ? options.columns : std::vector<std::int64_t>(),
+                             .csv = options.csv,
+                             .on_device = *on_device,
+                             .check = !options.no_check,
+                             .flush_l2 = options.flush_l2,
+                             .graph = options.graph,
+                             .cusparse = options.cusparse,
+                             .input = options.input,
+                             .attributes = options.request.attributes.given()});
 }
 
 Result<BenchTask> make_task(const BenchOptions& options) {
@@ -192,29 +238,6 @@ Status report_only(Session& session, const BenchOptions& options, const std::opt
   return print_report(session, options, report, text);
 }
 
-BenchLabels labels_of(const BenchTask& task) {
-  BenchLabels labels;
-  for (const std::string& path : task.inputs) labels.matrices.push_back(base_name(path));
-  for (const Ordering& ordering : task.orderings) labels.orderings.push_back(ordering.label());
-  for (const FormatChoice& format : task.formats) labels.formats.push_back(format.label);
-  for (const runtime::Kernel& kernel : runtime::kernels())
-    if (kernel.op == task.op && kernel.device == task.device) labels.kernels.emplace_back(kernel.name);
-  for (const std::int64_t n : task.columns) labels.columns.push_back(std::to_string(n));
-  labels.device = task.device != runtime::Device::cpu;
-  labels.precisions = task.precisions.size() > 1;
-  return labels;
-}
-
-// Prints each row when it is measured, because a benchmark may take hours.
-void print_as_they_come(const Session& session, BenchTask& task) {
-  if (session.common.json) return;
-  task.observe = [&session, table = BenchTable(labels_of(task), terminal_columns(stdout)),
-                  groups = BenchGroups(), first = true](const Json& row) mutable {
-    if (std::exchange(first, false)) print_line(session.bar, table.head(), stdout);
-    print_line(session.bar, table.line(row, groups.add(row)), stdout);
-  };
-}
-
 Result<std::unique_ptr<ProductBench>> open_bench(Session& session, const BenchTask& task) {
   if (task.device != runtime::Device::cpu)
     return make_device_bench(
@@ -251,6 +274,8 @@ Status measure(Session& session, const BenchOptions& options, const BenchTask& t
 }
 
 Status run_bench(Session& session, const BenchOptions& options) {
+  if (!options.suite.empty()) return bench_suite(session, options);
+  if (!options.experiments.empty()) return fail(Errc::usage, "--experiment requires --suite");
   if (Status s = check_options(options); !s) return s;
   // Checks the output before measuring, so that errors are reported early.
   if (!options.plot.empty())
@@ -268,7 +293,7 @@ Status run_bench(Session& session, const BenchOptions& options) {
   auto log = CsvLog::open(options.csv, bench_columns());
   if (!log) return tl::unexpected(std::move(log.error()));
   if (Status s = check_bench_rows(log->rows(), options.csv); !s) return s;
-  print_as_they_come(session, *task);
+  print_rows(session, *task);
   return measure(session, options, *task, std::move(*log), earlier);
 }
 
@@ -350,15 +375,44 @@ void declare_measurement(Options& app, BenchOptions& options) {
   app.add_flag("--no-check", options.no_check, "Do not compare results with the reference");
 }
 
+void declare_suite(Options& app, BenchOptions& options) {
+  app.add_option("--suite PAPER", options.suite, "Run the experiments of a paper")
+      .one_of(names_of(suites()))
+      .default_text("none")
+      .details(
+          "Measures the kernels, formats, row orders, precisions and N of the paper's figures and tables, "
+          "and prints "
+          "geometric means of the speedups for each experiment. Every experiment also has the fastest known "
+          "kernel "
+          "of each format in `--format` (default: those that are usually fast). `-n` replaces the paper's "
+          "values of N. "
+          "Figures about sizes and densities need no device. Without `--device`, CUDA is used if it is "
+          "available. "
+          "Without IN, measures the matrices of the paper's list that are in `--matrices`. Kernels and "
+          "matrices that "
+          "are missing are listed.");
+  app.add_option("--experiment LIST", options.experiments, "Experiments of the suite, separated by commas")
+      .default_text("all")
+      .details("`times` are all experiments with times, `structures` those about sizes and densities.");
+  app.add_option("--matrices DIR", options.matrices, "Folder with the matrices of the suite")
+      .details("The list of the matrices is SUITE.tsv in this folder, or in the folder `papers` next to it.");
+}
+
 Action declare_bench(Options& app) {
   auto options = std::make_shared<BenchOptions>();
   declare_matrices(app, *options);
   declare_rows(app, *options);
   declare_measurement(app, *options);
+  declare_suite(app, *options);
   const Option warmup = app.get_option("--warmup");
   const Option repeat = app.get_option("--repeat");
-  return [options, warmup, repeat](Session& session) {
+  const Option device = app.get_option("--device"), columns = app.get_option("-n");
+  const Option formats = app.get_option("--format");
+  return [options, warmup, repeat, device, columns, formats](Session& session) {
     options->repeats_given = warmup.given() || repeat.given();
+    options->device_given = device.given();
+    options->columns_given = columns.given();
+    options->formats_given = formats.given();
     return run_bench(session, *options);
   };
 }
@@ -405,10 +459,25 @@ const Verb kBench = {
         "`min_us`, `over_csr`, `over_cusparse`, `reordering_pays`, `best_ordering`, `saved_us`, "
         "`preparation_us`, `pays_after`), `failed[]` (`input`, `error`, `exit`); with `--against` also "
         "`against` "
-        "(`slower`, `faster`, `only_old`, `only_new`, `hosts`, `yardsticks[]`, `rows[]`).",
+        "(`slower`, `faster`, `only_old`, `only_new`, `hosts`, `yardsticks[]`, `rows[]`).\n"
+        "With `--suite`: `suite`, `rows[]` with `suite` and `experiment` (names, separated by blanks), "
+        "`experiments[]` (`suite`, `experiment`, `title`, `op`, `precision`, `baseline`, `random_values`, "
+        "`lines[]` "
+        "with `n`, null for all, `variant`, `format`, `kernel`, `reorder`, `matrices`, `over_baseline`, "
+        "`max_over_baseline`, `over_other`, "
+        "`fastest`, "
+        "`over_known`: geometric means of speedups over the baseline, the fastest other variant and the "
+        "fastest known "
+        "kernel), `structures[]` (`suite`, `experiment`, `title`, `lines[]` with `reorder`, `format`, "
+        "`matrices`, "
+        "`quantities`: `mean` and `over_first`), `structure_rows[]` (one per matrix, row order and format), "
+        "`core_rates[]` (`ratio`, `mode`, `us`, `tflops`), "
+        "`missing[]` "
+        "(`what`, `name`, `why`, `experiments`), `left_out[]`, `failed[]`.",
     .example =
         "  sptile bench a.mtx b.mtx --reorder identity,degree -n 32,128 --csv results.csv\n"
-        "  sptile bench a.csr --values random --device cuda --precision fp32,tf32 --csv gpu.csv",
+        "  sptile bench a.csr --values random --device cuda --precision fp32,tf32 --csv gpu.csv\n"
+        "  sptile bench --suite acc a.mtx b.mtx --csv acc.csv",
     .declare = declare_bench};
 
 }  // namespace sptile::tools

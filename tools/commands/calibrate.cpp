@@ -149,9 +149,10 @@ std::vector<std::string> new_comments(const CalibrateOptions& options, std::vect
 
 // Returns all fitted constants.
 std::vector<runtime::ProfileNumber> fit_all(const Measurements& measured,
-                                            std::span<const SelectorFit> selectors) {
+                                            std::span<const SelectorFit> selectors,
+                                            std::span<const LinearCost> linear_costs) {
   std::vector<runtime::ProfileNumber> numbers = fit_costs(measured.samples);
-  for (const auto& more : {partition_costs(numbers), fit_thresholds(measured.thresholds),
+  for (const auto& more : {division_costs(numbers, linear_costs), fit_thresholds(measured.thresholds),
                            fit_occupancy(measured.occupancy), selector_numbers(selectors)})
     numbers.insert(numbers.end(), more.begin(), more.end());
   return numbers;
@@ -169,13 +170,14 @@ std::vector<std::string_view> linear_kernels() {
 Calibration fit(const Measurements& measured, std::span<const runtime::ProfileNumber> known,
                 const runtime::ProfileDevice& device, bool renews_all) {
   std::vector<SelectorFit> selectors = fit_selectors(measured.selectors);
+  std::vector<LinearCost> linear_costs = fit_linear_costs(measured.samples, linear_kernels());
   const runtime::DeviceProfile profile = {
-      device, merge_numbers(known, fit_all(measured, selectors), renews_all), {}};
+      device, merge_numbers(known, fit_all(measured, selectors, linear_costs), renews_all), {}};
   return {profile,
           fit_quality(profile, measured.samples),
           choice_quality(profile, measured.samples),
           std::move(selectors),
-          fit_linear_costs(measured.samples, linear_kernels()),
+          std::move(linear_costs),
           measured.samples.size()};
 }
 

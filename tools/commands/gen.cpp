@@ -61,7 +61,7 @@ Status write_generated(const Session& session, const GenOptions& options, format
                     .progress = progress});
   if (!writer) return tl::unexpected(std::move(writer.error()));
   Status s = writer->add_csr(a);
-  if (s) s = writer->add_symmetry(options.kind->symmetric || runtime::is_symmetric(a));
+  if (s) s = writer->add_symmetry(options.kind->shape == gen::Shape::symmetric || runtime::is_symmetric(a));
   return s ? writer->commit().map([](auto) {}) : s;
 }
 
@@ -104,21 +104,21 @@ Status run_gen(Session& session, const GenOptions& options) {
   return {};
 }
 
-void declare_argument(Options& app, const gen::ArgumentSpec& spec, ParameterValue& place) {
+Option declare_number(Options& app, const gen::ArgumentSpec& spec, ParameterValue& place) {
   const std::string option = "--" + std::string(spec.name), help(spec.help);
+  const double initial = spec.default_value.value_or(0);
   if (spec.integer) {
-    place = std::int64_t{0};
-    app.add_option(option, place.integer, help)
-        .required()
-        .default_text("")
+    place = static_cast<std::int64_t>(initial);
+    return app.add_option(option, place.integer, help)
         .range(static_cast<std::int64_t>(spec.minimum), static_cast<std::int64_t>(spec.maximum));
-  } else {
-    place = 0.0;
-    app.add_option(option, place.real, help)
-        .required()
-        .default_text("")
-        .real_range(spec.minimum, spec.maximum);
   }
+  place = initial;
+  return app.add_option(option, place.real, help).real_range(spec.minimum, spec.maximum);
+}
+
+void declare_argument(Options& app, const gen::ArgumentSpec& spec, ParameterValue& place) {
+  Option option = declare_number(app, spec, place);
+  if (!spec.default_value) option.required().default_text("");
 }
 
 void declare_kind(Options& verb, const gen::Generator& kind, const std::shared_ptr<GenOptions>& options) {
@@ -145,9 +145,11 @@ Action declare_gen(Options& app) {
           "A Matrix Market file, optionally compressed (.gz, .xz, .zst), or a bundle with csr only (.h5).");
   app.add_option("--field FIELD", options->field, "Values: real numbers in (-1, 1), or none")
       .one_of({"real", "pattern"})
-      .details("Real values are uniform, nonzero and exact in f32.");
+      .details(
+          "Real values are uniform, nonzero and exact in f32; those of the graphs of the results pages are "
+          "in [0.1, 1).");
   app.add_flag("--shuffle", options->shuffle, "Permute rows and columns at random")
-      .details("Graphs use one permutation for both; `random` uses two independent ones.");
+      .details("Graphs use one permutation for both; `random` and `windows` use two independent ones.");
   app.add_flag("--data-set", options->data_set, "Also write features.mtx and nodes.tsv for training")
       .details(
           "The files are written to the directory of the output, with the same compression: `features.mtx` "
@@ -165,8 +167,10 @@ const Verb kGen = {
     .summary = "Generate a matrix: graphs, grids, stencils, random",
     .details =
         "The same options and seed give the same file on every machine. Graphs are symmetric, including "
-        "their "
-        "values.",
+        "their values, except the graphs of the results pages: `reddit-like` and the kinds after it. Those "
+        "that end in `-like` are replicas: they have the size and a similar structure as a data set, and no "
+        "other relation to it. Without options they are the matrices of the tables. Value k, counted along "
+        "the rows, is a function of k.",
     .json_keys =
         "`kind`, `arguments`, `seed`, `rows`, `cols`, `nnz`, `output`; with `--data-set` also `data_set` "
         "(`features`, `labels`).",

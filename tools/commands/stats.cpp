@@ -11,6 +11,7 @@
 #include "tools/commands/commands.hpp"
 #include "tools/pipeline/input.hpp"
 #include "tools/pipeline/matrix_kinds.hpp"
+#include "tools/pipeline/names.hpp"
 #include "tools/pipeline/units.hpp"
 #include "tools/stats/core_shares.hpp"
 #include "tools/stats/format_sizes.hpp"
@@ -24,7 +25,7 @@ namespace {
 constexpr const char* kGivenOrder = "identity";
 
 struct StatsOptions {
-  std::string in;
+  std::string in, formats = "all";
   DType dtype = DType::f32;
   OrderRequest order;
   InputOptions input;
@@ -107,11 +108,25 @@ Status order_rows(Session& session, const Ordering& ordering, LoadedMatrix& load
   return {};
 }
 
-// Results that need all rows, including empty ones.
-Status measure_rows(Session& session, const Ordering& ordering, LoadedMatrix& loaded, Stats& stats) {
+// Measures the formats in the list, with their parameters.
+Status measure_listed(Session& session, const std::vector<FormatChoice>& formats, const formats::CsrView& a,
+                      Stats& stats) {
+  stats.formats = comparison_rows(a);
+  for (const FormatChoice& format : formats) {
+    auto row = measure_format(session, a, format);
+    if (!row) return tl::unexpected(std::move(row.error()));
+    stats.formats.push_back(std::move(*row));
+  }
+  return {};
+}
+
+// Results that need all rows, including empty ones. `formats` is empty for all formats.
+Status measure_rows(Session& session, const Ordering& ordering, const std::vector<FormatChoice>& formats,
+                    LoadedMatrix& loaded, Stats& stats) {
   if (Status s = formats::check_row_memory(loaded.csr.rows, 8); !s) return s;
   stats.symmetric = runtime::is_symmetric(loaded.csr.view());
   if (Status s = order_rows(session, ordering, loaded, stats); !s) return s;
+  if (!formats.empty()) return measure_listed(session, formats, loaded.csr.view(), stats);
   return measure_formats(session, loaded.csr.view()).map([&](auto sizes) {
     stats.formats = std::move(sizes);
   });
@@ -129,14 +144,20 @@ Status measure_rows(Session& session, const formats::CsrView& a, const formats::
 Status run_stats(Session& session, const StatsOptions& options) {
   const auto ordering = resolve_order(options.order);
   if (!ordering) return tl::unexpected(ordering.error());
+  std::vector<FormatChoice> formats;
+  if (options.formats != "all") {
+    auto listed = parse_formats(options.formats);
+    if (!listed) return tl::unexpected(std::move(listed.error()));
+    formats = std::move(*listed);
+  }
   LoadOptions load = options.input.load(options.dtype);
-  load.compress_rows = ordering->method->name == kGivenOrder;
+  load.compress_rows = ordering->method->name == kGivenOrder && formats.empty();
   auto loaded = load_matrix(session, options.in, load);
   if (!loaded) return tl::unexpected(std::move(loaded.error()));
   const auto& nonempty = loaded->nonempty;
   Stats stats{};
   if (Status s = nonempty ? measure_rows(session, loaded->csr.view(), *nonempty, stats)
-                          : measure_rows(session, *ordering, *loaded, stats);
+                          : measure_rows(session, *ordering, formats, *loaded, stats);
       !s)
     return s;
   const formats::CsrView a = loaded->csr.view();
@@ -156,6 +177,9 @@ Action declare_stats(Options& app) {
   declare_matrix(app, options->in);
   declare_order(app, options->order, "--reorder METHOD", "Row ordering to apply first")
       .details("Without it, the rows of a bundle are in the stored row order.");
+  app.add_option("--format LIST", options->formats, "Formats to measure, separated by commas")
+      .names("format", names_with("all", format_names()))
+      .details("With parameters as for `bench`: `rs_tile:tau_nnz=3`, `libra_spmm:5`.");
   app.add_option("--dtype", options->dtype, "Value type assumed for sizes");
   declare_input(app, options->input);
   return [options](Session& session) { return run_stats(session, *options); };
@@ -175,9 +199,21 @@ const Verb kStats = {
         "matrix "
         "equals its transpose. For hybrid formats it prints the fraction of windows and nonzeros in tiles.",
     .json_keys =
-        "`rows`, `cols`, `nnz`, `symmetric`, `empty_rows`, `empty_cols`, `row_nnz`, `col_nnz`, `nnz1_ratio`, "
-        "`formats[]`, `quality[]`, `locality`.",
-    .example = "  sptile stats matrix.mtx.gz --json",
+        "`rows`, `cols`, `nnz`, `symmetric`, `empty_rows`, `empty_cols`, `row_nnz` and `col_nnz` (also "
+        "`above_2x_mean`, `above_4x_mean`: share of the rows or columns with more than 2 and 4 times the "
+        "mean; `bins[]`: "
+        "`lines` with `min` to `max` nonzeros), `nnz1_ratio`, `quality[]`, `locality`.\n"
+        "`formats[]`: `name`, `stored`, `index_bytes`, `value_bytes`, `total_bytes`, `over_coo` and "
+        "`over_tcf` (index "
+        "bytes over those of COO and TCF); if stored, `tc_blocks`, `mean_nnz_tc`, `b_rows` (rows of B that a "
+        "product "
+        "loads), `tc_nnz` (nonzeros in blocks), `tc_windows` (windows with blocks), `mean_nnz_window`, "
+        "`tc_utilization` (nonzeros per position of the blocks); for hybrid formats `tensor_cores`. `csr32` "
+        "is CSR "
+        "with 32-bit row pointers; `csr` has 64-bit row pointers.",
+    .example =
+        "  sptile stats matrix.mtx.gz --json\n"
+        "  sptile stats matrix.mtx --format rs_tile:tau_nnz=0,rs_tile:tau_nnz=4",
     .declare = declare_stats};
 
 }  // namespace sptile::tools

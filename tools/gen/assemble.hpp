@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <numeric>
 #include <span>
+#include <utility>
 
 #include "formats/core/csr.hpp"
 #include "formats/core/parallel_loop.hpp"
@@ -56,9 +57,13 @@ formats::Csr csr_by_rows(std::int64_t rows, std::int64_t cols, const RowNnz& row
 /// "A sample of brilliance", CACM 1987) over an open-addressing set. Expected O(k log k).
 void draw_distinct(RandomStream random, std::int64_t bound, std::span<std::int32_t> out);
 
-/// Undirected edges, stored as two directed ones each, for csr_from_edges.
+/// Undirected edges, stored as two directed ones each, or directed edges, for csr_from_edges.
 struct EdgeList {
   explicit EdgeList(std::int64_t edges) : keys(2 * edges) {}
+
+  /// Returns a list of directed edges, which set_directed sets.
+  static EdgeList directed(std::int64_t edges) { return EdgeList(formats::Buffer<std::uint64_t>(edges)); }
+  void set_directed(std::int64_t i, std::int64_t u, std::int64_t v) { keys[i] = key(u, v); }
 
   /// Sets edge `i` to {u, v} and its mirror; a loop is stored once.
   void set(std::int64_t i, std::int64_t u, std::int64_t v) {
@@ -72,12 +77,14 @@ struct EdgeList {
   formats::Buffer<std::uint64_t> keys;  ///< row << 32 | column, or kDropped
 
  private:
+  explicit EdgeList(formats::Buffer<std::uint64_t> all) : keys(std::move(all)) {}
   static std::uint64_t key(std::int64_t row, std::int64_t column) {
     return static_cast<std::uint64_t>(row) << 32 | static_cast<std::uint64_t>(column);
   }
 };
 
-/// Builds the symmetric pattern of the edges and merges repeated ones. O(edges log edges), parallel.
+/// Builds the pattern of the edges, symmetric if they are undirected, and merges repeated ones. O(edges log
+/// edges), parallel.
 formats::Csr csr_from_edges(EdgeList edges, std::int64_t vertices, Progress* progress = nullptr);
 
 }  // namespace sptile::tools::gen

@@ -110,7 +110,7 @@ Result<NodeData> make_nodes(const Parameters& arguments, std::uint64_t seed) {
 const Generator kCommunity = {"community",
                               "Planted classes of equal size, with features for --data-set",
                               "--rows 1000 --edges 4000 --mix 0.2 --classes 5 --features 300 --noise 0.7",
-                              true,
+                              Shape::symmetric,
                               kArguments,
                               make_community,
                               make_nodes};

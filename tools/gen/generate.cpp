@@ -25,6 +25,12 @@ formats::Array draw_values(const formats::Csr& a, bool symmetric, const Generate
   return formats::Array(std::move(values));
 }
 
+formats::Array values_by_position(const formats::Csr& a, float (*value)(std::int64_t)) {
+  formats::Buffer<float> values(a.nnz());
+  parallel::loop(std::int64_t{0}, a.nnz(), [&](std::int64_t k) { values[k] = value(k); });
+  return formats::Array(std::move(values));
+}
+
 std::vector<std::int32_t> invert(const std::vector<std::int32_t>& order) {
   std::vector<std::int32_t> inverse(order.size());
   for (std::size_t i = 0; i < order.size(); ++i)
@@ -32,15 +38,16 @@ std::vector<std::int32_t> invert(const std::vector<std::int32_t>& order) {
   return inverse;
 }
 
-// Returns the random row order, which also applies to the columns of a symmetric matrix.
+// Returns the random row order, which also applies to the columns unless the shape is rectangular.
 std::vector<std::int32_t> draw_row_order(std::int64_t rows, std::uint64_t seed) {
   return random_permutation(rows, RandomStream(seed ^ kRowSalt));
 }
 
-formats::Csr relabel(const formats::Csr& a, bool symmetric, std::uint64_t seed) {
+formats::Csr relabel(const formats::Csr& a, Shape shape, std::uint64_t seed) {
   const std::vector<std::int32_t> row_order = draw_row_order(a.rows, seed);
   const std::vector<std::int32_t> column_labels =
-      symmetric ? invert(row_order) : random_permutation(a.cols, RandomStream(seed ^ kColumnSalt));
+      shape == Shape::rectangular ? random_permutation(a.cols, RandomStream(seed ^ kColumnSalt))
+                                  : invert(row_order);
   formats::Csr result = formats::permute_rows(a.view(), row_order);
   parallel::loop(std::int64_t{0}, result.nnz(), [&](std::int64_t k) {
     result.col_idx[k] = column_labels[static_cast<std::size_t>(result.col_idx[k])];
@@ -69,10 +76,12 @@ Result<formats::Csr> generate(const Generator& generator, const Parameters& argu
                               const GenerateOptions& options) {
   Result<formats::Csr> a = generator.structure(arguments, options.seed, options.progress);
   if (!a) return a;
-  if (!options.pattern) a->values = draw_values(*a, generator.symmetric, options);
+  if (!options.pattern)
+    a->values = generator.value == nullptr ? draw_values(*a, generator.shape == Shape::symmetric, options)
+                                           : values_by_position(*a, generator.value);
   if (!options.shuffle) return a;
   begin(options.progress, "shuffle", 0);
-  return relabel(*a, generator.symmetric, options.seed);
+  return relabel(*a, generator.shape, options.seed);
 }
 
 Result<NodeData> generate_nodes(const Generator& generator, const Parameters& arguments,

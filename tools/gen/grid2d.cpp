@@ -28,7 +28,7 @@ Result<formats::Csr> make_grid2d(const Parameters& arguments, std::uint64_t, Pro
 }  // namespace
 
 const Generator kGrid2d = {"grid2d",    "Square grid, 4 neighbours per vertex, no diagonal",
-                           "--side 40", true,
+                           "--side 40", Shape::symmetric,
                            kArguments,  make_grid2d};
 
 }  // namespace sptile::tools::gen

@@ -14,4 +14,12 @@ extern const Generator kMolecules;  ///< many small graphs: block-diagonal batch
 extern const Generator kRandom;     ///< rectangular, with equal row lengths and uniform columns
 extern const Generator kWindows;    ///< windows of 16 rows with Gamma-distributed numbers of 16x8 tiles
 
+// Replicas of data sets; see replicas/replica.hpp.
+extern const Generator kRedditLike, kRedditLikeOrdered, kProteinLike, kDdiLike, kYeasthLike, kOvcarLike,
+    kDdLike;
+extern const Generator kAmazonLike, kWebBerkstanLike, kRoadnetLike, kFemLike, kRmat20, kIgbSmallLike;
+
+// Shuffled graphs of the tables of orderings; see replicas/shuffled_graph.hpp.
+extern const Generator kGrid, kFem27, kMol, kSbm, kCopy, kRmat18;
+
 }  // namespace sptile::tools::gen

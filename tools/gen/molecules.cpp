@@ -55,7 +55,7 @@ Result<formats::Csr> make_molecules(const Parameters& arguments, std::uint64_t s
 }  // namespace
 
 const Generator kMolecules = {"molecules",  "Block-diagonal batch of small molecule-like graphs with loops",
-                              "--count 60", true,
+                              "--count 60", Shape::symmetric,
                               kArguments,   make_molecules};
 
 }  // namespace sptile::tools::gen

@@ -51,7 +51,7 @@ Result<formats::Csr> make_planted(const Parameters& arguments, std::uint64_t see
 const Generator kPlanted = {"planted",
                             "Planted communities of 20 to 1000 vertices, power-law sizes",
                             "--rows 1000 --edges 8000 --mix 0.2",
-                            true,
+                            Shape::symmetric,
                             kArguments,
                             make_planted};
 

@@ -29,7 +29,7 @@ Result<formats::Csr> make_random(const Parameters& arguments, std::uint64_t seed
 const Generator kRandom = {"random",
                            "Rectangular, exactly NNZ entries, equal row lengths, uniform columns",
                            "--rows 500 --cols 300 --nnz 6000",
-                           false,
+                           Shape::rectangular,
                            kArguments,
                            make_random};
 

@@ -30,8 +30,11 @@ Result<formats::Csr> make_rmat(const Parameters& arguments, std::uint64_t seed, 
 }
 }  // namespace
 
-const Generator kRmat = {
-    "rmat",   "R-MAT graph: power-law degrees, no locality", "--scale 10 --edges 8000", true, kArguments,
-    make_rmat};
+const Generator kRmat = {"rmat",
+                         "R-MAT graph: power-law degrees, no locality",
+                         "--scale 10 --edges 8000",
+                         Shape::symmetric,
+                         kArguments,
+                         make_rmat};
 
 }  // namespace sptile::tools::gen

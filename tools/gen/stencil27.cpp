@@ -45,7 +45,7 @@ Result<formats::Csr> make_stencil27(const Parameters& arguments, std::uint64_t, 
 
 const Generator kStencil27 = {
     "stencil27",        "Cubic grid, 27-point stencil with DOF unknowns per node (finite elements)",
-    "--side 8 --dof 3", true,
+    "--side 8 --dof 3", Shape::symmetric,
     kArguments,         make_stencil27};
 
 }  // namespace sptile::tools::gen

@@ -121,7 +121,7 @@ Result<formats::Csr> make_windows(const Parameters& arguments, std::uint64_t see
 const Generator kWindows = {"windows",
                             "Windows of 16 rows with Gamma-distributed numbers of 16x8 tiles",
                             "--windows 30 --cols 400 --mean 6 --variance 8 --fill 0.1",
-                            false,
+                            Shape::rectangular,
                             kArguments,
                             make_windows};
 

@@ -31,11 +31,16 @@ std::string host_name() {
 }  // namespace
 
 std::vector<std::string> Benchmark::kernels_of(const FormatChoice& format) const {
-  if (task_.kernel != "all") return {task_.kernel};
+  if (task_.kernel != "all" && task_.kernels.empty()) return {task_.kernel};
+  const auto wanted = [&](const runtime::Kernel& kernel) {
+    return task_.kernels.empty() ? runtime::available(kernel)
+                                 : std::ranges::count(task_.kernels, kernel.name) > 0;
+  };
   std::vector<std::string> names;
+  if (std::ranges::count(task_.kernels, "") > 0) names.emplace_back();
   for (const runtime::Kernel& kernel : runtime::kernels())
     if (kernel.op == task_.op && kernel.format == format.converter->format && kernel.device == task_.device &&
-        runtime::available(kernel))
+        wanted(kernel))
       names.emplace_back(kernel.name);
   return names;
 }
@@ -71,7 +76,7 @@ Json Benchmark::key_of(const TypedMatrix& matrix) const {
           {"rows", a.rows},
           {"cols", a.cols},
           {"nnz", a.nnz()},
-          {"values", task_.random_values ? "random" : "file"},
+          {"values", random_ ? "random" : "file"},
           {"device", name_of(task_.device)},
           {"op", operation_label(*task_.op, attributes_text(task_.attributes))},
           {"wanted_dtype", matrix.dense},
@@ -88,7 +93,7 @@ bool Benchmark::reuse_row(const Json& key) {
   const Json* const done = log_.find(key);
   if (done == nullptr) return false;
   Json row = *done;
-  row["matrix"] = key["matrix"];  // the row may come from another file
+  row.update(key);  // the row may come from another file, and its unidentifying keys from another selection
   show(std::move(row));
   ++resumed_;
   return true;
@@ -96,7 +101,8 @@ bool Benchmark::reuse_row(const Json& key) {
 
 // Prints each error for a nonexistent combination once; returns other errors.
 Status Benchmark::skip(const Error& error) {
-  const bool absent = error.code == Errc::unsupported || (error.code == Errc::usage && !task_.kernel.empty());
+  const bool absent = error.code == Errc::unsupported ||
+                      (error.code == Errc::usage && !(task_.kernel.empty() && task_.kernels.empty()));
   if (!absent) return tl::unexpected(error);
   if (noted_.insert(error.text()).second) session_.note("left out: " + error.text());
   if (left_out_) left_out_ = tl::unexpected(error);
@@ -157,6 +163,7 @@ Status Benchmark::bench_yardsticks(const TypedMatrix& matrix, std::int64_t n) {
                 {"wanted_kernel", name},
                 {"n", n},
                 {"wanted_precision", ""}});
+    if (!wants(key)) continue;
     if (!reuse_row(key)) {
       const auto measured = measure(matrix, n, [&] { return bench_->measure_yardstick(name); });
       if (!measured) {
@@ -179,7 +186,7 @@ Status Benchmark::bench_format(const TypedMatrix& matrix, BenchConversions& conv
     for (const PrecisionChoice& precision : matrix.precisions) {
       expect_rows(expected--);
       key.update({{"wanted_kernel", kernel}, {"wanted_precision", precision.name}});
-      if (reuse_row(key)) continue;
+      if (!wants(key) || reuse_row(key)) continue;
       const auto converted = conversions.get(format);
       if (!converted) return skip(converted.error());
       const auto measured = measure(matrix, n, [&] {
@@ -227,7 +234,8 @@ Status Benchmark::bench_matrix(const std::string& path) {
   auto loaded = load_matrix(session_, path, task_.input.load(type));
   if (!loaded) return tl::unexpected(std::move(loaded.error()));
   formats::Csr& a = loaded->csr;
-  if (task_.random_values) a.values = random_values(a.view(), type, session_.seed);
+  random_ = task_.random_values || (task_.random_patterns && a.view().is_pattern());
+  if (random_) a.values = random_values(a.view(), type, session_.seed);
   prepared_.clear();
   yardstick_us_.clear();
   const std::vector<TypedMatrix> typed = with_types(loaded->name, a.view(), task_.precisions);
@@ -274,14 +282,18 @@ Status Benchmark::run() {
   return {};
 }
 
+Status not_measured(std::span<const FailedInput> failed, std::int64_t inputs) {
+  if (inputs == 1) return tl::unexpected(failed.front().error);
+  std::vector<std::string_view> paths;
+  for (const FailedInput& input : failed) paths.push_back(input.path);
+  return fail(failed.front().error.code, fmt::format("{} of {} matrices were not measured: {}", paths.size(),
+                                                     inputs, fmt::join(paths, ", ")));
+}
+
 Status Benchmark::outcome() const {
   if (!worst_) return worst_;
   if (failed_.empty()) return rows_.empty() ? left_out_ : Status();
-  if (task_.inputs.size() == 1) return tl::unexpected(failed_.front().error);
-  std::vector<std::string_view> paths;
-  for (const FailedInput& input : failed_) paths.push_back(input.path);
-  return fail(failed_.front().error.code, fmt::format("{} of {} matrices were not measured: {}", paths.size(),
-                                                      task_.inputs.size(), fmt::join(paths, ", ")));
+  return not_measured(failed_, std::ssize(task_.inputs));
 }
 
 }  // namespace sptile::tools

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,13 +27,20 @@ struct BenchTask {
   std::vector<PrecisionChoice> precisions;
   std::vector<std::int64_t> columns;  ///< values of N
   bool random_values = false;         ///< replace the values of the file
+  bool random_patterns = false;       ///< give random values to patterns only
   bool check = true, flush_l2 = false, graph = false, cusparse = true;
   InputOptions input;
   const runtime::Operation* op = nullptr;
   ProductAttributes attributes = {};
   runtime::Device device = runtime::Device::cpu;
-  Repeats repeats;                               ///< on a CPU
-  std::string kernel;                            ///< "all": each kernel of a format separately
+  Repeats repeats;     ///< on a CPU
+  std::string kernel;  ///< "all": each kernel of a format separately
+  /// Replaces `kernel` if not empty: several names, each for its format; an empty name is the planner's
+  /// choice.
+  std::vector<std::string> kernels = {};
+  /// Called with the identifying keys of a row before it is reused or measured, and may add keys. Returns
+  /// whether to measure the row. Empty: all combinations.
+  std::function<bool(Json& key)> select = {};
   std::function<void(const Json& row)> observe;  ///< called for each new row; may be empty
 };
 
@@ -41,6 +49,9 @@ struct FailedInput {
   std::string path;
   Error error;
 };
+
+/// Returns the error of matrices that failed, at least one of `inputs` inputs.
+Status not_measured(std::span<const FailedInput> failed, std::int64_t inputs);
 
 class Benchmark {
  public:
@@ -59,6 +70,8 @@ class Benchmark {
   [[nodiscard]] std::int64_t resumed() const { return resumed_; }  ///< rows that existed before
   [[nodiscard]] const std::vector<FailedInput>& failed() const { return failed_; }
   [[nodiscard]] std::optional<DeviceFacts> device() const { return bench_->facts(); }
+  /// Returns the reasons for skipped combinations, without duplicates.
+  [[nodiscard]] const std::set<std::string>& skipped() const { return noted_; }
 
  private:
   std::vector<std::string> probe_inputs();
@@ -75,6 +88,7 @@ class Benchmark {
   void show(Json row);
   Status skip(const Error& error);
   bool reuse_row(const Json& key);
+  [[nodiscard]] bool wants(Json& key) const { return !task_.select || task_.select(key); }
   [[nodiscard]] std::int64_t rows_of_format(const FormatChoice& format) const;
   [[nodiscard]] std::int64_t rows_of_matrix() const;
   void expect_rows(std::int64_t rows);
@@ -85,6 +99,7 @@ class Benchmark {
   const BenchTask& task_;
   CsvLog log_;
   std::unique_ptr<ProductBench> bench_;
+  bool random_ = false;                         // the values of this matrix are random
   std::string prepared_;                        // label of the types with which the bench was prepared
   std::map<std::string, double> yardstick_us_;  // minimum time for this matrix, by types and N
   std::set<std::string> noted_;

@@ -33,6 +33,7 @@ MENU = [
                     "guide/choose-an-ordering.md",
                     "guide/report.md",
                     "guide/benchmark.md",
+                    "guide/papers.md",
                     "guide/calibrate.md",
                     "guide/doctor.md",
                 ]

@@ -24,6 +24,15 @@ LengthBin doubling_range(std::size_t bin) {
   return {(std::int64_t{1} << (bin - 2)) + 1, std::int64_t{1} << (bin - 1), 0};
 }
 
+constexpr std::size_t kBins = 32;
+
+// Returns the share of `lines` lines that are longer than a bound. The lengths ascend.
+double share_above(const std::vector<std::int64_t>& lengths, double bound, double lines) {
+  const auto first =
+      std::ranges::upper_bound(lengths, bound, {}, [](std::int64_t n) { return static_cast<double>(n); });
+  return static_cast<double>(lengths.end() - first) / lines;
+}
+
 }  // namespace
 
 LineLengths measure_lengths(std::vector<std::int64_t> lengths, std::int64_t lines) {
@@ -43,6 +52,9 @@ LineLengths measure_lengths(std::vector<std::int64_t> lengths, std::int64_t line
   double squares = static_cast<double>(result.empty) * std::pow(result.mean, 2);
   for (const std::int64_t n : lengths) squares += std::pow(static_cast<double>(n) - result.mean, 2);
   result.deviation = std::sqrt(squares / count);
+  result.above_2x_mean = share_above(lengths, 2 * result.mean, count);
+  result.above_4x_mean = share_above(lengths, 4 * result.mean, count);
+  result.bins = length_bins(lengths, kBins);
   for (std::size_t i = 0; i < std::size(kPercentiles); ++i)
     result.percentiles[i] = at_rank(static_cast<std::int64_t>(std::ceil(kPercentiles[i] / 100.0 * count)));
   return result;
@@ -78,11 +90,20 @@ std::vector<LengthBin> length_bins(const std::vector<std::int64_t>& lengths, std
 }
 
 Json to_json(const LineLengths& lengths) {
-  Json percentiles = Json::object();
+  Json percentiles = Json::object(), bins = Json::array();
   for (std::size_t i = 0; i < std::size(kPercentiles); ++i)
     percentiles[fmt::format("p{}", kPercentiles[i])] = lengths.percentiles[i];
-  return {{"empty", lengths.empty}, {"min", lengths.minimum},         {"max", lengths.maximum},
-          {"mean", lengths.mean},   {"deviation", lengths.deviation}, {"percentiles", percentiles}};
+  for (const LengthBin& bin : lengths.bins)
+    bins.push_back({{"min", bin.min}, {"max", bin.max}, {"lines", bin.lines}});
+  return {{"empty", lengths.empty},
+          {"min", lengths.minimum},
+          {"max", lengths.maximum},
+          {"mean", lengths.mean},
+          {"deviation", lengths.deviation},
+          {"percentiles", percentiles},
+          {"above_2x_mean", lengths.above_2x_mean},
+          {"above_4x_mean", lengths.above_4x_mean},
+          {"bins", bins}};
 }
 
 }  // namespace sptile::tools

@@ -11,15 +11,17 @@ namespace sptile::tools {
 
 inline constexpr int kPercentiles[] = {1, 10, 25, 50, 75, 90, 99};
 
-struct LineLengths {
-  std::int64_t empty = 0, minimum = 0, maximum = 0;
-  double mean = 0, deviation = 0;
-  std::vector<std::int64_t> percentiles;  ///< at kPercentiles, nearest rank
-};
-
 /// Number of lines with `min` to `max` entries.
 struct LengthBin {
   std::int64_t min = 0, max = 0, lines = 0;
+};
+
+struct LineLengths {
+  std::int64_t empty = 0, minimum = 0, maximum = 0;
+  double mean = 0, deviation = 0;
+  double above_2x_mean = 0, above_4x_mean = 0;  ///< share of the lines with more than 2 and 4 times the mean
+  std::vector<std::int64_t> percentiles;        ///< at kPercentiles, nearest rank
+  std::vector<LengthBin> bins = {};             ///< lines that are not empty, see length_bins
 };
 
 /// Returns the number of entries of each row.

@@ -23,21 +23,30 @@ class Model(nn.Module):
         return self.drop_rows(x, self.dropout, self.training)
 
 
+def repeat(count, make):
+    """Returns the layers between the first and the last of `count`, each created by `make()`."""
+    return nn.ModuleList([make() for _ in range(count - 2)])
+
+
 class GCN(Model):
-    """Two graph convolutions."""
+    """Graph convolutions."""
 
     def __init__(self, layers, features, classes, recipe):
         super().__init__(recipe.dropout)
-        self.first = layers.GCNConv(features, recipe.hidden)
-        self.second = layers.GCNConv(recipe.hidden, classes)
+        hidden = recipe.hidden
+        self.first = layers.GCNConv(features, hidden)
+        self.middle = repeat(recipe.layers, lambda: layers.GCNConv(hidden, hidden))
+        self.second = layers.GCNConv(hidden, classes)
 
     def forward(self, x, graph):
         x = self.first(self.features(x), graph).relu()
+        for layer in self.middle:
+            x = layer(self.drop(x), graph).relu()
         return self.second(self.drop(x), graph)
 
 
 class GIN(Model):
-    """Two sums over neighbours, each followed by a perceptron."""
+    """Sums over neighbours, each followed by a perceptron."""
 
     def __init__(self, layers, features, classes, recipe):
         super().__init__(recipe.dropout)
@@ -45,22 +54,32 @@ class GIN(Model):
         self.first = layers.GINConv(
             nn.Sequential(nn.Linear(features, hidden), nn.ReLU(), nn.Linear(hidden, hidden))
         )
+        self.middle = repeat(
+            recipe.layers,
+            lambda: layers.GINConv(
+                nn.Sequential(nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, hidden))
+            ),
+        )
         self.second = layers.GINConv(
             nn.Sequential(nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, classes))
         )
 
     def forward(self, x, graph):
         x = self.first(self.features(x), graph).relu()
+        for layer in self.middle:
+            x = layer(self.drop(x), graph).relu()
         return self.second(self.drop(x), graph)
 
 
 class AGNN(Model):
-    """Two layers of cosine attention between two linear layers."""
+    """Layers of cosine attention between two linear layers."""
 
     def __init__(self, layers, features, classes, recipe):
         super().__init__(recipe.dropout)
         self.first = nn.Linear(features, recipe.hidden)
-        self.propagate = nn.ModuleList([layers.AGNNConv(requires_grad=False), layers.AGNNConv()])
+        self.propagate = nn.ModuleList(
+            [layers.AGNNConv(requires_grad=False)] + [layers.AGNNConv() for _ in range(recipe.layers - 1)]
+        )
         self.second = nn.Linear(recipe.hidden, classes)
 
     def forward(self, x, graph):
@@ -71,16 +90,22 @@ class AGNN(Model):
 
 
 class GAT(Model):
-    """Two layers of additive attention, the first with several heads."""
+    """Layers of additive attention, all but the last with several heads."""
 
     def __init__(self, layers, features, classes, recipe):
         super().__init__(recipe.dropout)
         hidden, heads = recipe.hidden, recipe.heads
         self.first = layers.GATConv(features, hidden, heads=heads, dropout=recipe.dropout)
+        self.middle = repeat(
+            recipe.layers,
+            lambda: layers.GATConv(hidden * heads, hidden, heads=heads, dropout=recipe.dropout),
+        )
         self.second = layers.GATConv(hidden * heads, classes, heads=1, concat=False, dropout=recipe.dropout)
 
     def forward(self, x, graph):
         x = functional.elu(self.first(self.features(x), graph))
+        for layer in self.middle:
+            x = functional.elu(layer(self.drop(x), graph))
         return self.second(self.drop(x), graph)
 
 

@@ -2,19 +2,22 @@
 
 import dataclasses
 
+PRECISIONS = ("fp32", "tf32", "bf16", "fp16")
+
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
     """Settings of one model."""
 
     paper: str
-    hidden: int  # width of the hidden layer; of each head if there are several
-    heads: int  # in the hidden layer; the last layer has one
-    dropout: float  # dropout of the inputs of both layers, and of attention weights in GAT
+    hidden: int  # width of the hidden layers; of each head if there are several
+    heads: int  # in the hidden layers; the last layer has one
+    dropout: float  # dropout of the inputs of all layers, and of attention weights in GAT
     learning_rate: float
     weight_decay: float
     decay_all: bool  # weight decay of all parameters instead of the first layer's
     epochs: int
+    layers: int = 2  # graph layers
 
 
 RECIPES = {

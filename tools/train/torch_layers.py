@@ -47,6 +47,12 @@ def csr(rows, cols, values, count):
         )
 
 
+def product(matrix, x):
+    """Returns matrix @ x in the type of the matrix: on the CPU, torch has no sparse products of 16-bit values."""
+    with torch.autocast(x.device.type, enabled=False):
+        return matrix @ x.to(matrix.dtype)
+
+
 def rows_of(x, nodes):
     """Returns row nodes[e] of x [N, ...] for each edge e: [E, ...]."""
     return x.gather(0, spread(nodes, x))
@@ -86,7 +92,7 @@ class GCNConv(nn.Module):
         nn.init.xavier_uniform_(self.lin.weight)
 
     def forward(self, x, graph):
-        return graph.normal @ self.lin(x) + self.bias
+        return product(graph.normal, self.lin(x)) + self.bias
 
 
 class GINConv(nn.Module):
@@ -98,7 +104,7 @@ class GINConv(nn.Module):
         self.register_buffer("eps", torch.zeros(1))
 
     def forward(self, x, graph):
-        return self.nn((1 + self.eps) * x + graph.sums @ x)
+        return self.nn((1 + self.eps) * x + product(graph.sums, x))
 
 
 class AGNNConv(nn.Module):

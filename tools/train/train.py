@@ -4,6 +4,7 @@ fast.
 
   train.py gcn --data ../shared/gnn/cora
   train.py gat --data made --compare torch,sptile --device cuda --seed 1,2,3 --svg loss.svg
+  train.py gcn --data made --backend sptile --layers 6 --hidden 64 --reorder identity,loa --precision fp32,bf16
 
 sptile gen community --data-set -o made/graph.mtx makes such a folder.
 
@@ -20,7 +21,7 @@ import sys
 
 from backends import BACKENDS, load_backend
 from errors import DEVICE, IO, UNSUPPORTED, USAGE, TrainError
-from recipes import RECIPES
+from recipes import PRECISIONS, RECIPES
 
 
 def parse_arguments(arguments):
@@ -33,12 +34,16 @@ def parse_arguments(arguments):
     )
     parser.add_argument("model", choices=RECIPES)
     parser.add_argument("--data", required=True, metavar="FOLDER", help="folder of the data set")
-    parser.add_argument(
+    seeds = parser.add_mutually_exclusive_group()
+    seeds.add_argument(
         "--seed",
         type=seed_list,
         default=[1],
         metavar="S[,S...]",
         help="random seeds of parameters and dropout, the same for all backends (default: 1)",
+    )
+    seeds.add_argument(
+        "--seeds", type=seed_count, dest="seed", metavar="N", help="train with the seeds 1 to N"
     )
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
@@ -57,10 +62,27 @@ def parse_arguments(arguments):
     parser.add_argument("--threads", type=positive, help="number of CPU threads (default: PyTorch's, one per core)")
     parser.add_argument("--epochs", type=positive, help="number of epochs (default: the recipe's)")
     parser.add_argument(
-        "--hidden", type=positive, help="width of the hidden layer or of each head (default: the recipe's)"
+        "--hidden", type=positive, help="width of the hidden layers or of each head (default: the recipe's)"
     )
+    parser.add_argument("--layers", type=layer_count, help="number of graph layers, at least 2 (default: 2)")
     parser.add_argument(
-        "--tf32", action="store_true", help="use tf32 instead of fp32 for dense and sparse products (CUDA)"
+        "--reorder",
+        type=name_list,
+        default=["identity"],
+        metavar="NAME[,NAME...]",
+        help="orders of the nodes, of `sptile list reorderers`; the first is the baseline (default: identity)",
+    )
+    precision = parser.add_mutually_exclusive_group()
+    precision.add_argument(
+        "--precision",
+        type=precision_list,
+        default=["fp32"],
+        metavar="NAME[,NAME...]",
+        help="precision of dense and sparse products: fp32, tf32 (CUDA), bf16 or fp16 with autocast; the first is the "
+        "baseline (default: fp32)",
+    )
+    precision.add_argument(
+        "--tf32", action="store_const", const=["tf32"], dest="precision", help="the same as --precision tf32"
     )
     parser.add_argument("--svg", metavar="FILE", help="write loss curves")
     parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
@@ -77,12 +99,35 @@ def seed_list(text):
     return seeds
 
 
-def backend_list(text):
-    """Parses comma-separated backend names, without duplicates."""
+def seed_count(text):
+    """Parses a number N; returns the seeds 1 to N."""
+    return list(range(1, positive(text) + 1))
+
+
+def name_list(text, known=None):
+    """Parses comma-separated names, without duplicates, of `known` if given."""
     names = text.split(",")
-    if not set(names) <= set(BACKENDS) or len(set(names)) < len(names):
-        raise argparse.ArgumentTypeError(f"'{text}': expected distinct names from {', '.join(BACKENDS)}")
+    if (known and not set(names) <= set(known)) or len(set(names)) < len(names) or "" in names:
+        of = f" from {', '.join(known)}" if known else ""
+        raise argparse.ArgumentTypeError(f"'{text}': expected distinct names{of}")
     return names
+
+
+def backend_list(text):
+    """Parses comma-separated backend names."""
+    return name_list(text, BACKENDS)
+
+
+def precision_list(text):
+    """Parses comma-separated precisions."""
+    return name_list(text, PRECISIONS)
+
+
+def layer_count(text):
+    """Parses a number of layers, at least 2."""
+    if (count := positive(text)) < 2:
+        raise argparse.ArgumentTypeError(f"{text}: a model has at least 2 layers")
+    return count
 
 
 def positive(text):
@@ -101,7 +146,7 @@ def make_progress(options, epochs):
         _, loss, accuracy = run.validation[-1]
         end = "\n" if epoch == epochs else ""
         line = (
-            f"\r{options.model} {run.backend} seed {run.seed}: epoch {epoch}/{epochs}, training loss "
+            f"\r{options.model} {run.backend} {run.precision} seed {run.seed}: epoch {epoch}/{epochs}, training loss "
             f"{run.losses[-1]:.3f}, validation {loss:.3f}, {100 * accuracy:.1f} %"
         )
         if shown:
@@ -124,8 +169,11 @@ def write_svg(options, runs):
     """Writes loss curves of all runs; the file appears completely or not at all."""
     from loss_curve import loss_curve
 
+    from report import configuration, labels
+
+    names = labels(runs)
     curves = [
-        (f"{run.backend}, seed {run.seed}", run.losses, [(e, loss) for e, loss, _ in run.validation])
+        (f"{names[configuration(run)]}, seed {run.seed}", run.losses, [(e, loss) for e, loss, _ in run.validation])
         for run in runs
     ]
     unfinished = f"{options.svg}.{os.getpid()}"
@@ -137,12 +185,15 @@ def write_svg(options, runs):
 
 
 def pick_device(options):
-    """Returns the torch device, and sets the requested precision."""
+    """Returns the torch device, and sets the number of threads."""
     import torch
+
+    from precision import check_precisions
+
+    check_precisions(options.precision, options.device, options.partition)
 
     if options.device == "cuda" and not torch.cuda.is_available():
         raise TrainError(DEVICE, "no CUDA device that PyTorch can use; --device cpu runs without one")
-    torch.backends.cuda.matmul.allow_tf32 = options.tf32
     if options.threads:
         torch.set_num_threads(options.threads)  # also applies to sptile.torch
     return torch.device(options.device)
@@ -162,8 +213,16 @@ def run(options):
     device = pick_device(options)
     names = options.compare or [options.backend or "torch"]
     if not options.partition:
+        from ordering import reordered
+
         layers = {name: load_backend(name) for name in names}
-        return train_all(options, read_data_set(options.data).to(device), layers)
+        given = read_data_set(options.data)
+        orders = {name: reordered(given, name) for name in options.reorder}
+        return train_all(
+            options, {name: (data.to(device), seconds) for name, (data, seconds) in orders.items()}, layers
+        )
+    if options.reorder != ["identity"]:
+        raise TrainError(USAGE, "--partition has no --reorder; `sptile partition` orders the nodes")
     return run_part(options)
 
 
@@ -176,31 +235,42 @@ def run_part(options):
     with partitioned.process_group(options.device) as device:
         data = partitioned.read_part(options.data, options.partition, device)
         try:
-            about, runs = train_all(options, data, layers, first=data.graph.rank == 0)
+            about, runs = train_all(
+                options, {"identity": (data, 0.0)}, layers, first=data.graph.rank == 0
+            )
         except OSError as error:  # error of sptile for exited ranks
             raise TrainError(IO, str(error)) from None
         about["partition"], about["processes"] = options.partition, data.graph.world_size
         return (about, runs) if data.graph.rank == 0 else None
 
 
-def train_all(options, data, layers, first=True):
-    """Trains with each backend and seed; the first process shows progress and draws."""
+def train_all(options, orders, layers, first=True):
+    """Trains with each backend, order, precision and seed; the first process shows progress and draws. `orders` has the
+    data set in each order, and the seconds of the reordering."""
     from report import set_break_even
     from training import train
 
     recipe = RECIPES[options.model]
     recipe = dataclasses.replace(
-        recipe, epochs=options.epochs or recipe.epochs, hidden=options.hidden or recipe.hidden
+        recipe,
+        epochs=options.epochs or recipe.epochs,
+        hidden=options.hidden or recipe.hidden,
+        layers=options.layers or recipe.layers,
     )
     progress = make_progress(options, recipe.epochs) if first else lambda run, epoch: None
     runs = [
-        train(options.model, name, layers[name], data, recipe, seed, progress)
+        train(
+            options.model, name, layers[name], data, recipe, seed, progress, precision, (order, seconds)
+        )
         for name in layers
+        for order, (data, seconds) in orders.items()
+        for precision in options.precision
         for seed in options.seed
     ]
     set_break_even(runs)
     if options.svg and first:
         write_svg(options, runs)
+    data, _ = next(iter(orders.values()))
     about = {
         "model": options.model,
         "data": options.data,
@@ -209,7 +279,9 @@ def train_all(options, data, layers, first=True):
         "features": data.x.shape[1],
         "classes": data.classes,
         "device": options.device,
-        "tf32": options.tf32,
+        "tf32": options.precision == ["tf32"],
+        "precision": options.precision,
+        "reorder": options.reorder,
         "svg": options.svg,
         **dataclasses.asdict(recipe),
     }

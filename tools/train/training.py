@@ -8,6 +8,7 @@ import torch
 
 from models import make_model
 from op_times import OpTimes
+from precision import Precision
 
 TIMED_EPOCHS = 3  # epochs whose operations are timed one by one, after the training
 
@@ -18,23 +19,29 @@ class Run:
 
     backend: str
     seed: int
+    precision: str = "fp32"
+    order: str = "identity"  # of the nodes
     losses: list = dataclasses.field(default_factory=list)  # training loss of each epoch
     validation: list = dataclasses.field(default_factory=list)  # (epoch, loss, accuracy) at intervals
     test_accuracy: float = 0.0
     seconds_per_epoch: dict = dataclasses.field(
         default_factory=dict
     )  # total and its parts: sparse, dense, rest
+    order_seconds: float = 0.0  # time of the reordering
     # conversion and plans: the graph, and the excess of the first epoch over the others
     prepare_seconds: float = 0.0
     train_seconds: float = 0.0  # time of all epochs
-    break_even_epochs: float | None = (
-        None  # first epoch from which it is ahead of the first backend; None: never, or it is the first
-    )
+    # first epoch from which it is ahead of the first configuration; None: never, or it is the first
+    break_even_epochs: float | None = None
+    # the same against the first order, for the same backend and precision
+    order_break_even_epochs: float | None = None
 
 
-def train(model_name, backend, layers, data, recipe, seed, progress):
-    """Trains on data's device and returns a Run. Calls `progress(run, epoch)` at intervals."""
-    run = Run(backend, seed)
+def train(model_name, backend, layers, data, recipe, seed, progress, precision="fp32", order=("identity", 0.0)):
+    """Trains on data's device and returns a Run. Calls `progress(run, epoch)` at intervals. `order` is the name and the
+    seconds of the order of the nodes."""
+    run = Run(backend, seed, precision, order[0], order_seconds=order[1])
+    arithmetic = Precision(precision, data.x.device)
     clock = Clock(data.x.device)
     graph = data.make_graph(layers)
     run.prepare_seconds = clock.lap()
@@ -45,18 +52,18 @@ def train(model_name, backend, layers, data, recipe, seed, progress):
     paces = []
     for block in blocks(recipe.epochs):
         clock.lap()
-        losses = [epoch(model, graph, data, optimizer) for _ in range(block)]
+        losses = [epoch(model, graph, data, optimizer, arithmetic) for _ in range(block)]
         paces.append(clock.lap() / block)
         run.losses += torch.stack(losses).tolist()
         run.train_seconds += paces[-1] * block
-        run.validation.append((len(run.losses), *evaluate(model, graph, data, "val")))
+        run.validation.append((len(run.losses), *evaluate(model, graph, data, "val", arithmetic)))
         progress(run, len(run.losses))
-    run.test_accuracy = evaluate(model, graph, data, "test")[1]
+    run.test_accuracy = evaluate(model, graph, data, "test", arithmetic)[1]
     pace = statistics.median(paces[1:] or paces)
     run.prepare_seconds += max(paces[0] - pace, 0)
     run.seconds_per_epoch = {
         "total": pace,
-        **{kind: share * pace for kind, share in op_shares(model, graph, data, optimizer).items()},
+        **{kind: share * pace for kind, share in op_shares(model, graph, data, optimizer, arithmetic).items()},
     }
     return run
 
@@ -96,32 +103,35 @@ def make_optimizer(model, recipe):
     return torch.optim.Adam([g for g in groups if g["params"]], lr=recipe.learning_rate)
 
 
-def epoch(model, graph, data, optimizer):
+def epoch(model, graph, data, optimizer, arithmetic):
     """Runs one step on the training nodes; returns its loss, on the device."""
     model.train()
     optimizer.zero_grad()
     nodes = data.nodes["train"]
-    loss = data.mean_loss(model(data.x, graph)[nodes], data.y[nodes], "train")
-    loss.backward()
+    with arithmetic.products():
+        loss = data.mean_loss(model(data.x, graph)[nodes], data.y[nodes], "train")
+    arithmetic.backward(loss)
     data.add_up(*(p.grad for p in model.parameters() if p.grad is not None))
-    optimizer.step()
+    arithmetic.step(optimizer)
     return data.add_up(loss.detach())[0]
 
 
 @torch.no_grad()
-def evaluate(model, graph, data, split):
+def evaluate(model, graph, data, split, arithmetic):
     """Returns (loss, accuracy) on the nodes of a split."""
     model.eval()
     nodes = data.nodes[split]
-    scores, labels = model(data.x, graph)[nodes], data.y[nodes]
+    with arithmetic.products():
+        scores = model(data.x, graph)[nodes].float()
+    labels = data.y[nodes]
     right = (scores.argmax(1) == labels).sum().to(scores.dtype) / data.counts[split]
     loss, accuracy = data.add_up(data.mean_loss(scores, labels, split), right)
     return loss.item(), accuracy.item()
 
 
-def op_shares(model, graph, data, optimizer):
+def op_shares(model, graph, data, optimizer, arithmetic):
     """Returns kind -> fraction of an epoch's time, by timing operations one by one."""
     with OpTimes(data.x.device, data.edge_rows(graph)) as times:
         for _ in range(TIMED_EPOCHS):
-            epoch(model, graph, data, optimizer)
+            epoch(model, graph, data, optimizer, arithmetic)
     return times.shares()

@@ -89,8 +89,9 @@ struct CsrArguments {
   Result* c;
   std::int64_t ldb, ldc, n;
   Acc alpha, beta;
-  [[no_unique_address]] StoreT store;
-  [[no_unique_address]] HeadsT heads;
+  // Not [[no_unique_address]]: host and device code would differ on where members behind this one are.
+  StoreT store;
+  HeadsT heads;
 };
 
 /// One group of lanes and its part of the block's shared memory.

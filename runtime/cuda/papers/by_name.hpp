@@ -1,4 +1,4 @@
-// Common properties of the paper kernels for SpMM: they run only by name.
+// Common properties of the paper kernels, most of which are for SpMM: they run only by name.
 #pragma once
 
 #include <string_view>
@@ -10,9 +10,9 @@
 namespace sptile::runtime::cuda {
 
 constexpr Kernel by_name(std::string_view name, std::string_view format, std::string_view summary,
-                         Instances instances) {
+                         Instances instances, const Operation& op = kSpmm) {
   return {.name = name,
-          .op = &kSpmm,
+          .op = &op,
           .format = format,
           .device = Device::cuda,
           .isa = "sm_80",

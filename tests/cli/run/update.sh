@@ -1,6 +1,6 @@
 for format in f32 f64; do
   sptile convert "$ROOT/data/examples/blocks.mtx" $format.h5 --format csr,bittcf --dtype $format -q
-  for op in spmm_update update_gradient; do
+  for op in spmm_update update_gradient layer_gradient; do
     sptile run $format.h5 --op $op --format csr -n 17 --check --repeat 3 --json | json-has "op=\"$op\"" 'format="csr"' n=17 checked=true
     sptile run $format.h5 --op $op -n 64 --check --json | json-has 'format="csr"' checked=true
   done

@@ -63,6 +63,20 @@ TEST_CASE("wjaccard: rows that share nothing follow the others, empty rows come 
   CHECK(std::vector<std::int32_t>(order.begin() + 3, order.end()) == std::vector<std::int32_t>{1, 5, 0, 3});
 }
 
+TEST_CASE("wjaccard: isolated rows follow their nearest row that stays, or go to the tail") {
+  // The path is 0, 1, 2, 3. Row 1 is the nearest row of all others, and row 3 is its nearest row.
+  const formats::Csr a =
+      reorder::matrix_of({{0}, {0, 1, 2, 3, 4, 5, 6, 7}, {1, 2}, {3, 4, 5, 6}, {8}, {}}, 9);
+  const auto with = [&](double isolation) {
+    return order_of(a, {{"alpha", 0}, {"stretch", 0}, {"neighbours", 1}, {"isolation", isolation}});
+  };
+  CHECK(with(0) == std::vector<std::int32_t>{0, 1, 2, 3, 4, 5});
+  // Row 3 shares no column with row 2. Row 1 is similar enough to row 2, and stays.
+  CHECK(with(2.5) == std::vector<std::int32_t>{0, 1, 3, 2, 4, 5});
+  // Rows 1 and 3 are both isolated, so neither has a row to follow.
+  CHECK(with(1.5) == std::vector<std::int32_t>{0, 2, 1, 3, 4, 5});
+}
+
 TEST_CASE("wjaccard: hub columns and a dense row do not hide twins") {
   const std::int32_t pairs = 3000;
   reorder::RowLists rows(1);

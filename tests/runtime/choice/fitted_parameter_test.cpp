@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "formats/layout/hc_rules.hpp"
 #include "runtime/choice/profiles.hpp"
 #include "runtime/operation/sddmm.hpp"
 #include "runtime/operation/spmm.hpp"
@@ -146,4 +147,29 @@ TEST_CASE("fitted threshold: the built-in profile has one for libra_spmm") {
   const auto fitted = runtime::fitted_parameter(**profile, runtime::usual_product("libra_spmm", DType::f32));
   REQUIRE((fitted && *fitted));
   CHECK((*fitted)->value >= 1);
+}
+
+TEST_CASE("fitted selector: built-in profiles have one for each N, which mixes both kinds of cores") {
+  ::unsetenv("SPTILE_PROFILE");
+  ::setenv("XDG_CONFIG_HOME", "/nowhere", 1);
+  for (const char* const device : {"NVIDIA H100 80GB HBM3", "NVIDIA H200"})
+    for (const DType values : {DType::f32, DType::f16})
+      for (const std::int64_t n : {32, 64, 128, 256}) {
+        CAPTURE(device);
+        CAPTURE(n);
+        const auto profile = runtime::find_profile({runtime::Device::cuda, 90, device});
+        REQUIRE((profile && *profile));
+        SplitProduct requested = runtime::usual_product("hc_window", values);
+        requested.n = n;
+        const auto fitted = runtime::fitted_parameter(**profile, requested);
+        REQUIRE_MESSAGE(fitted.has_value(), fitted.error().text());
+        REQUIRE(*fitted);
+        CHECK((*fitted)->name == runtime::fitted_name("selector", n));
+        // Digits lost in the file would change the weights. All built-in fits prefer tensor cores for full
+        // windows.
+        const formats::HcSelector selector = formats::hc_selector((*fitted)->value);
+        CHECK_FALSE(selector.settles);
+        CHECK_FALSE(formats::on_cuda_cores(selector, 40, 640));
+        if (n == 128) CHECK(formats::on_cuda_cores(selector, 40, 40));
+      }
 }

@@ -82,3 +82,23 @@ TEST_CASE("built-in profiles have constants of each CUDA kernel that plans choos
     }
   }
 }
+
+TEST_CASE("built-in profiles have numbers of existing CUDA kernels and precisions only") {
+  ::unsetenv("SPTILE_PROFILE");
+  ::setenv("XDG_CONFIG_HOME", "/nowhere", 1);
+  for (const std::string_view device : {"NVIDIA H100 80GB HBM3", "NVIDIA H200"}) {
+    const auto profile = runtime::find_profile({runtime::Device::cuda, 90, std::string(device)});
+    REQUIRE((profile && *profile));
+    for (const runtime::ProfileNumber& number : (*profile)->numbers) {
+      CAPTURE(device);
+      CAPTURE(number.kernel);
+      CAPTURE(number.precision);
+      const auto instances = runtime::instances_of(kernel_named(number.kernel));
+      const bool exists = std::ranges::any_of(instances, [&](const runtime::cuda::DeviceKernel& row) {
+        return runtime::name_of(row.precision) == number.precision;
+      });
+      // Builds without CUDA have no instances.
+      CHECK((exists || instances.empty() || number.precision == runtime::kAnyPrecision));
+    }
+  }
+}

@@ -85,6 +85,34 @@ TEST_CASE("choice: candidates without a model come last") {
   CHECK(chosen_format(runtime::predict_product(runtime::kSpmm, p.matrices, {.n = 32})) == "bmat");
 }
 
+TEST_CASE("choice: a kernel by name may be chosen if the profile has its times and its plans are stored") {
+  using runtime::Precision, runtime::cuda::DeviceKernel;
+  const auto parsed = runtime::parse_profile(
+      "sptile-profile 1\ndevice cuda 90 x\n"
+      "number k.some tf32 launch 1\nnumber k.any any gather_mb 1\nnumber k.divided tf32 window_cost 1\n",
+      "here");
+  REQUIRE(parsed.has_value());
+  constexpr runtime::cuda::ScheduleStore kStore{};
+  const auto may = [&](std::string_view name, Precision precision,
+                       const std::optional<runtime::DeviceProfile>& profile, bool stored = true,
+                       bool by_name = true) {
+    DeviceKernel row{};
+    row.precision = precision;
+    if (stored) row.store = &kStore;
+    runtime::Kernel kernel;
+    kernel.name = name;
+    kernel.by_name = by_name;
+    return runtime::may_be_chosen(kernel, row, profile);
+  };
+  CHECK(may("k.some", Precision::tf32, *parsed));
+  CHECK_FALSE(may("k.some", Precision::fp32, *parsed));
+  CHECK_FALSE(may("k.some", Precision::tf32, {}));
+  CHECK_FALSE(may("k.some", Precision::tf32, *parsed, false));
+  CHECK(may("k.any", Precision::fp32, *parsed));
+  CHECK_FALSE(may("k.divided", Precision::tf32, *parsed));  // its constants are not times
+  CHECK(may("k.some", Precision::fp32, {}, false, false));
+}
+
 TEST_CASE("choice: a forced kernel, types without a kernel, bad questions") {
   const ProfilePlaces places;
   const ThreeFormats p;

@@ -1,5 +1,6 @@
 // Aggregation with update and its gradients on the CPU against the reference, and finite differences.
 #include "runtime/operation/spmm_update.hpp"
+#include "runtime/operation/layer_gradient.hpp"
 
 #include <doctest/doctest.h>
 
@@ -12,6 +13,7 @@
 using namespace sptile;
 using namespace sptile::test;
 using runtime::Activation;
+using runtime::kLayerGradient;
 using runtime::kSpmmUpdate;
 using runtime::kUpdateGradient;
 using runtime::Operation;
@@ -122,6 +124,50 @@ TEST_CASE("update_gradient: finite differences of W, bias and, by the transposed
   for (std::int64_t r = 0; r < 19; ++r)
     for (std::int64_t i = 0; i < 7; ++i)
       CHECK(near(of_b.at(runtime::kUpdateC, r, i), layer.difference(runtime::kUpdateB, r, i)));
+}
+
+TEST_CASE("layer_gradient: finite differences of X and W of Y = A^T (X W), for wide G, too") {
+  constexpr double kAlpha = 0.7, kStep = 1e-6;
+  for (const std::int64_t m : {5, 300}) {
+    Random random(8);
+    const formats::Csr a = random_matrix(23, 19, 0.2, DType::f64, random);
+    const OperationProblem p{kLayerGradient, a, 18, DType::f64, {.m = m}, 0, kAlpha};
+    RandomOperands operands(p, random);
+    REQUIRE(runtime::run(*planned(p, format_matrix(a, "csr"), options_of(p)), kLayerGradient,
+                         operands.operands()));
+    const auto at = [&](int operand, std::int64_t r, std::int64_t c) { return operands.at(operand, r, c); };
+    // The sum of G times alpha A^T (X W).
+    const auto loss = [&] {
+      double sum = 0;
+      for (std::int64_t r = 0; r < a.rows; ++r)
+        for (std::int64_t j = 0; j < m; ++j) {
+          double y = 0, g = 0;
+          for (std::int64_t i = 0; i < p.n; ++i) y += at(runtime::kLayerX, r, i) * at(runtime::kLayerW, i, j);
+          for (std::int64_t k = a.row_ptr[r]; k < a.row_ptr[r + 1]; ++k)
+            g += a.values.as<double>()[static_cast<std::size_t>(k)] * at(runtime::kLayerG, a.col_idx[k], j);
+          sum += kAlpha * y * g;
+        }
+      return sum;
+    };
+    const auto difference = [&](int operand, std::int64_t r, std::int64_t c) {
+      const double x = at(operand, r, c);
+      operands.set(operand, r, c, x + kStep);
+      const double above = loss();
+      operands.set(operand, r, c, x - kStep);
+      const double below = loss();
+      operands.set(operand, r, c, x);
+      return (above - below) / (2 * kStep);
+    };
+    const auto near = [](double found, double expected) { return std::fabs(found - expected) < 1e-5; };
+    for (const std::int64_t i : {0, 7, 17}) {
+      CAPTURE(i);
+      CAPTURE(m);
+      for (const std::int64_t r : {0, 5, 22})
+        CHECK(near(at(runtime::kLayerDx, r, i), difference(runtime::kLayerX, r, i)));
+      for (const std::int64_t j : {std::int64_t{0}, m - 1})
+        CHECK(near(at(runtime::kLayerDw, i, j), difference(runtime::kLayerW, i, j)));
+    }
+  }
 }
 
 TEST_CASE("spmm_update: bad operands are refused by name before anything runs") {

@@ -2,7 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <random>
+#include <span>
+#include <string>
 
 using namespace sptile;
 using namespace sptile::tools;
@@ -73,4 +76,26 @@ TEST_CASE("equation 4: other kernels, few samples and proportional terms are omi
   samples = synthetic_samples(50, 0);
   for (Sample& sample : samples) sample.features[7] = 2 * sample.features[6];
   CHECK(fit_linear_costs(samples, kKernels).empty());
+}
+
+TEST_CASE("equation 4: costs of the division are those of a regression that predicts held-out samples") {
+  const std::vector<runtime::ProfileNumber> fitted = {{"cuda.bmat.bulk", "tf32", "tiles_m", 100},
+                                                      {"cuda.bmat.bulk", "tf32", "units_m", 500}};
+  const auto costs = [&](const LinearCost& fit) {
+    std::string text;
+    for (const auto& cost : division_costs(fitted, std::span(&fit, 1)))
+      text += cost.name + " " + std::to_string(std::llround(cost.value)) + ", ";
+    return text;
+  };
+  LinearCost fit{"cuda.bmat.bulk", "tf32", 300, 900, 6, 40, 10, 0.95, 0.92};
+  CHECK(costs(fit) == "tile_cost 1, window_cost 3, fixed_cost 20000, ");
+  fit.us_per_launch = -1;
+  CHECK(costs(fit) == "tile_cost 1, window_cost 3, fixed_cost 0, ");
+  fit.held_out_r2 = 0.89;
+  CHECK(costs(fit) == "window_cost 5, ");
+  fit.held_out_r2 = 1;
+  fit.us_per_million_windows = -1;
+  CHECK(costs(fit) == "window_cost 5, ");
+  fit = {"k.other", "tf32", 100, 200, 0, 40, 10, 1, 1};
+  CHECK(costs(fit) == "window_cost 5, tile_cost 1, window_cost 2, fixed_cost 0, ");
 }

@@ -1,4 +1,4 @@
-// Selectors out of made-up measurements, and the matrices that are measured.
+// Selectors from synthetic measurements, and the matrices that are measured.
 #include "tools/calibrate/selector.hpp"
 
 #include <doctest/doctest.h>
@@ -62,9 +62,9 @@ TEST_CASE("selectors: where all windows are faster on one kind of core, all go t
   }
 }
 
-TEST_CASE("selectors: whole weights keep the line") {
-  CHECK(whole_weights({-9.72727157, {6.578043, 3.17664384}}) == formats::HcSelector{-511, 346, 167, true});
-  CHECK(whole_weights({0.002, {0, -0.0015}}) == formats::HcSelector{511, 0, -383, true});
+TEST_CASE("selectors: integer weights keep the line and assign windows individually") {
+  CHECK(whole_weights({-9.72727157, {6.578043, 3.17664384}}) == formats::HcSelector{-511, 346, 167});
+  CHECK(whole_weights({0.002, {0, -0.0015}}) == formats::HcSelector{511, 0, -383});
   CHECK(whole_weights({0, {0, 0}}) == formats::kHcAllTensor);
 }
 

@@ -32,3 +32,14 @@ TEST_CASE("bins have every line once, few lengths one bin each") {
   CHECK(length_bins({0, 1, 2, 3, 8}, 4).size() == 5);  // 0, 1, 2, 3 to 4, 5 to 8
   CHECK(length_bins({}, 8).empty());
 }
+
+TEST_CASE("long lines are counted over all lines, and bins hold the lines that are not empty") {
+  const LineLengths lengths = measure_lengths({0, 1, 1, 1, 1, 8, 20}, 8);  // mean 4
+  CHECK(lengths.mean == 4);
+  CHECK(lengths.above_2x_mean == 1.0 / 8);  // 20; 8 is not above twice the mean
+  CHECK(lengths.above_4x_mean == 1.0 / 8);
+  std::int64_t lines = 0;
+  for (const LengthBin& bin : lengths.bins) lines += bin.lines;
+  CHECK(lines == 6);
+  CHECK(measure_lengths({}, 0).bins.empty());
+}

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "formats/layout/blocks.hpp"
+#include "formats/layout/me_tcf.hpp"
 #include "runtime/cuda/device/slices.cuh"
 #include "runtime/cuda/device/start_kernel.cuh"
 #include "runtime/cuda/device/whole_pieces.hpp"
@@ -106,6 +107,10 @@ inline SddmmTask sddmm_task(const SddmmHeader& header, const Launch& launch, std
   task.tiles.item_count = static_cast<std::int32_t>(header.item_count);
   task.tiles.rows = static_cast<std::int32_t>(launch.format.rows);
   task.tiles.results = results_of(launch, 0, 0, result_bytes);
+  if (launch.format.layout == &formats::kMeTcfLayout) {
+    task.tiles.tile_value = blocks.tile_value.data();
+    task.tiles.local_ids = formats::as_me_tcf(launch.format).tc_local_id.data();
+  }
   task.tile_blocks = (task.tiles.item_count + kSddmmWarps - 1) / kSddmmWarps;
   EntryPart& part = task.entries;
   part.row_offset =

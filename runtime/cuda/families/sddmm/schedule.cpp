@@ -112,15 +112,13 @@ void read_runs(ScheduleReader& reader, std::span<const std::int64_t> offset, con
   }
 }
 
-}  // namespace
-
-Schedule schedule_sddmm(const ScheduleRequest& request) {
+Schedule make_schedule(const ScheduleRequest& request, bool with_masks) {
   const Blocks blocks = formats::blocks_of(request.format);
   const DeviceInfo& device = request.device;
   Schedule schedule;
   SddmmHeader header;
   if (!blocks.tile_offset.empty()) append_items(schedule, blocks, device, header);
-  if (!blocks.tile_offset.empty() && !blocks.has_masks())
+  if (with_masks && !blocks.tile_offset.empty() && !blocks.has_masks())
     header.masks_at = append_masks(schedule, formats::as_me_tcf(request.format));
   if (!blocks.rows.class_offset.empty()) {
     const std::vector<std::int64_t> offset = formats::row_offsets(blocks.rows);
@@ -131,6 +129,14 @@ Schedule schedule_sddmm(const ScheduleRequest& request) {
   }
   schedule.header.set(header);
   return schedule;
+}
+
+}  // namespace
+
+Schedule schedule_sddmm(const ScheduleRequest& request) { return make_schedule(request, true); }
+
+Schedule schedule_sddmm_without_masks(const ScheduleRequest& request) {
+  return make_schedule(request, false);
 }
 
 namespace {

@@ -34,6 +34,9 @@ struct SddmmHeader {
 /// O(nnz) for its masks.
 Schedule schedule_sddmm(const ScheduleRequest& request);
 
+/// The same without masks, for kernels that decode me_tcf.
+Schedule schedule_sddmm_without_masks(const ScheduleRequest& request);
+
 /// Only the bytes are stored: items follow from the matrix and the device.
 extern const ScheduleStore kSddmmStore;
 

@@ -57,6 +57,8 @@ struct TilePart {
   std::int32_t item_count;
   std::int32_t rows;  ///< rows of the matrix
   SddmmResults results;
+  const std::uint32_t* tile_value;  ///< me_tcf: first value of each tile, and the end
+  const std::uint8_t* local_ids;    ///< me_tcf: position of each value in its tile
 };
 
 /// Kernel parameters: device pointers and numbers.

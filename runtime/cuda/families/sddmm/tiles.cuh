@@ -28,7 +28,15 @@ __device__ __forceinline__ LanePair result_pair(std::uint32_t low, std::uint32_t
           {(low & bit) != 0, (high & bit) != 0}};
 }
 
-struct SddmmMask8 : Mask8 {
+/// A source whose tiles have stored masks.
+template <class Source>
+struct StoredMask : Source {
+  static __device__ __forceinline__ typename Source::Mask mask(const TilePart& part, std::int64_t tile) {
+    return __ldg(static_cast<const typename Source::Mask*>(part.arrays.masks) + tile);
+  }
+};
+
+struct SddmmMask8 : StoredMask<Mask8> {
   static __device__ __forceinline__ std::uint32_t bit_of(int group, int member) {
     return 1u << (8 * member + group);
   }
@@ -37,7 +45,7 @@ struct SddmmMask8 : Mask8 {
   }
 };
 
-struct SddmmMask16 : Mask16 {
+struct SddmmMask16 : StoredMask<Mask16> {
   static __device__ __forceinline__ std::uint32_t bit_of(int group, int member) {
     return SddmmMask8::bit_of(group, member);
   }
@@ -52,7 +60,7 @@ struct SddmmMask16 : Mask16 {
 };
 
 /// Four words of 8 rows x 4 columns: left upper, left lower, right upper, right lower.
-struct SddmmWords16 : Words16 {
+struct SddmmWords16 : StoredMask<Words16> {
   static __device__ __forceinline__ std::uint32_t bit_of(int group, int member) {
     return 1u << (4 * member + group % 4);
   }
@@ -154,7 +162,7 @@ class SddmmTiles {
     for (int k = 0; k < 2; ++k) {
       const std::int64_t t = min(tile + k, item_.tile_end - 1);
       head.column[k] = __ldg(part_.arrays.columns + 8 * t + group_);
-      head.mask[k] = __ldg(static_cast<const typename Source::Mask*>(part_.arrays.masks) + t);
+      head.mask[k] = Source::mask(part_, t);
     }
     return head;
   }

@@ -9,8 +9,8 @@
 
 namespace sptile::runtime::cuda {
 
-/// One row of the table. `Tiles` is the instance that multiplies, for f32 operands in tf32; kVersion is the
-/// version of the schedules of kDivide.
+/// One row of the table. `Tiles` is the instance that multiplies, for f32 operands in tf32 and f32 values or
+/// a pattern; kVersion is the version of the schedules of kDivide.
 template <class Tiles, DivideWindows kDivide, std::uint32_t kVersion>
 struct DividedInstance
     : StoredInstance<DividedInstance<Tiles, kDivide, kVersion>, TileHeader, kVersion, tile_numbers> {
@@ -27,9 +27,10 @@ struct DividedInstance
   }
 
   static constexpr DeviceKernel row(std::string_view kernel,
-                                    int (*launch)(const Launch& launch, void* stream) noexcept) {
+                                    int (*launch)(const Launch& launch, void* stream) noexcept,
+                                    DType values = DType::f32) {
     return {.kernel = kernel,
-            .values = DType::f32,
+            .values = values,
             .dense = DType::f32,
             .precision = Precision::tf32,
             .capability = 80,
@@ -42,11 +43,11 @@ struct DividedInstance
   }
 };
 
-/// Launches the instance of another kernel for f32 in tf32.
-template <std::span<const DeviceKernel> (*kInstances)()>
+/// Launches the instance of another kernel for f32 operands in tf32.
+template <std::span<const DeviceKernel> (*kInstances)(), DType kValues>
 int launch_tf32_of(const Launch& launch, void* stream) noexcept {
   for (const DeviceKernel& row : kInstances())
-    if (row.values == DType::f32 && row.precision == Precision::tf32) return row.launch(launch, stream);
+    if (row.values == kValues && row.precision == Precision::tf32) return row.launch(launch, stream);
   return cudaErrorInvalidValue;
 }
 

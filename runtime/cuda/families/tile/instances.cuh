@@ -105,16 +105,17 @@ struct RareFamily {
   using F64 = Pair<V, MathF64, MathF64>;
 };
 
-/// Kernels whose loads in flight are in shared memory, for enough columns.
-template <class Source>
+/// Kernels whose loads in flight are in shared memory, for enough columns. kShortRows as in StagedKernel.
+template <class Source, bool kShortRows = false>
 struct StagedFamily {
   using Direct = DirectFamily<Source>;
   template <class V, class Math, int kSegments>
   using Narrow = StagedKernel<Source, V, Math, kSegments, kTilePolicy<Source, Math>.warps_per_sm,
-                              kTilePolicy<Source, Math>.stages>;
+                              kTilePolicy<Source, Math>.stages, kShortRows>;
   template <class V, class Math>
-  using Wide = StagedKernel<Source, V, Math, kTilePolicy<Source, Math>.wide_segments,
-                            kTilePolicy<Source, Math>.wide_warps_per_sm, kTilePolicy<Source, Math>.stages>;
+  using Wide =
+      StagedKernel<Source, V, Math, kTilePolicy<Source, Math>.wide_segments,
+                   kTilePolicy<Source, Math>.wide_warps_per_sm, kTilePolicy<Source, Math>.stages, kShortRows>;
 
   template <class V, bool kSplit>
   using F32 = TileInstance<typename Direct::template Single<V, MathF32<kSplit>>,

@@ -26,7 +26,15 @@ constexpr Kernel row(std::string_view name, std::string_view format, std::string
           .instances = instances};
 }
 
+constexpr Kernel staged_rs_tile() {
+  Kernel kernel = row(kRsTileStaged, "rs_tile", kStaged, SPTILE_BUILT(instances<kRsTileStaged>));
+  kernel.by_name = true;
+  kernel.like = kRsTileMma;
+  return kernel;
+}
+
 constexpr Kernel kRows[] = {
+    staged_rs_tile(),
     row(kMeTcfMma, "me_tcf", kTiles, SPTILE_BUILT(instances<kMeTcfMma>)),
     row(kBmatMma, "bmat", kTiles, SPTILE_BUILT(instances<kBmatMma>)),
     row(kBmatStaged, "bmat", kStaged, SPTILE_BUILT(instances<kBmatStaged>)),

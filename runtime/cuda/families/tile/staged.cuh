@@ -20,7 +20,9 @@ namespace sptile::runtime::cuda {
 template <class K>
 class TileStaged;
 
-template <class Source, class V, class Math, int kSegments, int kWarpsT, int kStages>
+/// kShortRowsT: the blocks after those of the tiles multiply rows in classes (rs_tile).
+template <class Source, class V, class Math, int kSegments, int kWarpsT, int kStages,
+          bool kShortRowsT = false>
 struct StagedKernel : TileShape<Source, V, Math, kSegments, true> {
   using Warp = TileStaged<StagedKernel>;
   using TileShape<Source, V, Math, kSegments, true>::kPolicy;
@@ -31,7 +33,7 @@ struct StagedKernel : TileShape<Source, V, Math, kSegments, true> {
   static constexpr int kValueBytes = std::is_same_v<V, Ones> ? 0 : static_cast<int>(sizeof(V));
   using Stages = TileStages<kStages, kSegments, sizeof(typename Math::Chunk), Source::kHalves, kValueBytes>;
   static constexpr int kSharedBytes = Stages::kBytes;  ///< per warp
-  static constexpr bool kShortRows = false;            ///< rs_tile has direct kernels only
+  static constexpr bool kShortRows = kShortRowsT;
 };
 
 /// Asynchronous copies of a warp.

@@ -9,9 +9,9 @@
 namespace sptile::runtime::cuda {
 
 inline constexpr std::string_view kBitTcfMma = "cuda.bittcf.mma", kBitTcfStaged = "cuda.bittcf.staged",
-                                  kRsTileMma = "cuda.rs_tile.mma", kMeTcfMma = "cuda.me_tcf.mma",
-                                  kBmatMma = "cuda.bmat.mma", kBmatStaged = "cuda.bmat.staged",
-                                  kLibraSpmmMma = "cuda.libra_spmm.mma",
+                                  kRsTileMma = "cuda.rs_tile.mma", kRsTileStaged = "cuda.rs_tile.staged",
+                                  kMeTcfMma = "cuda.me_tcf.mma", kBmatMma = "cuda.bmat.mma",
+                                  kBmatStaged = "cuda.bmat.staged", kLibraSpmmMma = "cuda.libra_spmm.mma",
                                   kLibraSddmmMma = "cuda.libra_sddmm.mma",
                                   kHcWindowHybrid = "cuda.hc_window.hybrid",
                                   kHcWindowApart = "cuda.hc_window.apart";

@@ -119,33 +119,45 @@ struct ByFour {
   }
 };
 
+/// A lane's numbers of W for one step and a group of columns: its operands of the MMAs, not yet packed.
+template <class Math>
+using WeightNumbers = typename Math::Sum[4][Math::kStep / 4];
+
+/// Loads the lane's numbers of a step, with zeros beyond the ends.
+template <class Dense, class Math, class Order = ByOne>
+__device__ __forceinline__ void load_weights(WeightNumbers<Math>& numbers, const WeightSource& w,
+                                             std::int64_t first_k, int step, std::int64_t first_column) {
+  const int lane = static_cast<int>(threadIdx.x) % 32, own_column = lane / 8 * 8 + lane / 4 % 2;
+  const std::int64_t column = first_column + own_column;
+#pragma unroll
+  for (int s = 0; s < Math::kStep / 4; ++s) {
+    const std::int64_t k = first_k + Order::k(step, lane % 4, s, Math::kStep);
+    const std::int64_t at = k * w.k_step + column * w.column_step;
+#pragma unroll
+    for (int j = 0; j < 4; ++j)
+      numbers[j][s] = k < w.n && column + 2 * j < w.m
+                          ? widen(static_cast<const Dense*>(w.data)[at + 2 * j * w.column_step])
+                          : typename Math::Sum(0);
+  }
+}
+
 /// Stores weights in MMA order, [step][group of columns][MMA][lane], with zeros beyond the ends. Called by
-/// all threads of the block: a warp copies four steps of a group at a time, so that positions are computed
-/// once for each and a block waits for memory once or twice.
+/// all threads of the block: a warp copies four steps of a group at a time, so that a block waits for memory
+/// once or twice.
 template <class Dense, class Math, class Order = ByOne>
 __device__ void stage_weights(typename Math::Weights* to, const WeightSource& w, std::int64_t first_k,
                               int steps, std::int64_t first_column, int groups) {
-  using Sum = typename Math::Sum;
-  constexpr int kPerLane = Math::kStep / 4, kMmas = 4, kTogether = 4;
+  constexpr int kMmas = 4, kTogether = 4;
   const int lane = static_cast<int>(threadIdx.x) % 32, warps = static_cast<int>(blockDim.x) / 32;
-  const int parts = steps * groups, own_column = lane / 8 * 8 + lane / 4 % 2;
+  const int parts = steps * groups;
   for (int first = static_cast<int>(threadIdx.x) / 32; first < parts; first += kTogether * warps) {
-    Sum numbers[kTogether][kMmas][kPerLane];
+    WeightNumbers<Math> numbers[kTogether];
 #pragma unroll
     for (int u = 0; u < kTogether; ++u) {
       const int part = first + u * warps, step = part / groups;
-      const std::int64_t column = first_column + (part - step * groups) * kColumnGroup + own_column;
-#pragma unroll
-      for (int s = 0; s < kPerLane; ++s) {
-        const std::int64_t k = first_k + Order::k(step, lane % 4, s, Math::kStep);
-        const std::int64_t at = k * w.k_step + column * w.column_step;
-        const bool in_rows = part < parts && k < w.n;
-#pragma unroll
-        for (int j = 0; j < kMmas; ++j)
-          numbers[u][j][s] = in_rows && column + 2 * j < w.m
-                                 ? widen(static_cast<const Dense*>(w.data)[at + 2 * j * w.column_step])
-                                 : Sum(0);
-      }
+      if (part < parts)
+        load_weights<Dense, Math, Order>(numbers[u], w, first_k, step,
+                                         first_column + (part - step * groups) * kColumnGroup);
     }
 #pragma unroll
     for (int u = 0; u < kTogether; ++u)

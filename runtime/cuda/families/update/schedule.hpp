@@ -7,6 +7,7 @@
 #include <span>
 
 #include "runtime/cuda/collective/csr_schedule.hpp"
+#include "runtime/cuda/device/qualifiers.hpp"
 #include "runtime/cuda/device_kernel.hpp"
 #include "runtime/cuda/families/update/policy.hpp"
 
@@ -57,7 +58,7 @@ struct UpdateShape {
 
 /// Returns the distance between rows of a window in shared memory, in elements, for which the fragments of an
 /// MMA have no bank conflicts.
-constexpr std::int64_t window_stride(std::int64_t n) { return (n + 7) / 8 * 8 + 4; }
+SPTILE_HOST_DEVICE constexpr std::int64_t window_stride(std::int64_t n) { return (n + 7) / 8 * 8 + 4; }
 
 /// A warp's bytes of shared memory in addition to its window.
 inline constexpr std::int64_t kWarpStageBytes = 704;

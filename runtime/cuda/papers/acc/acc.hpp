@@ -1,6 +1,6 @@
 // Acc-SpMM (PPoPP 2025): the load balancing, cache policy and pipeline of sections 3.4 and 3.5 for bittcf,
-// and the baselines of its evaluation, the pipeline and the format of DTC-SpMM. For comparison: run only by
-// name.
+// and the baselines of its evaluation, the pipeline and the format of DTC-SpMM. They run by name; plans may
+// also choose those with the machine code of staged kernels if the profile has their times.
 #pragma once
 
 #include <span>
@@ -19,19 +19,21 @@ inline constexpr std::string_view kBitTcfAcc = "cuda.bittcf.acc",
                                   kBitTcfAccPipelineWindows = "cuda.bittcf.acc_pipeline_windows",
                                   kBitTcfAccDtcPipeline = "cuda.bittcf.acc_dtc_pipeline",
                                   kBitTcfAccDtcPipelineWindows = "cuda.bittcf.acc_dtc_pipeline_windows",
-                                  kMeTcfDecoded = "cuda.me_tcf.decoded";
+                                  kMeTcfDecoded = "cuda.me_tcf.decoded",
+                                  kMeTcfSddmmDecoded = "cuda.me_tcf.sddmm_decoded";
 
 std::span<const Kernel> acc_rows();
 
 std::span<const DeviceKernel> acc_kernels();
+std::span<const DeviceKernel> acc_write_through_kernels();
 std::span<const DeviceKernel> acc_pipeline_kernels();
 std::span<const DeviceKernel> acc_dtc_pipeline_kernels();
 std::span<const DeviceKernel> me_tcf_decoded_kernels();
+std::span<const DeviceKernel> me_tcf_sddmm_decoded_kernels();
 
 // Built with -Dablations=enabled:
 std::span<const DeviceKernel> acc_balanced_kernels();
 std::span<const DeviceKernel> acc_windows_kernels();
-std::span<const DeviceKernel> acc_write_through_kernels();
 std::span<const DeviceKernel> acc_pipeline_windows_kernels();
 std::span<const DeviceKernel> acc_dtc_pipeline_windows_kernels();
 

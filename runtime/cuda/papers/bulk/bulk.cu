@@ -6,12 +6,12 @@
 #include "runtime/cuda/instance_parts.hpp"
 #include "runtime/cuda/papers/bulk/launch.cuh"
 
-// bmat on compute capability 9.0 and up, after Voltrix-SpMM (USENIX ATC 2025): persistent blocks with two or
-// three kinds of warps. Producers copy each row of B of a tile, in the block's slice, with one bulk copy;
-// decoders convert words and values to tensor core operands, once for all consumers (.bulk*; in .voltrix*,
-// each consumer does); consumers multiply, each for 128 bytes of the rows. They communicate through stages of
-// a few tiles in shared memory, so that 64 KiB and more of B are in flight per multiprocessor without using
-// registers. kBulkShapes has the number of warps and stages.
+// bmat on compute capability 9.0 and up, after Voltrix-SpMM (USENIX ATC 2025): persistent blocks with up to
+// three kinds of warps (two in the paper). Producers copy each row of B of a tile, in the block's slice, with
+// one bulk copy; decoders convert words and values to tensor core operands, once for all consumers (.bulk*;
+// in .voltrix*, each consumer does); consumers multiply, each for 128 bytes of the rows. They communicate
+// through stages of a few tiles in shared memory, so that 64 KiB and more of B are in flight per
+// multiprocessor without using registers. kBulkShapes has the number of warps and stages.
 
 namespace sptile::runtime::cuda {
 namespace {
@@ -67,39 +67,42 @@ struct BulkInstance {
   }
 };
 
-/// Types of the paper: f32 operands, products in tf32.
-template <BulkDivision kDivide>
-using BulkF32 =
-    BulkInstance<DType::f32, DType::f32, Precision::tf32, BulkKernel<float, MathF32<false>>, kDivide>;
+/// Types of the paper: f32 operands, products in tf32; f32 values or a pattern.
+template <DType kValues, class V, BulkDivision kDivide>
+using BulkF32 = BulkInstance<kValues, DType::f32, Precision::tf32, BulkKernel<V, MathF32<false>>, kDivide>;
+
+template <const std::string_view& kName, BulkDivision kDivide>
+std::span<const DeviceKernel> bulk_instances() {
+  static constexpr DeviceKernel kRows[] = {BulkF32<DType::f32, float, kDivide>::row(kName),
+                                           BulkF32<DType::none, Ones, kDivide>::row(kName)};
+  return kRows;
+}
 
 /// The kernel of the paper: consumers decode. Values of type V.
-template <DType kValues, class V, BulkDivision kDivide, int kMaxStages>
+template <DType kValues, class V, BulkDivision kDivide, int kMaxStages, bool kRoles>
 using Voltrix =
     BulkInstance<kValues, DType::f32, Precision::tf32,
-                 BulkKernel<V, MathF32<false>, BulkWords<MathF32<false>, V>>, kDivide, kMaxStages>;
+                 BulkKernel<V, MathF32<false>, BulkWords<MathF32<false>, V>, kRoles>, kDivide, kMaxStages>;
 
-template <const std::string_view& kName, BulkDivision kDivide, int kMaxStages = kBulkStagesMost>
+template <const std::string_view& kName, BulkDivision kDivide, int kMaxStages = kBulkStagesMost,
+          bool kRoles = true>
 std::span<const DeviceKernel> voltrix_instances() {
-  static constexpr DeviceKernel kRows[] = {Voltrix<DType::f32, float, kDivide, kMaxStages>::row(kName),
-                                           Voltrix<DType::none, Ones, kDivide, kMaxStages>::row(kName)};
+  static constexpr DeviceKernel kRows[] = {
+      Voltrix<DType::f32, float, kDivide, kMaxStages, kRoles>::row(kName),
+      Voltrix<DType::none, Ones, kDivide, kMaxStages, kRoles>::row(kName)};
   return kRows;
 }
 
 }  // namespace
 
-std::span<const DeviceKernel> bmat_bulk_kernels() {
-  static constexpr DeviceKernel kRows[] = {BulkF32<divide_by_targets>::row(kBmatBulk)};
-  return kRows;
-}
+std::span<const DeviceKernel> bmat_bulk_kernels() { return bulk_instances<kBmatBulk, divide_by_targets>(); }
 
 std::span<const DeviceKernel> bmat_bulk_greedy_kernels() {
-  static constexpr DeviceKernel kRows[] = {BulkF32<divide_greedily>::row(kBmatBulkGreedy)};
-  return kRows;
+  return bulk_instances<kBmatBulkGreedy, divide_greedily>();
 }
 
 std::span<const DeviceKernel> bmat_bulk_genetic_kernels() {
-  static constexpr DeviceKernel kRows[] = {BulkF32<divide_genetically>::row(kBmatBulkGenetic)};
-  return kRows;
+  return bulk_instances<kBmatBulkGenetic, divide_genetically>();
 }
 
 std::span<const DeviceKernel> bmat_voltrix_kernels() {
@@ -113,6 +116,14 @@ std::span<const DeviceKernel> bmat_voltrix_sync_kernels() {
 
 std::span<const DeviceKernel> bmat_voltrix_windows_kernels() {
   return voltrix_instances<kBmatVoltrixWindows, divide_by_windows>();
+}
+
+std::span<const DeviceKernel> bmat_voltrix_no_roles_kernels() {
+  return voltrix_instances<kBmatVoltrixNoRoles, divide_by_windows, 1, false>();
+}
+
+std::span<const DeviceKernel> bmat_voltrix_unbalanced_kernels() {
+  return voltrix_instances<kBmatVoltrixUnbalanced, divide_by_window_counts>();
 }
 #endif
 

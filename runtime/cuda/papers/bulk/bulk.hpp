@@ -13,7 +13,9 @@ inline constexpr std::string_view kBmatBulk = "cuda.bmat.bulk", kBmatBulkGreedy 
                                   kBmatBulkGenetic = "cuda.bmat.bulk_genetic",
                                   kBmatVoltrix = "cuda.bmat.voltrix",
                                   kBmatVoltrixSync = "cuda.bmat.voltrix_sync",
-                                  kBmatVoltrixWindows = "cuda.bmat.voltrix_windows";
+                                  kBmatVoltrixWindows = "cuda.bmat.voltrix_windows",
+                                  kBmatVoltrixNoRoles = "cuda.bmat.voltrix_no_roles",
+                                  kBmatVoltrixUnbalanced = "cuda.bmat.voltrix_unbalanced";
 
 std::span<const Kernel> bulk_rows();
 
@@ -25,5 +27,7 @@ std::span<const DeviceKernel> bmat_voltrix_kernels();
 // Built with -Dablations=enabled:
 std::span<const DeviceKernel> bmat_voltrix_sync_kernels();
 std::span<const DeviceKernel> bmat_voltrix_windows_kernels();
+std::span<const DeviceKernel> bmat_voltrix_no_roles_kernels();
+std::span<const DeviceKernel> bmat_voltrix_unbalanced_kernels();
 
 }  // namespace sptile::runtime::cuda

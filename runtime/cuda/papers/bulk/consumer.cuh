@@ -4,6 +4,7 @@
 #include "runtime/cuda/collective/lanes.hpp"
 #include "runtime/cuda/collective/mma.cuh"
 #include "runtime/cuda/device/ptx.cuh"
+#include "runtime/cuda/papers/bulk/stages.cuh"
 #include "runtime/cuda/papers/bulk/task.cuh"
 #include "runtime/cuda/papers/bulk/windows.cuh"
 
@@ -15,8 +16,9 @@ SPTILE_HOST_DEVICE constexpr int bulk_fragment_at(int lane, int tile, int k, int
   return (8 * tile + word_column(lane, k)) * pitch + segment * kBulkSegmentBytes + lane_group(lane) * 16;
 }
 
-/// `Entries` reads the operands of a tile from a stage: BulkEntries or BulkWords.
-template <class Math, class Entries>
+/// `Entries` reads the operands of a tile from a stage: BulkEntries or BulkWords. `Stages` has the stages:
+/// BulkFilledStages or BulkOwnStage.
+template <class Math, class Entries, class Stages>
 class BulkConsumer {
   using Dense = typename Math::Dense;
   using Acc = typename Math::Acc;
@@ -32,6 +34,7 @@ class BulkConsumer {
                                           int lane)
       : task_(task),
         shared_(shared),
+        stages_(task, shared),
         parts_(task),
         windows_(task.tiles, lane),
         entries_(task.tiles),
@@ -51,11 +54,11 @@ class BulkConsumer {
       if (mine) windows_.start(part.window_begin, part.window_end);
       entries_.start(part.value_begin);
       for (std::int32_t tile = part.tile_begin; tile < part.tile_end; tile += task_.stage_tiles) {
-        shared_.wait_full(cursor);
+        stages_.wait(cursor, parts_, tile);
         if (mine)
           multiply_stage(cursor.stage, tile);
         else
-          release(cursor.stage);
+          stages_.release(cursor.stage, lane_);
         cursor.advance(task_.stages);
       }
       while (mine && windows_.window() < part.window_end) close_window();
@@ -92,14 +95,6 @@ class BulkConsumer {
     for (int h = 0; h < 2; ++h) Math::multiply(sums_[h], f, operands.entries[h]);
   }
 
-  /// Releases the stage to the producers. Loads must complete before a bulk copy writes, which only the fence
-  /// orders: without it, tiles were multiplied by rows of a later stage.
-  __device__ __forceinline__ void release(int stage_number) const {
-    fence_async();
-    __syncwarp();
-    if (lane_ == 0) barrier_arrive(shared_.empty(stage_number));
-  }
-
   /// Multiplies the tiles of a stage, starting at `tile`.
   __device__ __forceinline__ void multiply_stage(int stage_number, std::int32_t tile) {
     const std::uint32_t stage = shared_.stage(task_, stage_number);
@@ -110,7 +105,7 @@ class BulkConsumer {
         multiply_batch(stage, stage_number, b, last);
       } else {
         multiply_one_by_one(stage, tile, b);
-        if (last) release(stage_number);
+        if (last) stages_.release(stage_number, lane_);
       }
     }
   }
@@ -122,7 +117,7 @@ class BulkConsumer {
     Operands operands[kBatch];
 #pragma unroll
     for (int i = 0; i < kBatch; ++i) operands[i] = read(stage, begin + i);
-    if (last) release(stage_number);
+    if (last) stages_.release(stage_number, lane_);
 #pragma unroll
     for (int i = 0; i < kBatch; ++i) multiply(operands[i]);
   }
@@ -179,6 +174,7 @@ class BulkConsumer {
 
   const BulkTask& task_;
   const BulkShared& shared_;
+  Stages stages_;
   BulkParts parts_;
   BulkWindows windows_;
   Entries entries_;

@@ -11,18 +11,24 @@
 
 namespace sptile::runtime::cuda {
 
-/// Parameters of a kernel.
-template <class V, class MathT, class EntriesT = BulkEntries<MathT, V>>
+/// Parameters of a kernel. kRolesT: warps are producers, decoders or consumers; otherwise all warps load and
+/// multiply.
+template <class V, class MathT, class EntriesT = BulkEntries<MathT, V>, bool kRolesT = true>
 struct BulkKernel {
   using Value = V;
   using Math = MathT;
   using Entries = EntriesT;
   using Dense = typename Math::Dense;
+  static constexpr bool kRoles = kRolesT;
+  static_assert(kRoles || !Entries::kDecoders);
+  using Stages = std::conditional_t<kRoles, BulkFilledStages, BulkOwnStage<sizeof(Dense)>>;
+  using Consumer = BulkConsumer<Math, Entries, Stages>;
   static constexpr int kMostThreads = kWarpSize * bulk_warps_most();
   static constexpr int kRegisters = kBulkRegisters;
 };
 
-/// A persistent block: a consumer warp per segment, then the producers, then the decoders, if any.
+/// A persistent block: a consumer warp per segment, then the producers, then the decoders, if any. Without
+/// roles, consumers only.
 template <class K>
 __global__ void __launch_bounds__(K::kMostThreads) __maxnreg__(K::kRegisters)
     bulk_product(const __grid_constant__ BulkTask task) {
@@ -31,6 +37,10 @@ __global__ void __launch_bounds__(K::kMostThreads) __maxnreg__(K::kRegisters)
   const BulkShared shared{{dynamic_shared()}};
   const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
   const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / kWarpSize, 0);
+  if constexpr (!K::kRoles) {
+    typename K::Consumer(task, shared, warp, lane).run();
+    return;
+  }
   const int consumers = task.slice_segments;
   if (threadIdx.x == 0) {
     const int arrivals = task.copy == BulkCopy::rows ? 1 : kWarpSize;  // per producer
@@ -40,7 +50,7 @@ __global__ void __launch_bounds__(K::kMostThreads) __maxnreg__(K::kRegisters)
   }
   __syncthreads();
   if (warp < consumers)
-    BulkConsumer<typename K::Math, typename K::Entries>(task, shared, warp, lane).run();
+    typename K::Consumer(task, shared, warp, lane).run();
   else if (warp < consumers + task.producers)
     BulkProducer<sizeof(typename K::Dense), !K::Entries::kDecoders>(task, shared, warp - consumers, lane)
         .run();
@@ -67,7 +77,7 @@ int start_bulk(const BulkHeader& header, const Launch& launch, cudaStream_t stre
   task.stage = bulk_stage(task.slice_segments, shape.tiles, K::Entries::kTileBytes);
   task.stages = header.stages;
   task.stage_tiles = shape.tiles;
-  task.producers = shape.producers;
+  task.producers = K::kRoles ? shape.producers : 0;
   task.decoders = K::Entries::kDecoders ? shape.decoders() : 0;
   const bool rows = task.slice_segments * kBulkSegmentBytes >= kBulkRowLeast;
   task.copy = !whole_pieces(b, launch.n, kSize) ? BulkCopy::elements

@@ -122,6 +122,13 @@ BulkCuts divide_by_windows(const BulkCostModel& model, std::int64_t /*count*/) {
   return cuts;
 }
 
+BulkCuts divide_by_window_counts(const BulkCostModel& model, std::int64_t count) {
+  const std::int64_t windows = model.end() / model.segments();
+  BulkCuts cuts;
+  for (std::int64_t i = 0; i <= count; ++i) cuts.push_back(windows * i / count * model.segments());
+  return cuts;
+}
+
 BulkCuts divide_greedily(const BulkCostModel& model, std::int64_t count) {
   return divide_at(model, count, model.before(model.end()) / static_cast<double>(count));
 }

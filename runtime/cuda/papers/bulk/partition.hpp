@@ -71,6 +71,9 @@ BulkCuts divide_by_targets(const BulkCostModel& model, std::int64_t count);
 /// One share per window, for any `count` (section 2.2.2, output balancing, as in TC-GNN).
 BulkCuts divide_by_windows(const BulkCostModel& model, std::int64_t count);
 
+/// Shares of equal numbers of windows, whatever their cost: the unbalanced baseline of figure 15.
+BulkCuts divide_by_window_counts(const BulkCostModel& model, std::int64_t count);
+
 /// Algorithm 1: each cut advances until the cost since the previous, adjusted cut exceeds the average, and
 /// then moves to an edge nearer than an eighth of the columns. The remainder is the last share. Unlike the
 /// algorithm as printed, a cut does not move back to the previous one, because the cuts after it would not

@@ -25,6 +25,10 @@ constexpr Kernel kRows[] = {
         SPTILE_BUILT(bmat_voltrix_sync_kernels)),
     row(kBmatVoltrixWindows, "like .voltrix, but with one block per window",
         SPTILE_BUILT(bmat_voltrix_windows_kernels)),
+    row(kBmatVoltrixNoRoles, "like .voltrix_windows, but all warps load, wait and multiply",
+        SPTILE_BUILT(bmat_voltrix_no_roles_kernels)),
+    row(kBmatVoltrixUnbalanced, "like .voltrix, but with equal numbers of windows per block",
+        SPTILE_BUILT(bmat_voltrix_unbalanced_kernels)),
 #endif
     row(kBmatVoltrix, "like .bulk_genetic, with tiles decoded by each consumer, as in Voltrix-SpMM",
         SPTILE_BUILT(bmat_voltrix_kernels)),

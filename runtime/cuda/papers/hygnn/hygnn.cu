@@ -2,52 +2,28 @@
 // assigned to the window. Its memory optimizations can be disabled one by one.
 #include "runtime/cuda/papers/hygnn/hygnn.hpp"
 
-#include <algorithm>
-
-#include "formats/layout/hc_window.hpp"
 #include "runtime/cuda/device/start_kernel.cuh"
-#include "runtime/cuda/papers/hygnn/rows.cuh"
-#include "runtime/cuda/papers/hygnn/schedule.hpp"
-#include "runtime/cuda/papers/hygnn/tensor.cuh"
+#include "runtime/cuda/papers/hygnn/launch.cuh"
+#include "runtime/cuda/papers/hygnn/window.cuh"
 
 namespace sptile::runtime::cuda {
 namespace {
 
 template <class V, bool kConflictFree, bool kSharedEdges>
-__global__ void __launch_bounds__(kHygnnMostWarps* kWarpSize)
+__global__ void __launch_bounds__(kHygnnMaxWarps* kWarpSize)
     hygnn_product(const __grid_constant__ HygnnTask task) {
   __shared__ HygnnShared shared;
   follow_previous_kernel();
-  const auto window = static_cast<std::int32_t>(blockIdx.x);
-  const HygnnThread thread = {static_cast<int>(blockDim.x) / kWarpSize,
-                              static_cast<int>(threadIdx.x) / kWarpSize,
-                              static_cast<int>(threadIdx.x) % kWarpSize};
-  const std::int32_t tile = __ldg(task.window_tile + window), end = __ldg(task.window_tile + window + 1);
-  if (tile < end)
-    HygnnTensor<V, kConflictFree>(task, shared.tile, thread).run(window, tile, end);
-  else
-    HygnnRows<V, kSharedEdges>(task, shared.edges, thread).run(window);
+  hygnn_window<V, kConflictFree, kSharedEdges>(task.operands, shared, HygnnThread::here(),
+                                               static_cast<std::int32_t>(blockIdx.x), task);
 }
 
 HygnnTask task_of(const Launch& launch, int threads_per_row) {
-  const formats::HcWindowView a = formats::as_hc_window(launch.format);
-  const Operand &b = launch.operands.dense[kSpmmB], &c = launch.operands.dense[kSpmmC];
-  return {.window_tile = a.row_window_offset.data(),
-          .tile_value = a.tc_offset.data(),
-          .masks = reinterpret_cast<const std::uint32_t*>(a.bitmap.data()),
-          .tile_columns = a.col_id.data(),
-          .tile_values = a.values.data,
-          .row_entry = launch.part<std::int64_t>(launch.header->as<HygnnHeader>().row_entry_at),
-          .row_columns = a.row_col_id.data(),
-          .row_values = a.row_values.data,
+  const Operand& c = launch.operands.dense[kSpmmC];
+  return {.operands = hygnn_operands(launch, launch.header->as<HygnnHeader>(), launch.n, threads_per_row),
           .row_order = launch.row_order,
-          .rows = static_cast<std::int32_t>(a.rows),
-          .threads_per_row = threads_per_row,
-          .b = static_cast<const float*>(b.data),
-          .ldb = b.ld,
           .c = static_cast<float*>(c.data),
           .ldc = c.ld,
-          .n = launch.n,
           .alpha = static_cast<float>(launch.operands.alpha),
           .beta = static_cast<float>(launch.operands.beta)};
 }
@@ -65,13 +41,11 @@ constexpr HygnnTricks kFixed32 = {.any_threads = false};
 
 template <class V, const HygnnTricks& kTricks>
 int launch_hygnn(const Launch& launch, void* stream) noexcept {
-  const std::int64_t windows = (launch.format.rows + kHygnnRows - 1) / kHygnnRows;
+  const std::int64_t windows = hygnn_windows(launch);
   if (windows == 0) return cudaSuccess;
-  const std::int64_t slabs = (launch.n + kHygnnFeatures - 1) / kHygnnFeatures;
-  const auto warps = static_cast<unsigned>(std::min<std::int64_t>(slabs, kHygnnMostWarps));
   return start_kernel<hygnn_product<V, kTricks.conflict_free, kTricks.shared_edges>>(
-      {.blocks = dim3(static_cast<unsigned>(windows)), .threads = warps * kWarpSize}, *launch.device,
-      static_cast<cudaStream_t>(stream),
+      {.blocks = dim3(static_cast<unsigned>(windows)), .threads = hygnn_warps(launch.n) * kWarpSize},
+      *launch.device, static_cast<cudaStream_t>(stream),
       task_of(launch, kTricks.any_threads ? hygnn_threads_per_row(launch.n) : kWarpSize));
 }
 

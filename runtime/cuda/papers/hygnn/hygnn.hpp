@@ -1,4 +1,4 @@
-// hc_window with HyGNN's kernel, for comparison: run only by name.
+// hc_window with HyGNN's kernels, for comparison: run only by name.
 #pragma once
 
 #include <span>
@@ -10,6 +10,8 @@
 namespace sptile::runtime::cuda {
 
 inline constexpr std::string_view kHygnnPaper = "cuda.hc_window.paper",
+                                  kHygnnUpdate = "cuda.hc_window.paper_update",
+                                  kHygnnLayerGradient = "cuda.hc_window.paper_layer_gradient",
                                   kHygnnPlainLoad = "cuda.hc_window.paper_plain_load",
                                   kHygnnGlobalEdges = "cuda.hc_window.paper_global_edges",
                                   kHygnnFixed32 = "cuda.hc_window.paper_fixed_32";
@@ -17,6 +19,8 @@ inline constexpr std::string_view kHygnnPaper = "cuda.hc_window.paper",
 std::span<const Kernel> hygnn_rows();
 
 std::span<const DeviceKernel> hygnn_kernels();
+std::span<const DeviceKernel> hygnn_update_kernels();
+std::span<const DeviceKernel> hygnn_layer_gradient_kernels();
 
 // Built with -Dablations=enabled:
 std::span<const DeviceKernel> hygnn_plain_load_kernels();

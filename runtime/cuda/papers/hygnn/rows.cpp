@@ -1,5 +1,7 @@
 #include "runtime/cuda/papers/by_name.hpp"
 #include "runtime/cuda/papers/hygnn/hygnn.hpp"
+#include "runtime/operation/layer_gradient.hpp"
+#include "runtime/operation/spmm_update.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {
@@ -19,6 +21,12 @@ constexpr Kernel kRows[] = {
 #endif
     row(kHygnnPaper, "one block per window, with the memory optimizations of HyGNN",
         SPTILE_BUILT(hygnn_kernels)),
+    by_name(kHygnnUpdate, "hc_window",
+            "HyGNN: fused, one block per window, aggregated on its cores, weights on tensor cores",
+            SPTILE_BUILT(hygnn_update_kernels), kSpmmUpdate),
+    by_name(kHygnnLayerGradient, "hc_window",
+            "HyGNN: fused backward, dX and the block's part of dW from rows in shared memory",
+            SPTILE_BUILT(hygnn_layer_gradient_kernels), kLayerGradient),
 };
 
 }  // namespace

@@ -9,19 +9,22 @@
 
 namespace sptile::runtime::cuda {
 
-template <class V, bool kShared>
+/// Passes each sum to `sink.store(row, feature, sum)`, also of rows and features past the ends.
+template <class V, bool kShared, class Sink>
 class HygnnRows {
   struct Entries {
     std::int64_t begin, end;
   };
 
  public:
-  __device__ __forceinline__ HygnnRows(const HygnnTask& task, HygnnEdges& shared, const HygnnThread& thread)
-      : task_(task),
+  __device__ __forceinline__ HygnnRows(const HygnnOperands& operands, HygnnEdges& shared,
+                                       const HygnnThread& thread, const Sink& sink)
+      : task_(operands),
         shared_(shared),
+        sink_(sink),
         thread_(thread.warp * kWarpSize + thread.lane),
         threads_(thread.warps * kWarpSize),
-        groups_(threads_ / task.threads_per_row) {}
+        groups_(threads_ / operands.threads_per_row) {}
 
   /// Processes rows concurrently, one per group of threads.
   __device__ __forceinline__ void run(std::int32_t window) {
@@ -29,30 +32,30 @@ class HygnnRows {
     for (std::int32_t first = begin; first < end; first += groups_) {
       const Entries all = {task_.row_entry[first], task_.row_entry[min(first + groups_, end)]};
       const std::int32_t row = first + thread_ / task_.threads_per_row;
-      const bool there = row < end;
-      multiply(there ? row : task_.rows, all,
-               there ? Entries{task_.row_entry[row], task_.row_entry[row + 1]} : Entries{all.end, all.end});
+      const bool exists = row < end;
+      multiply(exists ? row : task_.rows, all,
+               exists ? Entries{task_.row_entry[row], task_.row_entry[row + 1]} : Entries{all.end, all.end});
     }
   }
 
  private:
   /// Processes all features of the group's row, whose entries are `mine` among those of the concurrent rows.
   __device__ __forceinline__ void multiply(std::int32_t row, const Entries& all, const Entries& mine) {
-    const bool anew = all.end - all.begin > kHygnnEdges;  // loads the entries again for each feature
+    const bool reloads = all.end - all.begin > kHygnnEdges;  // the entries, for each feature
     for (std::int64_t from = 0; from < task_.n; from += task_.threads_per_row) {
       const std::int64_t feature = from + thread_ % task_.threads_per_row;
       float sum = 0;
       for (std::int64_t begin = all.begin; begin < all.end; begin += kHygnnEdges) {
         const std::int64_t end = min(all.end, begin + kHygnnEdges);
-        if (kShared && (anew || from == 0)) bring({begin, end});
+        if (kShared && (reloads || from == 0)) stage({begin, end});
         for (std::int64_t e = max(begin, mine.begin); e < min(end, mine.end); ++e)
           sum += value(e, begin) * task_.dense(column(e, begin), feature);
       }
-      task_.store(row, feature, sum);
+      sink_.store(row, feature, sum);
     }
   }
 
-  __device__ __forceinline__ void bring(const Entries& entries) {
+  __device__ __forceinline__ void stage(const Entries& entries) {
     __syncthreads();
     for (std::int64_t e = entries.begin + thread_; e < entries.end; e += threads_) {
       shared_.column[e - entries.begin] = __ldg(task_.row_columns + e);
@@ -68,8 +71,9 @@ class HygnnRows {
     return kShared ? shared_.value[entry - first] : value_at<V, float>(task_.row_values, entry);
   }
 
-  const HygnnTask& task_;
+  const HygnnOperands& task_;
   HygnnEdges& shared_;
+  const Sink& sink_;
   int thread_, threads_, groups_;
 };
 

@@ -11,21 +11,23 @@
 
 namespace sptile::runtime::cuda {
 
+/// Passes each sum to `sink.store(row, feature, sum)`, also of rows and features past the ends.
 /// kConflictFree: a warp loads 4 features of 8 rows, which are in 32 banks. Otherwise it loads 16 features of
 /// 2 rows, four of which share a bank.
-template <class V, bool kConflictFree>
+template <class V, bool kConflictFree, class Sink>
 class HygnnTensor {
  public:
-  __device__ __forceinline__ HygnnTensor(const HygnnTask& task, HygnnTile& shared, const HygnnThread& thread)
-      : task_(task), shared_(shared), thread_(thread) {}
+  __device__ __forceinline__ HygnnTensor(const HygnnOperands& operands, HygnnTile& shared,
+                                         const HygnnThread& thread, const Sink& sink)
+      : task_(operands), shared_(shared), thread_(thread), sink_(sink) {}
 
   __device__ __forceinline__ void run(std::int32_t window, std::int32_t tile, std::int32_t end) {
     for (std::int64_t first = 0; first < task_.n; first += thread_.warps * kHygnnFeatures) {
       float sum[2][4] = {};  // 8 features each
       for (std::int32_t t = tile; t < end; ++t) {
         __syncthreads();
-        bring_tile(t);
-        bring_rows(t, first);
+        stage_tile(t);
+        stage_rows(t, first);
         __syncthreads();
         multiply(sum);
       }
@@ -34,7 +36,7 @@ class HygnnTensor {
   }
 
  private:
-  __device__ __forceinline__ void bring_tile(std::int32_t tile) {
+  __device__ __forceinline__ void stage_tile(std::int32_t tile) {
     for (int place = thread_.warp * kWarpSize + thread_.lane; place < kHygnnRows * 8;
          place += thread_.warps * kWarpSize) {
       const std::uint32_t* const mask = task_.masks + std::int64_t{tile} * 4;
@@ -49,7 +51,7 @@ class HygnnTensor {
     }
   }
 
-  __device__ __forceinline__ void bring_rows(std::int32_t tile, std::int64_t first) {
+  __device__ __forceinline__ void stage_rows(std::int32_t tile, std::int64_t first) {
     constexpr int kPieces = 4;  // pieces of 32 elements, per warp
     for (int i = 0; i < kPieces; ++i) {
       const int piece = i * thread_.warps + thread_.warp, slab = piece / kPieces, part = piece % kPieces;
@@ -76,12 +78,13 @@ class HygnnTensor {
     const int group = lane_group(thread_.lane), member = lane_member(thread_.lane);
     for (int half = 0; half < 2; ++half)
       for (int i = 0; i < 4; ++i)
-        task_.store(row + group + i / 2 * 8, feature + half * 8 + member * 2 + i % 2, sum[half][i]);
+        sink_.store(row + group + i / 2 * 8, feature + half * 8 + member * 2 + i % 2, sum[half][i]);
   }
 
-  const HygnnTask& task_;
+  const HygnnOperands& task_;
   HygnnTile& shared_;
   HygnnThread thread_;
+  const Sink& sink_;
 };
 
 }  // namespace sptile::runtime::cuda

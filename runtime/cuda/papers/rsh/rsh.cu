@@ -18,12 +18,14 @@ namespace {
 /// Version of the divisions.
 constexpr std::uint32_t kRshVersion = 1;
 
-/// Tiles of f32 values and operands, products in tf32.
-using RshTiles = Direct8::F32<float, false>;
+/// Tiles of f32 operands, products in tf32; values of type V.
+template <class V>
+using RshTiles = Direct8::F32<V, false>;
 
-template <const std::string_view& kKernel, DivideWindows kDivide>
+template <const std::string_view& kKernel, DivideWindows kDivide, class V>
 constexpr DeviceKernel tf32_row() {
-  return DividedInstance<RshTiles, kDivide, kRshVersion>::row(kKernel, launch_tf32_of<instances<kRsTileMma>>);
+  return DividedInstance<RshTiles<V>, kDivide, kRshVersion>::row(
+      kKernel, launch_tf32_of<instances<kRsTileMma>, kDTypeOf<V>>, kDTypeOf<V>);
 }
 
 template <class K>
@@ -99,15 +101,18 @@ struct RshInstance : StoredInstance<RshInstance<V, T>, TileHeader, kRshVersion, 
 }  // namespace
 
 std::span<const DeviceKernel> rsh_kernels() {
-  static constexpr std::array kRows{
-      RshInstance<Half, Half>::row(Precision::fp16), RshInstance<Ones, Half>::row(Precision::fp16),
-      RshInstance<BFloat16, BFloat16>::row(Precision::bf16),
-      RshInstance<Ones, BFloat16>::row(Precision::bf16), tf32_row<kRsTileRsh, divide_stored>()};
+  static constexpr std::array kRows{tf32_row<kRsTileRsh, divide_stored, float>(),
+                                    tf32_row<kRsTileRsh, divide_stored, Ones>(),
+                                    RshInstance<Half, Half>::row(Precision::fp16),
+                                    RshInstance<Ones, Half>::row(Precision::fp16),
+                                    RshInstance<BFloat16, BFloat16>::row(Precision::bf16),
+                                    RshInstance<Ones, BFloat16>::row(Precision::bf16)};
   return kRows;
 }
 #ifdef SPTILE_ABLATIONS
 std::span<const DeviceKernel> rsh_runs_kernels() {
-  static constexpr std::array kRows{tf32_row<kRsTileRshRuns, divide_stored_runs>()};
+  static constexpr std::array kRows{tf32_row<kRsTileRshRuns, divide_stored_runs, float>(),
+                                    tf32_row<kRsTileRshRuns, divide_stored_runs, Ones>()};
   return kRows;
 }
 #endif

@@ -32,8 +32,9 @@ def _tokens(a: SparseMatrix) -> Tokens:
     return a._entries.entries.token(), a._product.entries.token()
 
 
-def _matrix_of(row: Tensor, col: Tensor, rows: int, cols: int, format: str) -> Tokens:
-    return _tokens(SparseMatrix._of_entries(row, col, None, (rows, cols), format))
+def _matrix_of(row: Tensor, col: Tensor, rows: int, cols: int, format: str, kernels: str = "") -> Tokens:
+    pattern, order = pattern_of_entries(row, col, rows, cols)
+    return _tokens(SparseMatrix._of(Handle(pattern, None, format, kernels), order, None))
 
 
 def _graph_of(edge_index: Tensor, rows: int, cols: int) -> Tokens:
@@ -42,10 +43,10 @@ def _graph_of(edge_index: Tensor, rows: int, cols: int) -> Tokens:
     return _tokens(matrix_of_edges(edge_index, rows, cols))
 
 
-def _csr_of(crow: Tensor, col: Tensor, cols: int, format: str) -> Tokens:
+def _csr_of(crow: Tensor, col: Tensor, cols: int, format: str, kernels: str = "") -> Tokens:
     from .nn.graph import matrix_of_pointers
 
-    return _tokens(matrix_of_pointers(crow, col, cols, format))
+    return _tokens(matrix_of_pointers(crow, col, cols, format, kernels))
 
 
 def _counted(entries: Tensor) -> Tensor:
@@ -72,7 +73,7 @@ def _with_loops_of(entries: Tensor) -> Tensor:
         loops = torch.arange(min(a.rows, a.cols), device=a.device)
         row, col = torch.cat([a.row(), loops]), torch.cat([a.col(), loops])
         pattern, order = pattern_of_entries(row, col, a.rows, a.cols)
-        derived[a.order] = Entries(Handle(pattern, None, a.handle.format), order)
+        derived[a.order] = Entries(Handle(pattern, None, a.handle.format, a.handle.kernels), order)
     found: Entries = derived[a.order]
     return found.token()
 
@@ -112,12 +113,12 @@ def _list_of_rows(_entries: Tensor, rows: int, device: torch.device) -> Tensor:
 # Schema, implementation, and fake implementation for compilers.
 OPERATORS: tuple[tuple[str, Callable[..., Any], Callable[..., Any]], ...] = (
     (
-        "matrix_of(Tensor row, Tensor col, SymInt rows, SymInt cols, str format) -> (Tensor, Tensor)",
+        "matrix_of(Tensor row, Tensor col, SymInt rows, SymInt cols, str format, str kernels='') -> (Tensor, Tensor)",
         _matrix_of,
         _two_tokens,
     ),
     ("graph_of(Tensor edge_index, SymInt rows, SymInt cols) -> (Tensor, Tensor)", _graph_of, _two_tokens),
-    ("csr_of(Tensor crow, Tensor col, SymInt cols, str format) -> (Tensor, Tensor)", _csr_of, _two_tokens),
+    ("csr_of(Tensor crow, Tensor col, SymInt cols, str format, str kernels='') -> (Tensor, Tensor)", _csr_of, _two_tokens),
     ("counted(Tensor entries) -> Tensor", _counted, _token),
     (
         "transpose_of(Tensor entries, Tensor product, bool learned) -> (Tensor, Tensor)",

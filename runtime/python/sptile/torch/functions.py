@@ -11,7 +11,7 @@ from ..errors import ArgumentTypeError, UsageError
 from . import operators
 from .attention import SCORES
 from .attention import attention as attention_operator
-from .handle import precision_of
+from .handle import kernel_for, precision_of
 from .matrix import SparseMatrix, cast, heads_first, optional_tensor, tensor_of
 from .operands import statistic
 
@@ -303,16 +303,24 @@ def spmm_update(
     return out
 
 
-def fused_update_pays(A: SparseMatrix, n: int, m: int, dtype: torch.dtype) -> bool:
-    """Returns whether csr is the format for A with n columns and the library predicts that one fused kernel is
-    faster than it followed by a product with the weights."""
-    if A.device.type != "cuda" or A._learned is not None:
+def fused_update_pays(
+    A: SparseMatrix, n: int, m: int, dtype: torch.dtype, relu: bool = False, backward: bool = False
+) -> bool:
+    """Returns whether layers fuse the product with x of shape (cols, n) and the update with weights of shape (n, m).
+
+    True if A names a kernel of `spmm_update`. Otherwise True on a CUDA device if csr is the format for A with n columns
+    and the library predicts that one fused kernel is faster than two products. `backward` asks for the transpose of A.
+    """
+    if A._learned is not None or 0 in (n, m):
         return False
+    named_kernel = kernel_for("spmm_update", A._handle.kernels) is not None
+    if named_kernel or A.device.type != "cuda":
+        return named_kernel
     like = torch.empty((0, 0), dtype=dtype, device=A.device)
-    handle, precision = A._handle, precision_of(like)
-    if handle.plan("spmm", n, dtype, precision).format != "csr":
+    handle = A._handle.transposed() if backward else A._handle
+    if handle.plan("spmm", n, dtype, precision_of(like)).format != "csr":
         return False
-    return operators.update_plan(handle, n, m, like, False, True).kernel == "cuda.csr.update"
+    return operators.update_plan(handle, n, m, like, relu, not backward).kernel == "cuda.csr.update"
 
 
 __all__ = ["attention", "fused_update_pays", "sddmm", "softmax", "spmm", "spmm_update"]

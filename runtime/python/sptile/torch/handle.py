@@ -12,7 +12,7 @@ import itertools
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from ctypes import byref, c_void_p
 from typing import Any, NamedTuple
 
@@ -24,9 +24,10 @@ from .. import _library as c
 from .._arrays import dtype_code
 from .._calls import PlanHandle, Width, release, run_prepared
 from .._matrix import MatrixHandle, describe, made
+from .._operations import FORMATS, OPERATIONS
 from .._options import plan_options, text
 from ..bundle import CsrMemory
-from ..errors import InternalError, UsageError
+from ..errors import ArgumentTypeError, InternalError, UsageError
 from .pattern import EntryOrder, Pattern, apart, inverse, untraced
 
 DTYPES = {torch.float32: c.DTYPE_F32, torch.float64: c.DTYPE_F64, torch.float16: c.DTYPE_F16, torch.bfloat16: c.DTYPE_BF16}
@@ -131,17 +132,56 @@ def _matrix_of(pattern: Pattern, values: Tensor | None) -> MatrixHandle:
     return made(CsrMemory(arrays, stream_of(pattern.device), tensors, "the matrix"), False, trusted=True)
 
 
+Kernel = str | Mapping[str, str] | None
+
+
+def kernel_list(kernel: Kernel) -> str:
+    """Returns the text of a `kernel` argument: "operation name operation name ...". A single name is a kernel of
+    SpMM. UsageError names an unknown operation."""
+    if kernel is None:
+        return ""
+    words = []
+    for operation, name in ({"spmm": kernel} if isinstance(kernel, str) else kernel).items():
+        if operation not in OPERATIONS:
+            raise UsageError(f"kernel: no operation {operation!r}; operations are {', '.join(OPERATIONS)}")
+        if not isinstance(name, str):
+            raise ArgumentTypeError(f"kernel of {operation} must be a str, got {type(name).__name__}")
+        if not name or name.split() != [name]:
+            raise UsageError(f"kernel of {operation} must be one name of `sptile list kernels`, got {name!r}")
+        words += [operation, name]
+    return " ".join(words)
+
+
+def check_kernel(kernel: object) -> str:
+    """Returns `kernel_list`. ArgumentTypeError unless the argument is a name or a mapping."""
+    if kernel is None or isinstance(kernel, str | dict | Mapping):
+        return kernel_list(kernel)
+    raise ArgumentTypeError(f"kernel must be a name or a mapping of operations to names, got {type(kernel).__name__}")
+
+
+def kernel_for(operation: str, kernels: str) -> str | None:
+    """Returns the kernel of an operation in a `kernel_list`."""
+    words = kernels.split()
+    return dict(zip(words[::2], words[1::2], strict=True)).get(operation)
+
+
+def format_of_kernel(kernel: str) -> str:
+    """Returns the format in a kernel name, DEVICE.FORMAT.NAME; "csr" if there is none."""
+    words = kernel.split(".")
+    return words[1] if len(words) > 2 and words[1] in FORMATS else "csr"
+
+
 class Stored(NamedTuple):
     """The matrix of a bundle file, whose formats and plans multiply the values that it stores."""
 
     matrix: MatrixHandle
     format: str
-    kernel: str | None
+    kernels: str
     transposed: bool = False
 
-    def format_on(self, device: torch.device) -> str:
-        """Returns the format of other values, of which the CPU has CSR arrays only."""
-        return self.format if device.type == "cuda" else "auto"
+    def names_on(self, device: torch.device) -> tuple[str, str]:
+        """Returns format and kernels of other values, of which the CPU has CSR arrays only."""
+        return (self.format, self.kernels) if device.type == "cuda" else ("auto", "")
 
     def transpose(self) -> Stored | None:
         """Returns the transpose; None if the file does not store it in all formats."""
@@ -153,9 +193,11 @@ class Stored(NamedTuple):
 class Handle:
     """A pattern with values in CSR order. Without values, each nonzero is 1 unless a run provides values."""
 
-    def __init__(self, pattern: Pattern, values: Tensor | None = None, format: str = "auto") -> None:
+    def __init__(
+        self, pattern: Pattern, values: Tensor | None = None, format: str = "auto", kernels: str = ""
+    ) -> None:
         text(format, "format")
-        self.pattern, self.values, self.format = pattern, values, format
+        self.pattern, self.values, self.format, self.kernels = pattern, values, format, kernels
         self.stored: Stored | None = None  # set for the values of a bundle file
         self.plans: dict[tuple[Any, ...], TorchPlan] = {}
         self.derived: dict[str, Any] = {}  # caches of functions of the pattern
@@ -183,7 +225,7 @@ class Handle:
                 if pattern is self.pattern and (values is None or torch.equal(values, self.values)):  # type: ignore[arg-type]
                     self._symmetric = True
                 else:
-                    self._transposed = Handle(pattern, values, self.format)
+                    self._transposed = Handle(pattern, values, self.format, self.kernels)
                     self._transposed.stored = None if self.stored is None else self.stored.transpose()
                     self._transposed._origin = weakref.ref(self)
             return self if self._symmetric else self._transposed  # type: ignore[return-value]
@@ -220,14 +262,10 @@ class Handle:
     ) -> TorchPlan:
         device = self.pattern.device
         cuda = device.type == "cuda"
-        free = operation == "spmm" and not run_values  # other operations read lists in CSR order
+        free = operation == "spmm" and not run_values
         value_dtype = dtype if run_values or self.values is not None else None
         stored = self.stored if free and (self.values is None or self.values.dtype == dtype) else None
-        format, kernel = ("csr" if not free else self.format), None
-        if stored is not None:
-            format, kernel = stored.format, stored.kernel
-        if format == "auto" and kernel is None:
-            format = "any"
+        format, kernel = self._names(operation, free, stored)
         op, options = plan_options(
             n, op=operation, format=format, kernel=kernel, dtype=dtype, device=device,
             threads=0 if cuda else torch.get_num_threads(),
@@ -236,7 +274,29 @@ class Handle:
             precision=precision, stream=stream_of(device), **attributes,
         )  # fmt: skip
         matrix = self._matrix(value_dtype) if stored is None else stored.matrix
-        return (CudaPlan if cuda else TorchPlan)(matrix, op, options, device)
+        try:
+            return (CudaPlan if cuda else TorchPlan)(matrix, op, options, device)
+        except UsageError as error:
+            if kernel is None or precision != "fp32":
+                raise
+            raise UsageError(
+                f"{error}; kernels of tf32 also require torch.backends.cuda.matmul.allow_tf32 = True"
+            ) from None
+
+    def _names(self, operation: str, free: bool, stored: Stored | None) -> tuple[str, str | None]:
+        """Returns format and kernel of a plan. `free`: SpMM with the values of the matrix. Other operations read lists in
+        CSR order, and use other formats only for a kernel that is named."""
+        if stored is not None:
+            kernel = kernel_for(operation, stored.kernels)
+            return ("any" if stored.format == "auto" and kernel is None else stored.format), kernel
+        kernel = kernel_for(operation, self.kernels) if free or operation != "spmm" else None
+        if free and self.format != "auto":
+            return self.format, kernel
+        if kernel is None:
+            return ("any" if free else "csr"), None
+        # The CPU has CSR arrays only.
+        format = format_of_kernel(kernel) if self.pattern.device.type == "cuda" else "csr"
+        return (self.format if self.format.split(":")[0] == format else format), kernel
 
     @untraced
     def _matrix(self, dtype: torch.dtype | None) -> MatrixHandle:

@@ -16,7 +16,17 @@ from torch.autograd import forward_ad
 from .._memory import tocsr
 from ..errors import ArgumentTypeError, BadInputError, DeviceError, UnsupportedError, UsageError
 from . import operators
-from .handle import DTYPES, Handle, PackedProduct, Ref, Stored, packed_key, torch_dtype
+from .handle import (
+    DTYPES,
+    Handle,
+    Kernel,
+    PackedProduct,
+    Ref,
+    Stored,
+    check_kernel,
+    packed_key,
+    torch_dtype,
+)
 from .operands import statistic
 from .pattern import (
     WIDE,
@@ -85,6 +95,12 @@ class SparseMatrix:
         "csr,rs_tile,tall" times its formats at the first product of each width and uses the fastest. "auto" is
         "csr" on the CPU, and on a CUDA device a list of formats that are usually fast. Only "csr" is bitwise
         reproducible between runs.
+    kernel : str or dict, optional
+        Kernel of `sptile list kernels` for products with the values of the matrix, also those of the transpose in the
+        backward pass. Its name determines the format if `format` is "auto". A dict maps operations to kernels:
+        ``{"spmm": "cuda.bittcf.acc", "sddmm": "cuda.bittcf.sddmm"}``. Operations without an entry choose their kernel,
+        as do products with values that require gradients. The first product raises `UsageError`, which lists the
+        available kernels, if the kernel does not fit.
 
     Attributes
     ----------
@@ -136,8 +152,10 @@ class SparseMatrix:
         *,
         symmetric: bool | None = None,
         format: str = "auto",
+        kernel: Kernel = None,
     ) -> None:
         check_list_of_ids(crow, "crow")
+        kernels = check_kernel(kernel)
         if shape is None:
             widest = int(col.max()) + 1 if check_list_of_ids(col, "col").numel() > 0 else 0
             shape = (crow.numel() - 1, max(crow.numel() - 1, widest))
@@ -146,11 +164,11 @@ class SparseMatrix:
             raise UsageError(f"crow must have {shape[0] + 1} elements for {shape[0]} rows, got {crow.numel()}")
         if torch.compiler.is_compiling():
             check_list_of_ids(col, "col")
-            entries, product = torch.ops.sptile.csr_of(crow, col, shape[1], format)
+            entries, product = torch.ops.sptile.csr_of(crow, col, shape[1], format, kernels)
             self._set_compiled(entries, product, shape, col.numel(), values, crow.device)
         else:
             pattern, order = pattern_of_pointers(crow, col, int(shape[1]))
-            self._set(Ref.of(Handle(pattern, None, format), order), values)
+            self._set(Ref.of(Handle(pattern, None, format, kernels), order), values)
         if symmetric is not None and symmetric != self.is_symmetric():
             raise UsageError(
                 f"symmetric is {symmetric}, but the matrix is {'' if not symmetric else 'not '}symmetric"
@@ -168,7 +186,7 @@ class SparseMatrix:
         if values is not None and learned is None:
             if product is None:
                 numbers = order.counts() if counts else order.to_csr(values.detach()).contiguous()
-                product = Handle(pattern, numbers, found.handle.format)
+                product = Handle(pattern, numbers, found.handle.format, found.handle.kernels)
             self._place(entries, Ref.of(product, order), values, None, counts, pattern.device)
         else:
             self._place(entries, entries, values, learned, counts, pattern.device)
@@ -225,13 +243,20 @@ class SparseMatrix:
 
     @classmethod
     def _of_entries(
-        cls, row: Tensor, col: Tensor, values: Tensor | None, shape: tuple[int, int], format: str = "auto"
+        cls,
+        row: Tensor,
+        col: Tensor,
+        values: Tensor | None,
+        shape: tuple[int, int],
+        format: str = "auto",
+        kernel: Kernel = None,
     ) -> SparseMatrix:
+        kernels = check_kernel(kernel)
         if torch.compiler.is_compiling():
-            tokens = torch.ops.sptile.matrix_of(row, col, shape[0], shape[1], format)
+            tokens = torch.ops.sptile.matrix_of(row, col, shape[0], shape[1], format, kernels)
             return cls._compiled(*tokens, shape, row.numel(), values, row.device)
         pattern, order = pattern_of_entries(row, col, *shape)
-        return cls._of(Handle(pattern, None, format), order, values)
+        return cls._of(Handle(pattern, None, format, kernels), order, values)
 
     @classmethod
     def _of_graph(cls, edge_index: Tensor, rows: int, cols: int) -> SparseMatrix:
@@ -271,6 +296,7 @@ class SparseMatrix:
         num_nodes: int | None = None,
         *,
         format: str = "auto",
+        kernel: Kernel = None,
     ) -> SparseMatrix:
         """Returns the adjacency matrix of a graph in the format of PyG.
 
@@ -282,7 +308,7 @@ class SparseMatrix:
             Edge weights, shape (edges,).
         num_nodes : int, optional
             Number of nodes. By default the largest id + 1.
-        format : str, optional
+        format, kernel : optional
             See `SparseMatrix`.
 
         Returns
@@ -308,17 +334,17 @@ class SparseMatrix:
         if num_nodes is None:
             num_nodes = int(edge_index.max()) + 1 if edge_index.numel() > 0 else 0
         num_nodes, _ = _sizes((num_nodes, num_nodes), "num_nodes")
-        return cls._of_entries(edge_index[1], edge_index[0], weight, (num_nodes, num_nodes), format)
+        return cls._of_entries(edge_index[1], edge_index[0], weight, (num_nodes, num_nodes), format, kernel)
 
     @classmethod
-    def from_torch(cls, tensor: Tensor, *, format: str = "auto") -> SparseMatrix:
+    def from_torch(cls, tensor: Tensor, *, format: str = "auto", kernel: Kernel = None) -> SparseMatrix:
         """Returns the matrix of a torch tensor. Gradients reach the values of the tensor.
 
         Parameters
         ----------
         tensor : Tensor
             Two-dimensional sparse CSR, sparse COO or dense tensor. The nonzeros of a COO tensor keep their order.
-        format : str, optional
+        format, kernel : optional
             See `SparseMatrix`.
 
         Returns
@@ -356,26 +382,26 @@ class SparseMatrix:
             raise UnsupportedError(f"tensor must be on the CPU or a CUDA device, got {tensor.device}")
         shape = (tensor.shape[0], tensor.shape[1])
         if tensor.layout == torch.sparse_csr:
-            return cls(tensor.crow_indices(), tensor.col_indices(), tensor.values(), shape, format=format)
+            return cls(tensor.crow_indices(), tensor.col_indices(), tensor.values(), shape, format=format, kernel=kernel)
         if tensor.layout == torch.strided:
             row, col = tensor.nonzero(as_tuple=True)
-            return cls._of_entries(row, col, tensor[row, col], shape, format)
+            return cls._of_entries(row, col, tensor[row, col], shape, format, kernel)
         row, col = tensor._indices()
         if tensor.is_coalesced():
             values = tensor.values()
         else:
             values = _GivenValues.apply(tensor) if operators.followed(tensor) else tensor._values()
-        return cls._of_entries(row, col, values, shape, format)
+        return cls._of_entries(row, col, values, shape, format, kernel)
 
     @classmethod
-    def from_scipy(cls, matrix: Any, *, format: str = "auto") -> SparseMatrix:
+    def from_scipy(cls, matrix: Any, *, format: str = "auto", kernel: Kernel = None) -> SparseMatrix:
         """Returns the matrix of a SciPy sparse matrix or array, on the CPU.
 
         Parameters
         ----------
         matrix : scipy.sparse matrix or array
             Booleans and integers become float32.
-        format : str, optional
+        format, kernel : optional
             See `SparseMatrix`.
 
         Returns
@@ -410,15 +436,15 @@ class SparseMatrix:
         values = _values_of_numpy(matrix.data if kind == "coo" else matrix.data[: matrix.indptr[-1]])
         if kind == "coo":
             row, col = (torch.from_numpy(ids.copy()) for ids in (matrix.row, matrix.col))
-            return cls._of_entries(row, col, values, shape, format)
+            return cls._of_entries(row, col, values, shape, format, kernel)
         ends, ids = (torch.from_numpy(x.copy()) for x in (matrix.indptr, matrix.indices[: values.numel()]))
         if kind == "csr":
-            return cls(ends, ids, values, shape, format=format)
-        return cls._of_entries(ids, rows_of_pointers(ends, ids.numel()), values, shape, format)
+            return cls(ends, ids, values, shape, format=format, kernel=kernel)
+        return cls._of_entries(ids, rows_of_pointers(ends, ids.numel()), values, shape, format, kernel)
 
     @classmethod
     def from_bundle(
-        cls, bundle: str | PathLike[str] | Any, *, format: str = "auto", kernel: str | None = None
+        cls, bundle: str | PathLike[str] | Any, *, format: str = "auto", kernel: Kernel = None
     ) -> SparseMatrix:
         """Returns the matrix of a bundle, with the rows in the original order.
 
@@ -431,8 +457,8 @@ class SparseMatrix:
             fastest is used. A CUDA device converts formats that are not stored. "auto" uses the plan that the bundle
             stores for the number of columns, otherwise the fastest format. Products with other values use
             `SparseMatrix.format`.
-        kernel : str, optional
-            Kernel of products with the stored values. By default the fastest.
+        kernel : str or dict, optional
+            Kernel of products with the stored values, see `SparseMatrix`. By default the fastest.
 
         Returns
         -------
@@ -460,22 +486,25 @@ class SparseMatrix:
         opened = open_bundle(bundle) if isinstance(bundle, str | PathLike) else bundle
         crow, col, values = opened.csr()
         numbers = None if values is None else _tensor_of(values, opened.dtype)
-        stored = Stored(opened._handle(False), format, kernel) if opened._handle(False).source.is_file else None
-        rows = _tensor_of(crow)
-        other = format if stored is None else stored.format_on(rows.device)
-        matrix = cls(rows, _tensor_of(col), numbers, tuple(opened.shape), format=other)
+        handle, kernels, rows = opened._handle(False), check_kernel(kernel), _tensor_of(crow)
+        stored = Stored(handle, format, kernels) if handle.source.is_file else None
+        names = (format, kernels) if stored is None else stored.names_on(rows.device)
+        pattern, order = pattern_of_pointers(rows, _tensor_of(col), int(opened.shape[1]))
+        matrix = cls._of(Handle(pattern, None, *names), order, numbers)
         matrix._handle.stored = stored
         return matrix
 
     @classmethod
-    def block_diag(cls, matrices: Iterable[SparseMatrix], *, format: str = "auto") -> SparseMatrix:
+    def block_diag(
+        cls, matrices: Iterable[SparseMatrix], *, format: str = "auto", kernel: Kernel = None
+    ) -> SparseMatrix:
         """Combines matrices into a block diagonal matrix. One product multiplies each matrix with its rows of x.
 
         Parameters
         ----------
         matrices : iterable of SparseMatrix
             Matrices on one device, all without values or with values of one type.
-        format : str, optional
+        format, kernel : optional
             See `SparseMatrix`.
 
         Returns
@@ -499,19 +528,19 @@ class SparseMatrix:
         torch.Size([4, 4])
         """
         parts = _alike(matrices)
-        joined = cls._of_parts(parts, True, format)
+        joined = cls._of_parts(parts, True, format, check_kernel(kernel))
         joined.is_normalized = all(part.is_normalized for part in parts)
         return joined
 
     @classmethod
-    def vstack(cls, matrices: Iterable[SparseMatrix], *, format: str = "auto") -> SparseMatrix:
+    def vstack(cls, matrices: Iterable[SparseMatrix], *, format: str = "auto", kernel: Kernel = None) -> SparseMatrix:
         """Stacks matrices vertically. One product multiplies each matrix with the same x.
 
         Parameters
         ----------
         matrices : iterable of SparseMatrix
             Matrices with the same number of columns, on one device, all without values or with values of one type.
-        format : str, optional
+        format, kernel : optional
             See `SparseMatrix`.
 
         Returns
@@ -538,15 +567,17 @@ class SparseMatrix:
                     f"matrix {number} of the batch: it has {part.shape[1]} columns, but the first has "
                     f"{parts[0].shape[1]}"
                 )
-        return cls._of_parts(parts, False, format)
+        return cls._of_parts(parts, False, format, check_kernel(kernel))
 
     @classmethod
-    def _of_parts(cls, parts: list[SparseMatrix], diagonal: bool, format: str) -> SparseMatrix:
+    def _of_parts(
+        cls, parts: list[SparseMatrix], diagonal: bool, format: str, kernels: str
+    ) -> SparseMatrix:
         pattern = chain_patterns([part.pattern for part in parts], diagonal)
         order = chain_orders([part._order for part in parts], pattern.device)
         given = [part._given_values() for part in parts]
         values = None if given[0] is None else torch.cat([one for one in given if one is not None])
-        return cls._of(Handle(pattern, None, format), order, values)
+        return cls._of(Handle(pattern, None, format, kernels), order, values)
 
     def _given_values(self) -> Tensor | None:
         """Returns the values; None if they only count how often entries were given."""
@@ -766,8 +797,8 @@ class SparseMatrix:
         if place == self.device:
             return self._like(SparseMatrix._of_ref(self._entries, given, product))
         stored = None if product is None else product.stored
-        format = self._bare.format if stored is None else stored.format_on(place)
-        moved = SparseMatrix._of(Handle(self.pattern.to(place), None, format), self._order.to(place), given)
+        names = (self._bare.format, self._bare.kernels) if stored is None else stored.names_on(place)
+        moved = SparseMatrix._of(Handle(self.pattern.to(place), None, *names), self._order.to(place), given)
         if moved._learned is None:
             moved._handle.stored = stored
         return self._like(moved)
@@ -1075,7 +1106,7 @@ class SparseMatrix:
             pattern, order = pattern_of_entries(row, col, *self.shape)
             there = loops.numel() == 0
             bare.derived["loops"] = (
-                None if there else Handle(pattern, None, bare.format),
+                None if there else Handle(pattern, None, bare.format, bare.kernels),
                 order,
                 loops.numel(),
             )
@@ -1227,6 +1258,7 @@ class SparseMatrix:
             self._given_values(),
             self._bare.format,
             self.is_normalized,
+            self._bare.kernels,
         )
 
     def __copy__(self) -> SparseMatrix:
@@ -1440,6 +1472,7 @@ def _restore(
     values: Tensor | None,
     format: str,
     is_normalized: bool = False,
+    kernels: str = "",
 ) -> SparseMatrix:
     """A matrix of a pickle. Arrays are checked: the file may come from anywhere."""
     rows, cols = _sizes((rows, cols))
@@ -1449,7 +1482,9 @@ def _restore(
     if position is not None:
         check_ids(position, "position", col.numel())
         row, col = row[position], col[position]
-    matrix = SparseMatrix._of_entries(row, col, values, (rows, cols), str(format))
+    words = str(kernels).split()
+    kernel = dict(zip(words[::2], words[1::2], strict=False))
+    matrix = SparseMatrix._of_entries(row, col, values, (rows, cols), str(format), kernel)
     matrix.is_normalized = bool(is_normalized)
     return matrix
 

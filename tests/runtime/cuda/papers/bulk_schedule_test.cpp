@@ -161,6 +161,14 @@ TEST_CASE("one share per window, whatever the number of shares") {
   CHECK(divide_by_windows(BulkCostModel(m.view, 4, {}), 7) == BulkCuts{0, 4, 8, 12});
 }
 
+TEST_CASE("shares of equal numbers of windows, whatever they cost") {
+  const Windows m({3, 0, 500, 1, 1});
+  const BulkCostModel model(m.view, 4, {});
+  CHECK(divide_by_window_counts(model, 2) == BulkCuts{0, 8, 20});
+  CHECK(divide_by_window_counts(model, 5) == divide_by_windows(model, 5));
+  CHECK(divide_by_window_counts(model, 8) == BulkCuts{0, 0, 4, 4, 8, 12, 12, 16, 20});  // some are empty
+}
+
 TEST_CASE("bulk partition: every column of every window once, whatever the number of shares") {
   Random random(1);
   for (const std::int64_t rows : {1, 15, 16, 100, 333, 1000}) {

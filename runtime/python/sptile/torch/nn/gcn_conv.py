@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from ...errors import UsageError
 from ..functions import fused_update_pays, spmm_update
 from ..matrix import SparseMatrix
+from .fused import aggregate_updated, may_fuse
 from .graph import Graph, GraphLayer, check_features, matrix_of, normalized, propagate
 from .linear import GlorotLinear
 
@@ -25,7 +26,10 @@ def aggregate_first(in_channels: int, out_channels: int, x_learns: bool, trainin
 class GCNConv(GraphLayer):
     """Graph convolution layer (GCN): ``D^-1/2 (A + I) D^-1/2 @ x @ W + b``.
 
-    Arguments and parameters are those of `torch_geometric.nn.GCNConv`.
+    Arguments and parameters are those of `torch_geometric.nn.GCNConv`. The layer multiplies by A before W if that loads
+    fewer bytes. On a CUDA device it then fuses both products of the forward pass, otherwise those of the gradient of x,
+    where the library predicts that one kernel is faster. It always fuses them if the matrix names a kernel of
+    `spmm_update`.
 
     Parameters
     ----------
@@ -130,14 +134,11 @@ class GCNConv(GraphLayer):
         a = self._matrix(x, edge_index, edge_weight)
         training = torch.is_grad_enabled()
         if aggregate_first(self.lin.in_features, self.out_channels, x.requires_grad, training):
-            if (
-                not torch.compiler.is_compiling()
-                and x.dim() == 2
-                and fused_update_pays(a, x.shape[1], self.out_channels, x.dtype)
-            ):
+            if may_fuse(x) and fused_update_pays(a, x.shape[1], self.out_channels, x.dtype):
                 return spmm_update(a, x, self.lin.weight.t(), self.bias)
             return nn.functional.linear(propagate(a, x), self.lin.weight, self.bias)
-        out = propagate(a, self.lin(x))
+        out = aggregate_updated(a, x, self.lin)
+        out = propagate(a, self.lin(x)) if out is None else out
         return out if self.bias is None else out + self.bias.to(out.dtype)
 
     def _matrix(self, x: Tensor, edge_index: Graph, edge_weight: Tensor | None) -> SparseMatrix:

@@ -14,11 +14,11 @@ from torch.utils.weak import WeakTensorKeyDictionary
 
 from ...errors import ArgumentTypeError, UnsupportedError, UsageError
 from ..functions import attention, spmm
-from ..handle import capturing, refuse_capture
+from ..handle import Handle, capturing, refuse_capture
 from ..matrix import SparseMatrix, cast
 from ..operands import statistic
 from ..operators import transformed
-from ..pattern import apart
+from ..pattern import apart, pattern_of_pointers
 
 Graph = SparseMatrix | Tensor
 Features = Tensor | tuple[Tensor, Tensor | None]
@@ -130,16 +130,19 @@ def matrix_of_edges(edge_index: Tensor, rows: int, cols: int) -> SparseMatrix:
     return matrix
 
 
-def matrix_of_pointers(crow: Tensor, col: Tensor, cols: int, format: str = "auto") -> SparseMatrix:
+def matrix_of_pointers(
+    crow: Tensor, col: Tensor, cols: int, format: str = "auto", kernels: str = ""
+) -> SparseMatrix:
     """Returns the pattern of CSR arrays, rebuilt if they are other tensors or have other numbers."""
     shape = (crow.numel() - 1, cols)
     with _lock:
         of, crow_kept, col_kept, matrix = _of_weights.get(col) or (None,) * 4
-        if of != (shape, format) or not (unchanged(crow_kept, crow) and unchanged(col_kept, col)):
+        if of != (shape, format, kernels) or not (unchanged(crow_kept, crow) and unchanged(col_kept, col)):
             refuse_capture("cannot create the matrix of the weights", col.device)
             with apart():
-                matrix = SparseMatrix(_copy(crow), _copy(col), None, shape, format=format)
-                _of_weights[col] = (shape, format), _copy(crow), _copy(col), matrix
+                pattern, order = pattern_of_pointers(_copy(crow), _copy(col), cols)
+                matrix = SparseMatrix._of(Handle(pattern, None, format, kernels), order, None)
+                _of_weights[col] = (shape, format, kernels), _copy(crow), _copy(col), matrix
     found: SparseMatrix = matrix
     return found
 

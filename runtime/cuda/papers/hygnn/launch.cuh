@@ -1,0 +1,59 @@
+// Launches of HyGNN's kernels: their operands and the shape of a block.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "formats/layout/hc_window.hpp"
+#include "runtime/cuda/device/launch_shape.hpp"
+#include "runtime/cuda/papers/hygnn/schedule.hpp"
+#include "runtime/cuda/papers/hygnn/task.cuh"
+
+namespace sptile::runtime::cuda {
+
+/// Returns A and B of a launch, whose first dense operand is B with n columns.
+inline HygnnOperands hygnn_operands(const Launch& launch, const HygnnHeader& header, std::int64_t n,
+                                    int threads_per_row) {
+  const formats::HcWindowView a = formats::as_hc_window(launch.format);
+  const Operand& b = launch.operands.dense[0];
+  return {.window_tile = a.row_window_offset.data(),
+          .tile_value = a.tc_offset.data(),
+          .masks = reinterpret_cast<const std::uint32_t*>(a.bitmap.data()),
+          .tile_columns = a.col_id.data(),
+          .tile_values = a.values.data,
+          .row_entry = launch.part<std::int64_t>(header.row_entry_at),
+          .row_columns = a.row_col_id.data(),
+          .row_values = a.row_values.data,
+          .rows = static_cast<std::int32_t>(a.rows),
+          .threads_per_row = threads_per_row,
+          .b = static_cast<const float*>(b.data),
+          .ldb = b.ld,
+          .n = n};
+}
+
+inline std::int64_t hygnn_windows(const Launch& launch) {
+  return (launch.format.rows + kHygnnRows - 1) / kHygnnRows;
+}
+
+/// Returns the shape of a launch with shared memory for `numbers` bytes after that of the product. L1 keeps
+/// what the maximum number of resident threads leaves of a multiprocessor's memory.
+inline LaunchShape hygnn_shape(std::int64_t blocks, unsigned threads, std::int64_t numbers,
+                               const DeviceInfo& device) {
+  constexpr std::int64_t kReserved = 1024;      ///< per block, reserved by the system
+  constexpr std::int64_t kThreadsPerSm = 1024;  ///< with 64 registers each, as ptxas allocates
+  const std::int64_t bytes = kHygnnNumbersAt + numbers;
+  const std::int64_t resident = kThreadsPerSm / threads * (bytes + kReserved);
+  const auto all = static_cast<std::int64_t>(device.shared_per_block) + kReserved;
+  return {.blocks = dim3(static_cast<unsigned>(blocks)),
+          .threads = threads,
+          .shared_bytes = static_cast<std::size_t>(bytes),
+          .carveout = static_cast<int>(std::min<std::int64_t>((100 * resident + all - 1) / all, 100))};
+}
+
+/// Returns the warps of a block: one per 16 of n features, at most 8.
+inline unsigned hygnn_warps(std::int64_t n) {
+  const std::int64_t slabs = (n + kHygnnFeatures - 1) / kHygnnFeatures;
+  return static_cast<unsigned>(std::min<std::int64_t>(slabs, kHygnnMaxWarps));
+}
+
+}  // namespace sptile::runtime::cuda

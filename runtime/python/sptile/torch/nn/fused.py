@@ -1,0 +1,100 @@
+"""Fusion of aggregation and update in layers (HyGNN, section 6.1)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch._C._functorch import is_legacy_batchedtensor
+from torch.nn.modules.module import _has_any_global_hook
+
+from .. import operators
+from ..functions import fused_update_pays
+from ..handle import Handle
+from ..matrix import SparseMatrix
+from ..pattern import pattern_of_entries
+
+
+class Update(NamedTuple):
+    """The start of a module that `spmm_update` replaces, and the modules that follow."""
+
+    linear: nn.Linear
+    relu: bool
+    rest: list[nn.Module]
+
+
+def is_plain(module: nn.Module, kind: type[nn.Module]) -> bool:
+    """Returns whether the module is exactly of a class and has no hooks, which a fused kernel would not call."""
+    hooks = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks")
+    return type(module) is kind and not _has_any_global_hook() and not any(getattr(module, name) for name in hooks)
+
+
+def first_update(module: Any) -> Update | None:
+    """Returns the linear layer with which a module starts, and the ReLU that follows it; None if it starts with
+    another module."""
+    if not isinstance(module, nn.Module):
+        return None
+    steps: list[Any] = list(module.children()) if is_plain(module, nn.Sequential) else [module]
+    if not steps or not is_plain(steps[0], nn.Linear):
+        return None
+    relu = len(steps) > 1 and is_plain(steps[1], nn.ReLU)
+    return Update(steps[0], relu, steps[2 if relu else 1 :])
+
+
+def may_fuse(x: Tensor) -> bool:
+    """Returns whether a layer may call fused operators: compilers, transforms and batches use the steps."""
+    return not torch.compiler.is_compiling() and x.dim() == 2 and not operators.transformed()
+
+
+def with_diagonal(a: SparseMatrix, value: float, dtype: torch.dtype) -> SparseMatrix:
+    """Returns A + value * I for a square pattern A, with the format and the kernels of A. Cached."""
+
+    def make() -> SparseMatrix:
+        row, col = a.places()
+        nodes = torch.arange(a.shape[0], device=a.device)
+        pattern, order = pattern_of_entries(torch.cat([row, nodes]), torch.cat([col, nodes]), *a.shape)
+        values = torch.ones(order.given, dtype=dtype, device=a.device)
+        values[row.numel() :] = value
+        return SparseMatrix._of(Handle(pattern, None, a._bare.format, a._bare.kernels), order, values)
+
+    return a._derive(f"diagonal {value} {dtype}", make)
+
+
+class _AggregateUpdated(torch.autograd.Function):
+    """A (x W^T), whose gradient of x, (A^T G) W, is one fused product. It also returns A^T G, from which the gradient of
+    W follows."""
+
+    @staticmethod
+    def forward(ctx: Any, a: SparseMatrix, x: Tensor, weight: Tensor) -> Tensor:
+        ctx.a = a._product
+        ctx.save_for_backward(x, weight)
+        return operators.spmm(ctx.a, False, nn.functional.linear(x, weight), None)
+
+    @staticmethod
+    def backward(ctx: Any, g: Tensor) -> Any:
+        x, weight = ctx.saved_tensors
+        if torch.is_grad_enabled() or is_legacy_batchedtensor(g):  # the fused product has no second derivative
+            dy = operators.spmm.again(ctx.a, True, g, None)
+            dx = dy @ weight
+        else:
+            dx, dy = operators.spmm_update.again(ctx.a, True, g, weight, None, False, False, True)
+        return None, dx, dy.t() @ x if ctx.needs_input_grad[2] else None
+
+
+def aggregate_updated(a: SparseMatrix, x: Tensor, linear: nn.Linear) -> Tensor | None:
+    """Returns A (x W^T) with a fused backward pass. None if x needs no gradient, or if the library predicts that the
+    two products take less time."""
+    if (
+        not x.requires_grad
+        or not torch.is_grad_enabled()
+        or not may_fuse(x)
+        or torch.is_autocast_enabled(x.device.type)
+        or x.dtype != linear.weight.dtype
+        or not is_plain(linear, type(linear))
+        or not fused_update_pays(a, linear.out_features, linear.in_features, x.dtype, backward=True)
+    ):
+        return None
+    a._check_type(x)
+    out: Tensor = _AggregateUpdated.apply(a, x, linear.weight)  # type: ignore[no-untyped-call]
+    return out

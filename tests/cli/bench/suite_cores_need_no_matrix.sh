@@ -1,0 +1,1 @@
+sptile bench --suite libra --device cpu --experiment fig4

@@ -1,0 +1,1 @@
+sptile bench --suite acc --device cpu

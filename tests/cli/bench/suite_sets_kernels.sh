@@ -1,0 +1,1 @@
+sptile bench --suite acc --kernel all "$ROOT/data/examples/us_states.mtx"

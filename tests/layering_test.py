@@ -73,7 +73,8 @@ DIRECTORIES = {
     "runtime/cuda/papers/acc": f"{FAMILY} runtime/cuda/families/sddmm runtime/cuda/families/tile runtime/cuda/papers",
     "runtime/cuda/papers/bulk": f"{FAMILY} runtime/cuda/families/tile runtime/cuda/papers",
     "runtime/cuda/papers/hygnn": f"{FAMILY} runtime/cuda/families/update runtime/cuda/papers",
-    "runtime/cuda/papers/libra_streams": f"{FAMILY} runtime/cuda/families/tile runtime/cuda/families/sddmm runtime/cuda/papers",
+    "runtime/cuda/papers/libra_streams": f"{FAMILY} runtime/cuda/families/tile runtime/cuda/families/sddmm "
+                                          "runtime/cuda/convert runtime/cuda/papers",
     "runtime/cuda/papers/rsh": f"{FAMILY} runtime/cuda/families/tile runtime/cuda/papers",
     "runtime/cuda/families": "runtime/core runtime/cuda runtime/cuda/families/* runtime/cuda/papers/*",
     "runtime/kernels": "formats/core runtime/threads runtime/core runtime/operation runtime/cpu runtime/cuda runtime/cuda/families",

@@ -47,6 +47,8 @@ struct ScheduleRequest {
   const DeviceInfo& device;
   std::span<const KernelCost> costs = {};
   Variant variant = {};
+  /// The same matrix in the memory of the current device, complete; null: it is not there yet.
+  const formats::FormatView* on_device = nullptr;
 
   /// Returns a cost; nothing if the profile does not contain it.
   [[nodiscard]] std::optional<double> cost(std::string_view name) const {

@@ -108,6 +108,23 @@ TEST_CASE("cuda plan from device CSR: the bits of a plan from the host, also ref
     }
 }
 
+TEST_CASE("cuda plan from device CSR: segments of Libra cut on the device") {
+  const ProfileFile no_thresholds("");
+  Random random(38);
+  formats::Csr a = random_matrix(500, 800, DType::f32, random, uneven);
+  make_exact(a.values);
+  Dense dense(a, 64, DType::f32, random);
+  make_exact(dense.b);
+  for (const char* kernel :
+       {"cuda.libra_spmm.streams", "cuda.libra_spmm.sequential", "cuda.libra_spmm.concurrent"}) {
+    CAPTURE(kernel);
+    const PlanOptions options{.n = 64, .device = runtime::Device::cuda, .kernel = kernel};
+    // Sums are exact, so the order of atomic additions does not matter.
+    const auto plan = plan_of(runtime::kSpmm, a, "libra_spmm", options);
+    CHECK(product_of(*plan, dense) == run_on_device(format_matrix(a, "libra_spmm").matrix(), options, dense));
+  }
+}
+
 TEST_CASE("cuda plan from device CSR: sampled products, in every format and order of rows") {
   const ProfileFile no_thresholds("");
   Random random(36);

@@ -92,8 +92,12 @@ Status finish(Uploader& uploader, const PlanRequest& request) {
 
 /// Restores the stored schedule, or makes one.
 Result<Schedule> schedule_of(const PlanRequest& request) {
-  const ScheduleRequest work{request.matrix->format, request.n, request.device, request.costs,
-                             request.variant};
+  const ScheduleRequest work{.format = request.matrix->format,
+                             .n = request.n,
+                             .device = request.device,
+                             .costs = request.costs,
+                             .variant = request.variant,
+                             .on_device = request.on_device != nullptr ? &request.on_device->view : nullptr};
   return request.stored != nullptr ? request.kernel->store->restore(work, *request.stored)
                                    : request.kernel->schedule(work);
 }

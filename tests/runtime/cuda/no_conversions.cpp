@@ -2,6 +2,7 @@
 #include "runtime/cuda/device_input.hpp"
 #include "runtime/cuda/format_check.hpp"
 #include "runtime/cuda/not_built.hpp"
+#include "runtime/cuda/papers/libra_streams/balance.hpp"
 
 namespace sptile::runtime::cuda {
 
@@ -32,6 +33,10 @@ Result<ValueSource> make_value_source(const formats::FormatView&, const DeviceCs
 }
 
 Result<UploadedCsr> upload_csr(const formats::CsrView&, int, std::span<const std::int32_t>) {
+  return not_built();
+}
+
+Result<DeviceBalance> balance_on_device(const formats::LibraView&, const LibraSizes&, int) {
   return not_built();
 }
 

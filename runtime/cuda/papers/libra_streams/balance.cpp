@@ -5,27 +5,12 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-constexpr std::int64_t kWindowRows = 8;
-
-std::int64_t segments_of(std::int64_t length, std::int64_t most) {
-  return length / most + (length % most != 0 ? 1 : 0);
-}
-
-/// Properties of a window that determine its flags.
-struct WindowParts {
-  bool tiles = false, rows = false, cut = false;
-
-  [[nodiscard]] bool shared(LibraMode mode) const {
-    return tiles && (cut || (mode == LibraMode::two_streams && rows));
-  }
-};
-
 /// Returns whether the segment has a neighbour of the same window or row.
 bool is_cut(const std::vector<std::int32_t>& owner, std::size_t i) {
   return (i > 0 && owner[i - 1] == owner[i]) || (i + 1 < owner.size() && owner[i + 1] == owner[i]);
 }
 
-std::size_t window_of(std::int32_t row) { return static_cast<std::size_t>(row / kWindowRows); }
+std::size_t window_of(std::int32_t row) { return static_cast<std::size_t>(row / kLibraWindowRows); }
 
 }  // namespace
 
@@ -41,7 +26,7 @@ LibraBalance cut_windows(const formats::LibraView& a, const LibraSizes& sizes, i
   balance.window_offset.push_back(a.row_window_offset.back());
   for (std::size_t r = 0; r < a.residual_row_id.size(); ++r) {
     const std::int64_t begin = a.residual_row_offset[r], entries = a.residual_row_offset[r + 1] - begin;
-    const bool is_short = entries < sizes.short_length;
+    const bool is_short = is_short_row(entries, sizes);
     const std::int64_t count = is_short ? 1 : segments_of(entries, sizes.entries);
     for (std::int64_t s = 0; s < count; ++s) {
       balance.row_offset.push_back(begin + s * (count > 1 ? sizes.entries : 0));
@@ -54,26 +39,29 @@ LibraBalance cut_windows(const formats::LibraView& a, const LibraSizes& sizes, i
 }
 
 void flag_atomic(LibraBalance& balance, std::int64_t windows, LibraMode mode) {
-  std::vector<WindowParts> parts(static_cast<std::size_t>(windows));
+  std::vector<std::uint32_t> parts(static_cast<std::size_t>(windows));
   const std::size_t tile_segments = balance.cur_window.size(), row_segments = balance.cur_row.size();
-  for (std::size_t i = 0; i < tile_segments; ++i) {
-    WindowParts& window = parts[static_cast<std::size_t>(balance.cur_window[i])];
-    window.tiles = true;
-    window.cut = window.cut || is_cut(balance.cur_window, i);
-  }
-  for (std::size_t i = 0; i < row_segments; ++i) {
-    WindowParts& window = parts[window_of(balance.cur_row[i])];
-    window.rows = true;
-    window.cut = window.cut || is_cut(balance.cur_row, i);
-  }
+  for (std::size_t i = 0; i < tile_segments; ++i)
+    parts[static_cast<std::size_t>(balance.cur_window[i])] |=
+        kLibraTiles | (is_cut(balance.cur_window, i) ? kLibraCut : 0);
+  for (std::size_t i = 0; i < row_segments; ++i)
+    parts[window_of(balance.cur_row[i])] |= kLibraRows | (is_cut(balance.cur_row, i) ? kLibraCut : 0);
   balance.atomic.resize(tile_segments + row_segments);
   for (std::size_t i = 0; i < tile_segments; ++i)
-    balance.atomic[i] = parts[static_cast<std::size_t>(balance.cur_window[i])].shared(mode) ? 1 : 0;
+    balance.atomic[i] = is_shared(parts[static_cast<std::size_t>(balance.cur_window[i])], mode) ? 1 : 0;
   for (std::size_t i = 0; i < row_segments; ++i) {
-    const WindowParts& window = parts[window_of(balance.cur_row[i])];
-    const bool shared = window.tiles ? window.shared(mode) : is_cut(balance.cur_row, i);
-    balance.atomic[tile_segments + i] = shared ? 1 : 0;
+    const std::uint32_t window = parts[window_of(balance.cur_row[i])];
+    const bool has_tiles = (window & kLibraTiles) != 0;
+    balance.atomic[tile_segments + i] =
+        (has_tiles ? is_shared(window, mode) : is_cut(balance.cur_row, i)) ? 1 : 0;
   }
+}
+
+void DeviceBalance::set_mode(LibraMode mode) {
+  const std::uint8_t bit =
+      mode == LibraMode::sequential ? segment_flags(true, false) : segment_flags(false, true);
+  balance.atomic.resize(flags.size());
+  for (std::size_t i = 0; i < flags.size(); ++i) balance.atomic[i] = (flags[i] & bit) != 0 ? 1 : 0;
 }
 
 std::vector<std::int32_t> rows_to_scale(const LibraBalance& balance, std::int64_t rows) {
@@ -82,7 +70,8 @@ std::vector<std::int32_t> rows_to_scale(const LibraBalance& balance, std::int64_
   for (std::size_t i = 0; i < balance.cur_row.size(); ++i)
     wanted[static_cast<std::size_t>(balance.cur_row[i])] = balance.atomic[tile_segments + i] != 0;
   for (std::size_t i = 0; i < tile_segments; ++i) {  // exclusive segments, which write all their rows
-    const std::int64_t first = kWindowRows * balance.cur_window[i], end = std::min(first + kWindowRows, rows);
+    const std::int64_t first = kLibraWindowRows * balance.cur_window[i],
+                       end = std::min(first + kLibraWindowRows, rows);
     for (std::int64_t row = first; row < end; ++row)
       wanted[static_cast<std::size_t>(row)] = balance.atomic[i] != 0;
   }

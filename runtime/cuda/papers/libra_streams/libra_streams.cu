@@ -115,7 +115,7 @@ struct StreamsInstance {
     return schedule_libra_streams(
         request, kPolicy,
         {kType, Tiles::kVariants, Tiles::blocks_per_sm, row_blocks_per_sm<Types>, Types::RowTuning::kThreads,
-         short_blocks_per_sm<RowArguments<Types>>, kShortThreads});
+         short_blocks_per_sm<RowArguments<Types>>, kShortThreads, balance_on_device});
   }
 
   static int launch(const Launch& launch, void* stream) noexcept {

@@ -1,6 +1,7 @@
 #include "runtime/cuda/papers/libra_streams/schedule.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "formats/layout/libra_rules.hpp"
 
@@ -90,6 +91,14 @@ CsrHeader append_long_rows(Schedule& schedule, const LibraBalance& balance) {
 
 }  // namespace
 
+DeviceBalance cut_segments(const ScheduleRequest& request, const LibraSizes& sizes, int block_tiles,
+                           CutOnDevice on_device) {
+  if (on_device != nullptr && request.on_device != nullptr)
+    if (auto cut = on_device(formats::as_libra(*request.on_device), sizes, block_tiles))
+      return std::move(*cut);
+  return {cut_windows(formats::as_libra(request.format), sizes, block_tiles), {}};
+}
+
 LibraOccupancy libra_occupancy(const ScheduleRequest& request) {
   const LibraOccupancy paper;
   const auto read = [&](std::string_view name, double of_paper) {
@@ -103,7 +112,9 @@ Schedule schedule_libra_streams(const ScheduleRequest& request, const LibraPolic
                                 const LibraKernels& kernels) {
   const formats::LibraView a = formats::as_libra(request.format);
   const DeviceInfo& device = request.device;
-  LibraBalance balance = cut_windows(a, policy.sizes, formats::libra_block_columns(kernels.dense) / 8);
+  DeviceBalance cut =
+      cut_segments(request, policy.sizes, formats::libra_block_columns(kernels.dense) / 8, kernels.cut);
+  LibraBalance& balance = cut.balance;
   const TileTuning tuning;
   const std::int64_t segments = std::ssize(balance.cur_window);
   const int chosen = choose_variant(kernels.variants, request.n,
@@ -130,7 +141,10 @@ Schedule schedule_libra_streams(const ScheduleRequest& request, const LibraPolic
                    long_grid.ratio(device.sm_count) + short_grid.ratio(device.sm_count)};
   const LibraOccupancy thresholds = policy.fitted ? libra_occupancy(request) : LibraOccupancy{};
   const LibraMode mode = policy.mode ? *policy.mode : choose_mode(header.ratios, thresholds);
-  flag_atomic(balance, std::ssize(a.row_window_offset) - 1, mode);
+  if (cut.flags.empty())
+    flag_atomic(balance, std::ssize(a.row_window_offset) - 1, mode);
+  else
+    cut.set_mode(mode);
   header.two_streams = mode == LibraMode::two_streams && segments > 0 && !balance.cur_row.empty();
 
   const std::vector<std::int32_t> scaled = rows_to_scale(balance, a.rows);

@@ -47,6 +47,15 @@ struct LibraPolicy {
   bool fitted = false;                 ///< the mode is chosen by the thresholds of the profile
 };
 
+/// balance_on_device, or null.
+using CutOnDevice = Result<DeviceBalance> (*)(const formats::LibraView& a, const LibraSizes& sizes,
+                                              int block_tiles);
+
+/// Cuts the segments on the device if the matrix is there, otherwise on the host, as also if the device has
+/// no memory left. `flags` is empty if the host has cut them.
+DeviceBalance cut_segments(const ScheduleRequest& request, const LibraSizes& sizes, int block_tiles,
+                           CutOnDevice on_device);
+
 /// Properties of the kernels: variants for the tiles, and resident blocks per multiprocessor and threads per
 /// block of each kernel.
 struct LibraKernels {
@@ -57,6 +66,7 @@ struct LibraKernels {
   int row_threads;
   int (*short_blocks_per_sm)(int lanes);
   int short_threads;
+  CutOnDevice cut = nullptr;
 };
 
 Schedule schedule_libra_streams(const ScheduleRequest& request, const LibraPolicy& policy,

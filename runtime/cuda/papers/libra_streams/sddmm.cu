@@ -30,7 +30,7 @@ using Set = LibraSddmmSet<
 struct SddmmTf32 {
   using Math = MathF32<false>;
   using Dots = DotF32<false>;
-  using Any = Set<Dots, 2, Math, 8, 1, false, false>;
+  using Any = Set<Dots, 2, Math, 8, 1, false, true>;
   using Narrow = Set<Dots, 2, Math, 8, 1, true, false>;
   using Wide = Set<Dots, 8, Math, 8, 2, true, true>;
   static constexpr DType kType = DType::f32;

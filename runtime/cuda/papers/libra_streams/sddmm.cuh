@@ -100,8 +100,12 @@ struct LibraSddmmSet {
   static constexpr int kThreads = kSddmmWarps * kWarpSize, kShortGroups = kThreads / kLanes;
 
   static LibraSddmmKernels kernels() {
-    return {blocks_per_sm<kTiles>(kThreads), blocks_per_sm<kLong>(kThreads), blocks_per_sm<kShort>(kThreads),
-            kSddmmWarps, kShortGroups};
+    return {blocks_per_sm<kTiles>(kThreads),
+            blocks_per_sm<kLong>(kThreads),
+            blocks_per_sm<kShort>(kThreads),
+            kSddmmWarps,
+            kShortGroups,
+            balance_on_device};
   }
 
   static int start_tiles(const SddmmTask& task, const Launch& launch, cudaStream_t stream) {

@@ -8,7 +8,7 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-constexpr int kTileColumns = 8, kWindowRows = 8;
+constexpr int kTileColumns = 8;
 
 /// Appends an item per segment of a window.
 void append_items(Schedule& schedule, const formats::LibraView& a, const LibraBalance& balance,
@@ -17,7 +17,7 @@ void append_items(Schedule& schedule, const formats::LibraView& a, const LibraBa
   for (std::size_t i = 0; i < balance.cur_window.size(); ++i) {
     const std::int32_t begin = balance.window_offset[i];
     items.push_back({a.tc_offset[static_cast<std::size_t>(begin)], begin, balance.window_offset[i + 1],
-                     kWindowRows * balance.cur_window[i]});
+                     kLibraWindowRows * balance.cur_window[i]});
   }
   header.items_at = append(schedule, items);
   header.item_count = std::ssize(items);
@@ -43,7 +43,9 @@ void append_rows(Schedule& schedule, const LibraBalance& balance, LibraSddmmHead
 Schedule schedule_libra_sddmm(const ScheduleRequest& request, const LibraPolicy& policy,
                               const LibraSddmmKernels& kernels) {
   const formats::LibraView a = formats::as_libra(request.format);
-  const LibraBalance balance = cut_windows(a, policy.sizes, formats::kLibraSddmmBlockColumns / kTileColumns);
+  const LibraBalance balance =
+      cut_segments(request, policy.sizes, formats::kLibraSddmmBlockColumns / kTileColumns, kernels.cut)
+          .balance;
   Schedule schedule;
   LibraSddmmHeader header;
   append_items(schedule, a, balance, header.parts);

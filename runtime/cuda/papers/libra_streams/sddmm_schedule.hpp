@@ -43,6 +43,7 @@ struct LibraSddmmHeader {
 struct LibraSddmmKernels {
   int tile_blocks_per_sm, long_blocks_per_sm, short_blocks_per_sm;
   int warps, short_groups;
+  CutOnDevice cut = nullptr;
 };
 
 /// Divides the tiles into segments of `sizes.blocks` 8x16 blocks and the residual part into segments of

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "formats/convert/libra_sddmm.hpp"
@@ -170,6 +171,37 @@ TEST_CASE("libra_streams: only the fitted policy compares with the thresholds of
   CHECK(two_streams({.sizes = kLibraUncut}, low));
   CHECK_FALSE(two_streams({.fitted = true}, low));
   CHECK(two_streams({.fitted = true}));  // the profile has no thresholds
+}
+
+TEST_CASE("libra_streams: the device cuts the segments of a matrix that is there, else the host") {
+  static int calls = 0;
+  static bool fails = false;
+  const CutOnDevice cut = [](const formats::LibraView& a, const LibraSizes& sizes,
+                             int block_tiles) -> Result<DeviceBalance> {
+    ++calls;
+    if (fails) return fail(Errc::device, "no memory");
+    DeviceBalance result{cut_windows(a, sizes, block_tiles), {}};
+    result.flags.assign(result.balance.cur_window.size() + result.balance.cur_row.size(),
+                        segment_flags(true, false));
+    return result;
+  };
+  const formats::FormatView view = both_parts().view();
+  const DeviceInfo device;
+  CHECK(cut_segments({.format = view, .device = device}, {}, 1, cut).flags.empty());
+  CHECK(calls == 0);
+  const ScheduleRequest there{.format = view, .device = device, .on_device = &view};
+  CHECK(cut_segments(there, {}, 1, nullptr).flags.empty());
+  DeviceBalance balance = cut_segments(there, {}, 1, cut);
+  CHECK(calls == 1);
+  balance.set_mode(LibraMode::sequential);
+  CHECK(std::ranges::count(balance.balance.atomic, 1) == std::ssize(balance.flags));
+  balance.set_mode(LibraMode::two_streams);
+  CHECK(std::ranges::count(balance.balance.atomic, 0) == std::ssize(balance.flags));
+  fails = true;
+  balance = cut_segments(there, {}, 1, cut);
+  CHECK(calls == 2);
+  CHECK(balance.flags.empty());
+  CHECK(balance.balance.cur_window == cut_windows(formats::as_libra(view), {}, 1).cur_window);
 }
 
 TEST_CASE("libra_streams: long rows are in runs, short rows in the other list, each residual entry once") {

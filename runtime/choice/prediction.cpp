@@ -32,6 +32,7 @@ struct Question {
 /// Sets the precision of a candidate. Errors have the reason why its kernel cannot run or is not chosen.
 Status resolve(const Question& question, const PlanMatrix& a, Candidate& candidate) {
   const PlanOptions& options = question.options;
+  if (Status s = check_defined(*candidate.kernel, options); !s) return s;
   if (options.device == Device::cpu) {
     if (!has_instance(*candidate.kernel, a.format.value_dtype(), types_of(options)))
       return fail(Errc::unsupported, "no kernel for these types");

@@ -38,7 +38,10 @@ struct Kernel {
   bool deterministic = true;
   std::string_view summary;
   bool by_name = false;  ///< runs if requested by name; chosen as in may_be_chosen
-  int stores = 1;        ///< maximum number of stores per row of C; each rounds to the dense type
+  /// The kernel lacks synchronization: its results are undefined, its time is a lower bound. It has
+  /// `by_name`, and plans refuse it unless PlanOptions::undefined_result is set.
+  bool undefined_result = false;
+  int stores = 1;  ///< maximum number of stores per row of C; each rounds to the dense type
   std::span<const std::string_view> costs = {};  ///< names of the profile's constants that split its work
   const FirstStep* first = nullptr;              ///< first of two steps; null: there is one step
   std::string_view like = {};  ///< kernel whose costs replace its own if the profile does not have them

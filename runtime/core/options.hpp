@@ -45,6 +45,8 @@ struct PlanOptions {
   EntryOrder order = EntryOrder::packed;  ///< ignored for operations without a result per entry
   Choice choice = Choice::predicted;      ///< ignored if there is one candidate, see plan/choice.hpp
   bool stored = true;                     ///< use a stored plan of the matrix if its key matches
+  /// Accept kernels with Kernel::undefined_result. Set by benchmarks that do not check results.
+  bool undefined_result = false;
 };
 
 constexpr DenseTypes types_of(const PlanOptions& options) { return {options.dense, options.result}; }

@@ -137,10 +137,19 @@ Result<KernelChoice> choose_cpu_kernel(const Multiplicand& a, const PlanOptions&
 
 }  // namespace
 
+Status check_defined(const Kernel& kernel, const PlanOptions& options) {
+  if (!kernel.undefined_result || options.undefined_result) return {};
+  return fail(Errc::usage, "plan: the results of " + std::string(kernel.name) +
+                               " are undefined, only its time is of use; run it by sptile bench --no-check");
+}
+
 Result<KernelChoice> choose_kernel(const Multiplicand& a, const PlanOptions& options,
                                    const cuda::DeviceInfo& device) {
-  return options.device == Device::cpu ? choose_cpu_kernel(a, options)
-                                       : choose_device_kernel(a, options, device);
+  auto chosen = options.device == Device::cpu ? choose_cpu_kernel(a, options)
+                                              : choose_device_kernel(a, options, device);
+  if (chosen)
+    if (Status s = check_defined(*chosen->kernel, options); !s) return tl::unexpected(std::move(s.error()));
+  return chosen;
 }
 
 int threads_of(const PlanOptions& options) {

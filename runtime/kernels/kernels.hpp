@@ -76,6 +76,9 @@ struct KernelChoice {
   const cuda::DeviceKernel* instance = nullptr;  ///< null on the CPU
 };
 
+/// Errc::usage if the kernel's results are undefined and the options do not accept that.
+Status check_defined(const Kernel& kernel, const PlanOptions& options);
+
 /// Returns the best kernel that the options allow; `device` is read for CUDA only. Errc::unsupported, or
 /// Errc::usage for a named kernel, with the available alternatives.
 Result<KernelChoice> choose_kernel(const Multiplicand& a, const PlanOptions& options,

@@ -63,7 +63,7 @@ int run_perf(const Options& options, Machine& machine) {
   std::printf("backend,kernel,types,shape,rows,cols,nnz,n,median_us\n");
   Matrices matrices;
   for (const runtime::Kernel* kernel : selected_kernels(options, machine.device())) {
-    if (!available(*kernel)) continue;
+    if (!available(*kernel) || kernel->undefined_result) continue;
     const Instance instance = instances_of(*kernel, machine.capability()).front();
     for (const std::string_view shape : kTimedShapes)
       for (const std::int64_t n : kTimedColumns) {

@@ -198,6 +198,7 @@ Json kernels_json(const Filter& filter) {
                     {"isa", k->isa},
                     {"precisions", precisions_of(*k)},
                     {"deterministic", k->deterministic},
+                    {"undefined_result", k->undefined_result},
                     {"available", runtime::available(*k)},
                     {"summary", k->summary},
                     {"policies", policies_json(*k)}});
@@ -209,7 +210,7 @@ std::string kernels_text(const Filter& filter) {
   for (const runtime::Kernel* const k : kernels_of(filter))
     rows.push_back({std::string(k->name), std::string(k->op->name), std::string(k->format),
                     std::string(name_of(k->device)), yes_no(k->deterministic), yes_no(runtime::available(*k)),
-                    std::string(k->summary)});
+                    std::string(k->summary) + (k->undefined_result ? "; undefined results" : "")});
   return format_table(rows, "lllllll");
 }
 

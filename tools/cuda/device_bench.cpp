@@ -163,6 +163,7 @@ runtime::PlanOptions DeviceBench::plan_options(const KernelRequest& request) con
   options.kernel = request.kernel;
   options.trusted = true;
   options.precision = request.precision;
+  options.undefined_result = !options_.check;
   return options;
 }
 

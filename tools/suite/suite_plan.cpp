@@ -41,12 +41,13 @@ const runtime::Kernel* kernel_named(std::string_view name) {
 }
 
 // Returns why a kernel cannot run; empty if it can.
-std::string why_missing(const Variant& variant, const KernelFilter& available) {
+std::string why_missing(const Variant& variant, const KernelFilter& available, bool check) {
   const runtime::Kernel* const kernel = kernel_named(variant.kernel);
   if (kernel == nullptr)
     return variant.ablation ? "this build was not configured with -Dablations=enabled"
                             : "this version has no such kernel";
   if (!available(*kernel)) return fmt::format("no device of this machine supports it ({})", kernel->isa);
+  if (kernel->undefined_result && check) return "its results are undefined: measured with --no-check only";
   return {};
 }
 
@@ -70,10 +71,10 @@ void add_missing(std::vector<Missing>& missing, std::string_view name, const std
 }
 
 Status add_cases(SuiteExperiment& resolved, const PrecisionChoice& precision, const KernelFilter& available,
-                 std::vector<Missing>& missing) {
+                 bool check, std::vector<Missing>& missing) {
   const Experiment& experiment = *resolved.experiment;
   for (const Variant& variant : experiment.variants) {
-    if (const std::string why = why_missing(variant, available); !why.empty()) {
+    if (const std::string why = why_missing(variant, available, check); !why.empty()) {
       add_missing(missing, variant.kernel, why, experiment);
       continue;
     }
@@ -244,7 +245,7 @@ Result<SuitePlan> plan_suite(const SuiteRequest& request, const KernelFilter& av
       resolved.columns.assign(experiment.columns.begin(), experiment.columns.end());
     const auto precision = parse_precision(experiment);
     if (!precision) return tl::unexpected(precision.error());
-    if (Status s = add_cases(resolved, *precision, available, plan.missing); !s)
+    if (Status s = add_cases(resolved, *precision, available, request.check, plan.missing); !s)
       return tl::unexpected(std::move(s.error()));
     if (Status s = add_compared(resolved, *precision, request.formats, available); !s)
       return tl::unexpected(std::move(s.error()));

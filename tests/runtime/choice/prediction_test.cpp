@@ -113,6 +113,20 @@ TEST_CASE("choice: a kernel by name may be chosen if the profile has its times a
   CHECK(may("k.some", Precision::fp32, {}, false, false));
 }
 
+TEST_CASE("choice: kernels with undefined results are refused unless the options accept them") {
+  runtime::Kernel kernel;
+  kernel.name = "cuda.some.unordered";
+  CHECK(runtime::check_defined(kernel, {}));
+  kernel.undefined_result = true;
+  CHECK(runtime::check_defined(kernel, {.undefined_result = true}));
+  const Status refused = runtime::check_defined(kernel, {});
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().code == Errc::usage);
+  CHECK(refused.error().message ==
+        "plan: the results of cuda.some.unordered are undefined, only its time is of use; run it by sptile "
+        "bench --no-check");
+}
+
 TEST_CASE("choice: a forced kernel, types without a kernel, bad questions") {
   const ProfilePlaces places;
   const ThreeFormats p;

@@ -72,3 +72,30 @@ TEST_CASE("kernels with another before them need one for the values, types and p
     CHECK(exact->instance->precision == runtime::Precision::fp32);
   }
 }
+
+TEST_CASE("kernels with undefined results run by name only, their plans are not stored") {
+  int count = 0;
+  for (const runtime::Kernel& kernel : runtime::kernels()) {
+    if (!kernel.undefined_result) continue;
+    ++count;
+    CAPTURE(kernel.name);
+    CHECK(kernel.by_name);
+    CHECK_FALSE(kernel.deterministic);
+    for (const runtime::cuda::DeviceKernel& row : runtime::instances_of(kernel)) {
+      CHECK(row.store == nullptr);
+      const runtime::Multiplicand a = {kernel.op, kernel.format, row.values};
+      PlanOptions options{.n = 64, .dense = row.dense, .result = row.result, .kernel = kernel.name};
+      options.device = runtime::Device::cuda;
+      const auto refused = runtime::choose_kernel(a, options, device());
+      REQUIRE_FALSE(refused.has_value());
+      CHECK(refused.error().message.find("--no-check") != std::string::npos);
+      options.undefined_result = true;
+      CHECK(runtime::choose_kernel(a, options, device()).has_value());
+    }
+  }
+#ifdef SPTILE_ABLATIONS
+  CHECK(count > 0);
+#else
+  CHECK(count == 0);
+#endif
+}

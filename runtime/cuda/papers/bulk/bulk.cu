@@ -79,17 +79,18 @@ std::span<const DeviceKernel> bulk_instances() {
 }
 
 /// The kernel of the paper: consumers decode. Values of type V.
-template <DType kValues, class V, BulkDivision kDivide, int kMaxStages, bool kRoles>
+template <DType kValues, class V, BulkDivision kDivide, int kMaxStages, BulkSync kSync>
 using Voltrix =
     BulkInstance<kValues, DType::f32, Precision::tf32,
-                 BulkKernel<V, MathF32<false>, BulkWords<MathF32<false>, V>, kRoles>, kDivide, kMaxStages>;
+                 BulkKernel<V, MathF32<false>, BulkWords<MathF32<false>, V, kSync == BulkSync::none>, kSync>,
+                 kDivide, kMaxStages>;
 
 template <const std::string_view& kName, BulkDivision kDivide, int kMaxStages = kBulkStagesMost,
-          bool kRoles = true>
+          BulkSync kSync = BulkSync::stages>
 std::span<const DeviceKernel> voltrix_instances() {
   static constexpr DeviceKernel kRows[] = {
-      Voltrix<DType::f32, float, kDivide, kMaxStages, kRoles>::row(kName),
-      Voltrix<DType::none, Ones, kDivide, kMaxStages, kRoles>::row(kName)};
+      Voltrix<DType::f32, float, kDivide, kMaxStages, kSync>::row(kName),
+      Voltrix<DType::none, Ones, kDivide, kMaxStages, kSync>::row(kName)};
   return kRows;
 }
 
@@ -114,12 +115,16 @@ std::span<const DeviceKernel> bmat_voltrix_sync_kernels() {
   return voltrix_instances<kBmatVoltrixSync, divide_genetically, 1>();
 }
 
+std::span<const DeviceKernel> bmat_voltrix_async_kernels() {
+  return voltrix_instances<kBmatVoltrixAsync, divide_genetically, kBulkStagesMost, BulkSync::none>();
+}
+
 std::span<const DeviceKernel> bmat_voltrix_windows_kernels() {
   return voltrix_instances<kBmatVoltrixWindows, divide_by_windows>();
 }
 
 std::span<const DeviceKernel> bmat_voltrix_no_roles_kernels() {
-  return voltrix_instances<kBmatVoltrixNoRoles, divide_by_windows, 1, false>();
+  return voltrix_instances<kBmatVoltrixNoRoles, divide_by_windows, 1, BulkSync::block>();
 }
 
 std::span<const DeviceKernel> bmat_voltrix_unbalanced_kernels() {

@@ -13,6 +13,7 @@ inline constexpr std::string_view kBmatBulk = "cuda.bmat.bulk", kBmatBulkGreedy 
                                   kBmatBulkGenetic = "cuda.bmat.bulk_genetic",
                                   kBmatVoltrix = "cuda.bmat.voltrix",
                                   kBmatVoltrixSync = "cuda.bmat.voltrix_sync",
+                                  kBmatVoltrixAsync = "cuda.bmat.voltrix_async",
                                   kBmatVoltrixWindows = "cuda.bmat.voltrix_windows",
                                   kBmatVoltrixNoRoles = "cuda.bmat.voltrix_no_roles",
                                   kBmatVoltrixUnbalanced = "cuda.bmat.voltrix_unbalanced";
@@ -26,6 +27,7 @@ std::span<const DeviceKernel> bmat_voltrix_kernels();
 
 // Built with -Dablations=enabled:
 std::span<const DeviceKernel> bmat_voltrix_sync_kernels();
+std::span<const DeviceKernel> bmat_voltrix_async_kernels();
 std::span<const DeviceKernel> bmat_voltrix_windows_kernels();
 std::span<const DeviceKernel> bmat_voltrix_no_roles_kernels();
 std::span<const DeviceKernel> bmat_voltrix_unbalanced_kernels();

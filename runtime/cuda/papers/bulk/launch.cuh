@@ -11,21 +11,43 @@
 
 namespace sptile::runtime::cuda {
 
-/// Parameters of a kernel. kRolesT: warps are producers, decoders or consumers; otherwise all warps load and
-/// multiply.
-template <class V, class MathT, class EntriesT = BulkEntries<MathT, V>, bool kRolesT = true>
+/// Cooperation of the warps of a block.
+enum class BulkSync {
+  stages,  ///< producers wait until consumers have released a stage, consumers until it is full
+  none,    ///< producers and consumers do not wait for each other: the results are undefined
+  block    ///< all warps load and multiply, between barriers of the block
+};
+
+/// Parameters of a kernel.
+template <class V, class MathT, class EntriesT = BulkEntries<MathT, V>, BulkSync kSync = BulkSync::stages>
 struct BulkKernel {
   using Value = V;
   using Math = MathT;
   using Entries = EntriesT;
   using Dense = typename Math::Dense;
-  static constexpr bool kRoles = kRolesT;
-  static_assert(kRoles || !Entries::kDecoders);
-  using Stages = std::conditional_t<kRoles, BulkFilledStages, BulkOwnStage<sizeof(Dense)>>;
+  static constexpr bool kRoles = kSync != BulkSync::block;
+  static constexpr bool kOrdered = kSync != BulkSync::none;
+  static_assert(kSync == BulkSync::stages || !Entries::kDecoders);
+  using Filled = std::conditional_t<kOrdered, BulkFilledStages, BulkUnorderedStages>;
+  using Stages = std::conditional_t<kRoles, Filled, BulkOwnStage<sizeof(Dense)>>;
   using Consumer = BulkConsumer<Math, Entries, Stages>;
+  using Copies = std::conditional_t<kOrdered, BulkOrderedCopies, BulkUnorderedCopies>;
+  using Producer = BulkProducer<sizeof(Dense), !Entries::kDecoders, Copies>;
   static constexpr int kMostThreads = kWarpSize * bulk_warps_most();
   static constexpr int kRegisters = kBulkRegisters;
 };
+
+/// Zeroes the words of A of all stages, which consumers may read before they are copied. All threads of the
+/// block call it before the block synchronizes.
+__device__ __forceinline__ void clear_words(const BulkTask& task, const BulkShared& shared) {
+  constexpr int kWordBytes = 16;  // bytes per tile
+  for (int i = static_cast<int>(threadIdx.x); i < task.stages * task.stage_tiles;
+       i += static_cast<int>(blockDim.x)) {
+    const int at = task.stage.entries_at + i % task.stage_tiles * kWordBytes;
+    store_piece_16(shared.stage(task, i / task.stage_tiles) + static_cast<std::uint32_t>(at), {0, 0, 0, 0});
+  }
+  fence_async();
+}
 
 /// A persistent block: a consumer warp per segment, then the producers, then the decoders, if any. Without
 /// roles, consumers only.
@@ -44,16 +66,19 @@ __global__ void __launch_bounds__(K::kMostThreads) __maxnreg__(K::kRegisters)
   const int consumers = task.slice_segments;
   if (threadIdx.x == 0) {
     const int arrivals = task.copy == BulkCopy::rows ? 1 : kWarpSize;  // per producer
-    shared.init(task.stages, static_cast<unsigned>(arrivals * task.producers + task.decoders),
-                static_cast<unsigned>(consumers));
+    const auto producers = static_cast<unsigned>(arrivals * task.producers + task.decoders);
+    if constexpr (K::kOrdered)
+      shared.init(task.stages, producers, static_cast<unsigned>(consumers));
+    else
+      BulkUnorderedCopies::init(shared, producers);
     fence_async();
   }
+  if constexpr (!K::kOrdered) clear_words(task, shared);
   __syncthreads();
   if (warp < consumers)
     typename K::Consumer(task, shared, warp, lane).run();
   else if (warp < consumers + task.producers)
-    BulkProducer<sizeof(typename K::Dense), !K::Entries::kDecoders>(task, shared, warp - consumers, lane)
-        .run();
+    typename K::Producer(task, shared, warp - consumers, lane).run();
   else if constexpr (K::Entries::kDecoders)
     BulkDecoder<typename K::Value, typename K::Math>(task, shared, warp - consumers - task.producers, lane)
         .run();

@@ -8,10 +8,68 @@
 
 namespace sptile::runtime::cuda {
 
+/// Copies to stages that consumers have released.
+class BulkOrderedCopies {
+ public:
+  __device__ __forceinline__ explicit BulkOrderedCopies(const BulkShared& shared) : shared_(shared) {}
+
+  /// Returns the barrier of the copies to the stage of the cursor.
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t start(const StageCursor& cursor) {
+    shared_.wait_empty(cursor);
+    return shared_.full(cursor.stage);
+  }
+  /// Consumers wait for all copies.
+  __device__ __forceinline__ void finish() const {}
+
+ private:
+  const BulkShared& shared_;
+};
+
+/// Copies to stages that consumers may be reading. Only the producers wait, and only for copies that they
+/// started kBarriers stages before: bytes in flight would exceed the range of a barrier otherwise.
+class BulkUnorderedCopies {
+ public:
+  __device__ __forceinline__ explicit BulkUnorderedCopies(const BulkShared& shared) : shared_(shared) {}
+
+  /// Initializes the barriers, for that many arrivals of producers, by one thread before the block
+  /// synchronizes.
+  static __device__ __forceinline__ void init(const BulkShared& shared, unsigned producers) {
+    for (int i = 0; i < kBarriers; ++i) barrier_init(at(shared, i), producers);
+  }
+
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t start(const StageCursor& /*cursor*/) {
+    wait();
+    const std::uint32_t barrier = at(shared_, next_.stage);
+    next_.advance(kBarriers);
+    return barrier;
+  }
+  /// Waits for all copies: none may write to shared memory after the block has ended.
+  __device__ __forceinline__ void finish() {
+    for (int i = 0; i < kBarriers; ++i) {
+      wait();
+      next_.advance(kBarriers);
+    }
+  }
+
+ private:
+  static constexpr int kBarrierBytes = 8;
+  static constexpr int kBarriers = kBulkBarrierBytes / kBarrierBytes;
+
+  static __device__ __forceinline__ std::uint32_t at(const BulkShared& shared, int barrier) {
+    return shared.memory + static_cast<std::uint32_t>(barrier * kBarrierBytes);
+  }
+  /// Waits for the previous copies of the next barrier. In the first round it returns at once.
+  __device__ __forceinline__ void wait() const { barrier_wait(at(shared_, next_.stage), next_.phase ^ 1u); }
+
+  const BulkShared& shared_;
+  StageCursor next_;  ///< next barrier
+};
+
 /// A lane has one row of a stage: it loads the column id kAhead stages ahead and issues one copy of the row's
 /// part in the slice. Copies of the lanes are issued in turn, so several producers share a stage if rows are
 /// short. kDense is the size of an element. With kWords, the first producer also copies the words of A.
-template <int kDense, bool kWords>
+/// `Copies` has the barriers: BulkOrderedCopies or BulkUnorderedCopies.
+template <int kDense, bool kWords, class Copies>
 class BulkProducer {
  public:
   __device__ __forceinline__ BulkProducer(const BulkTask& task, const BulkShared& shared, int producer,
@@ -20,7 +78,8 @@ class BulkProducer {
         shared_(shared),
         most_(8 * task.stage_tiles / task.producers),
         lane_(lane),
-        stages_(task) {
+        stages_(task),
+        copies_(shared) {
     first_ = producer * most_;
   }
 
@@ -56,9 +115,9 @@ class BulkProducer {
     while (true) {
 #pragma unroll
       for (int a = 0; a < kAhead; ++a) {
-        if (ring[a].count == 0) return;
-        shared_.wait_empty(cursor);
-        bring<kCopy>(ring[a], shared_.stage(task_, cursor.stage), shared_.full(cursor.stage));
+        if (ring[a].count == 0) return copies_.finish();
+        const std::uint32_t full = copies_.start(cursor);
+        bring<kCopy>(ring[a], shared_.stage(task_, cursor.stage), full);
         cursor.advance(task_.stages);
         read_ahead(ring[a]);
       }
@@ -157,6 +216,7 @@ class BulkProducer {
   const BulkShared& shared_;
   int most_, first_, lane_;  ///< number of rows of a stage that it copies, and the first
   BulkStages stages_;
+  Copies copies_;
   bool done_ = false;
 };
 

@@ -19,8 +19,20 @@ constexpr Kernel row(std::string_view name, std::string_view summary, Instances 
           .instances = instances};
 }
 
+#ifdef SPTILE_ABLATIONS
+/// A row whose results are undefined.
+constexpr Kernel undefined_row(std::string_view name, std::string_view summary, Instances instances) {
+  Kernel kernel = row(name, summary, instances);
+  kernel.deterministic = false;
+  kernel.undefined_result = true;
+  return kernel;
+}
+#endif
+
 constexpr Kernel kRows[] = {
 #ifdef SPTILE_ABLATIONS
+    undefined_row(kBmatVoltrixAsync, "like .voltrix, but consumers do not wait for copies (Fully-Async)",
+                  SPTILE_BUILT(bmat_voltrix_async_kernels)),
     row(kBmatVoltrixSync, "like .voltrix, but with one stage (Fully-Sync)",
         SPTILE_BUILT(bmat_voltrix_sync_kernels)),
     row(kBmatVoltrixWindows, "like .voltrix, but with one block per window",

@@ -31,6 +31,16 @@ class BulkFilledStages {
   const BulkShared& shared_;
 };
 
+/// Stages that consumers read without waiting, whatever they contain, and do not release.
+class BulkUnorderedStages {
+ public:
+  __device__ __forceinline__ BulkUnorderedStages(const BulkTask& /*task*/, const BulkShared& /*shared*/) {}
+
+  __device__ __forceinline__ void wait(const StageCursor& /*cursor*/, const BulkParts& /*parts*/,
+                                       std::int32_t /*tile*/) const {}
+  __device__ __forceinline__ void release(int /*stage*/, int /*lane*/) const {}
+};
+
 /// One stage that all warps of the block fill, between two barriers of the block: no warp has a role. kDense
 /// is the size of an element of B.
 template <int kDense>

@@ -11,8 +11,9 @@ namespace sptile::runtime::cuda {
 
 /// Reads the four words of a tile, which a producer copied to the stage, by one load of 128 bits. The lane's
 /// bit of each word is one of its elements; the count of lower bits is the position of its value. The values
-/// before a tile are counted in a register, so that tiles must be loaded in order.
-template <class Math, class V>
+/// before a tile are counted in a register, so that tiles must be loaded in order. kStale: words may be those
+/// of another tile, so that positions are limited to the array of values.
+template <class Math, class V, bool kStale = false>
 class BulkWords {
  public:
   using Half = typename Math::template Entries<V>;  ///< entries of one 8x8 half of a tile
@@ -20,7 +21,10 @@ class BulkWords {
   static constexpr int kTileBytes = 16;  ///< in a stage
 
   __device__ __forceinline__ explicit BulkWords(const TileTask& task)
-      : values_(static_cast<const V*>(task.arrays.values)) {}
+      : values_(static_cast<const V*>(task.arrays.values)) {
+    if constexpr (kStale && !std::is_same_v<V, Ones>)
+      last_ = max(task.arrays.value_bytes / static_cast<std::int64_t>(sizeof(V)) - 1, std::int64_t{0});
+  }
 
   /// Starts at a window whose first value has that position.
   __device__ __forceinline__ void start(std::int64_t value_begin) { value_ = value_begin; }
@@ -38,7 +42,7 @@ class BulkWords {
       std::uint32_t before = 0;
 #pragma unroll
       for (int w = 0; w < 4; ++w) {
-        value[w] = value_if(values_ + value_, before + word_index(word[w], bit), word_present(word[w], bit));
+        value[w] = value_at(before + word_index(word[w], bit), word_present(word[w], bit));
         before += count_bits(word[w]);
       }
       value_ += before;
@@ -48,8 +52,16 @@ class BulkWords {
   }
 
  private:
+  [[nodiscard]] __device__ __forceinline__ V value_at(std::uint32_t index, bool present) const {
+    if constexpr (kStale)
+      return value_if(values_ + min(value_ + index, last_), 0, present);
+    else
+      return value_if(values_ + value_, index, present);
+  }
+
   const V* values_;
   std::int64_t value_ = 0;  ///< first value of the next tile
+  std::int64_t last_ = 0;   ///< position of the last value, if kStale
 };
 
 }  // namespace sptile::runtime::cuda

@@ -34,13 +34,17 @@ constexpr Reorderer kReorderers[] = {
     {"rabbit", "rows grouped by modularity communities (Rabbit Order)", compacted<order_by_rabbit>},
     {"affinity", "communities, then rows with common columns (Acc-SpMM)", compacted<order_by_affinity>,
      kAffinityParameters},
-    {"loa", "windows filled for entries per column from a sliding list (HyGNN)", compacted<order_by_loa>,
-     kLoaParameters},
+    {"loa",
+     "windows filled for entries per column from a sliding list (HyGNN)",
+     compacted<order_by_loa>,
+     kLoaParameters,
+     {},
+     true},
     {"wjaccard", "a path through the most similar rows (RSH-SpMM)", compacted<order_by_weighted_jaccard>,
      kWJaccardParameters},
     {"pack", "windows packed, matched and refined for few distinct columns", compacted<order_by_packing>,
-     kPackParameters, kPackPresets},
-    {"auto", "best of original order, degree and greedy windows", compacted<order_by_trial>},
+     kPackParameters, kPackPresets, true},
+    {"auto", "best of original order, degree and greedy windows", compacted<order_by_trial>, {}, {}, true},
 };
 
 std::string number(double value) {

@@ -133,7 +133,7 @@ torch.operands
 torch.operators
 torch.attention torch.matrix
 torch.functions
-torch.nn.linear torch.nn.graph
+torch.nn.linear torch.nn.graph torch.nn.fused
 torch.nn.agnn_conv torch.nn.gat_conv torch.nn.gcn_conv torch.nn.gin_conv torch.nn.sparse_linear torch.pyg torch.compiled
 torch.nn.sage_conv
 torch.nn

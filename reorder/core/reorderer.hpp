@@ -21,6 +21,7 @@ struct Reorderer {
   Result<std::vector<std::int32_t>> (*run)(const formats::CsrView&, const ReorderOptions&);
   std::span<const Parameter> parameters = {};
   std::span<const Preset> presets = {};
+  bool by_windows = false;  ///< the order depends on options.window_rows
 };
 
 }  // namespace sptile::reorder

@@ -147,6 +147,18 @@ TEST_CASE("every preset of every reorderer gives a permutation for every height"
     }
 }
 
+TEST_CASE("the table says which orders depend on the window height") {
+  const formats::Csr a = matrix_of({"random", 900, random_rows(1000, 900, 12)});
+  for (const reorder::Reorderer& method : reorder::reorderers()) {
+    CAPTURE(method.name);
+    const auto low = method.run(a.view(), {.window_rows = 4}),
+               high = method.run(a.view(), {.window_rows = 16});
+    REQUIRE(low);
+    REQUIRE(high);
+    CHECK((*low != *high) == method.by_windows);
+  }
+}
+
 TEST_CASE("every reorderer stops when it is told to") {
   const formats::Csr a = matrix_of({"random", 3000, random_rows(3000, 3000, 20)});
   for (const reorder::Reorderer& method : reorder::reorderers()) {

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <utility>
@@ -22,6 +23,7 @@
 #include "tools/measure/product_request.hpp"
 #include "tools/measure/row_printer.hpp"
 #include "tools/pipeline/devices.hpp"
+#include "tools/pipeline/format_choice.hpp"
 #include "tools/pipeline/input.hpp"
 #include "tools/pipeline/matrix_kinds.hpp"
 #include "tools/pipeline/names.hpp"
@@ -36,7 +38,8 @@ constexpr std::size_t kReferenceBytes = std::size_t{1} << 30;
 struct BenchOptions {
   std::vector<std::string> inputs;
   std::string formats = "all", dtype, values = "file", csv, plot, against;
-  OrderRequest orders;  // several methods
+  OrderRequest orders = {
+      .method = "identity", .preset = {}, .settings = {}, .window_rows = 0};  // several methods
   std::vector<std::int64_t> columns = {128};
   bool no_check = false, flush_l2 = false, graph = false, cusparse = true, force = false;
   bool fail_slower = false;
@@ -110,11 +113,23 @@ Status bench_suite(Session& session, const BenchOptions& options) {
                              .attributes = options.request.attributes.given()});
 }
 
+// Returns the orderings. Without --window-rows, methods that depend on the window height optimize for that of
+// the formats; all orderings then have it, because the table of orderings compares their blocks.
+Result<std::vector<Ordering>> orderings_of(const OrderRequest& request,
+                                           const std::vector<FormatChoice>& formats) {
+  auto orderings = resolve_orders(request);
+  const auto by_windows = [](const Ordering& one) { return one.method->by_windows; };
+  if (!orderings || request.window_rows != 0 || std::ranges::none_of(*orderings, by_windows))
+    return orderings;
+  for (Ordering& one : *orderings) one.window_rows = window_rows_of(formats);
+  return orderings;
+}
+
 Result<BenchTask> make_task(const BenchOptions& options) {
   BenchTask task;
   auto formats = parse_formats(options.formats);
   if (!formats) return tl::unexpected(std::move(formats.error()));
-  auto orderings = resolve_orders(options.orders);
+  auto orderings = orderings_of(options.orders, *formats);
   if (!orderings) return tl::unexpected(std::move(orderings.error()));
   auto precisions = parse_precisions(options.request.precision, options.dtype, options.request.dense,
                                      options.request.result);
@@ -344,7 +359,8 @@ void declare_matrices(Options& app, BenchOptions& options) {
   declare_orders(app, options.orders, "--reorder LIST", "Orderings to measure, separated by commas")
       .details(
           "Each is METHOD or METHOD:PRESET; `all` measures every method. Several orderings add a table that "
-          "compares them. `--preset` and `--set` apply to the methods that have them.");
+          "compares them. `--preset` and `--set` apply to the methods that have them. `loa`, `pack` and "
+          "`auto` optimize for the window height that all formats share, else 8.");
   declare_columns(app, options.columns);
   app.add_option("--dtype TYPE", options.dtype, "Type of the values of the matrix")
       .value_type()

@@ -89,7 +89,7 @@ struct CsrArguments {
   Result* c;
   std::int64_t ldb, ldc, n;
   Acc alpha, beta;
-  // Not [[no_unique_address]]: host and device code would differ on where members behind this one are.
+  // Not [[no_unique_address]]: host and device code would place members after this structure differently.
   StoreT store;
   HeadsT heads;
 };

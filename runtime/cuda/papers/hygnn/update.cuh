@@ -25,7 +25,7 @@ struct HygnnLayer {
 struct HygnnUpdateTask {
   HygnnOperands operands;
   HygnnLayer layer;
-  int stride;  ///< of the aggregated rows in shared memory
+  int stride;  ///< distance between aggregated rows in shared memory, in elements
 };
 
 /// Aggregated rows of a window in shared memory.

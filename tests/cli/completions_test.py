@@ -25,12 +25,12 @@ UNIQUE = {
     "sptile conv": "convert",
     "sptile -q --threads 2 conv": "convert",
     "sptile help conv": "convert",
-    "sptile help gen rma": "rmat",
+    "sptile help gen plan": "planted",
     "sptile convert --reo": "--reorder",
     "sptile convert a.mtx a.h5 --reorder pac": "pack",
     "sptile convert --format csr,bitt": "csr,bittcf",
     "sptile run a.h5 --op sdd": "sddmm",
-    "sptile gen rma": "rmat",
+    "sptile gen plan": "planted",
     "sptile gen rmat --edg": "--edges",
     "sptile gen rmat --field patt": "pattern",
     "sptile gen rmat --shuf": "--shuffle",
@@ -103,7 +103,7 @@ def words_of_help(sptile):
         options = {name for row in re.findall(r"^  (-.*)$", text, flags=re.MULTILINE)
                    for name in re.findall(r"--[a-z0-9-]+", re.split(r"\s{2,}| [A-Z]+[: ]", row)[0])}
         below = re.split(r"^(?:Verbs|Kinds):$", text, flags=re.MULTILINE)[1:]
-        return options, re.findall(r"^  (\w+)", "".join(below), flags=re.MULTILINE)
+        return options, re.findall(r"^  ([\w-]+)", "".join(below), flags=re.MULTILINE)
 
     options, verbs = parts()
     of_verbs = {verb: parts(verb) for verb in verbs}

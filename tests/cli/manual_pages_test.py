@@ -83,7 +83,7 @@ def main():
     compared = 0
     for verb in verbs:
         text = help_of(sptile, verb)
-        kinds = re.findall(r"^  (\w+)", "".join(text.split("\nExample:")[0].split("\nKinds:\n")[1:]), flags=re.MULTILINE)
+        kinds = re.findall(r"^  ([\w-]+)", "".join(text.split("\nExample:")[0].split("\nKinds:\n")[1:]), flags=re.MULTILINE)
         shown = help_defaults(text)
         for kind in kinds:
             shown |= help_defaults(help_of(sptile, verb, kind))

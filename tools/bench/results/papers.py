@@ -28,7 +28,7 @@ def _published(row):
 def _lines(results, paper):
     for row in results.rows("papers", paper=paper):
         way = row["way_text"] or _measured(results, row, "way")
-        best = row["best_text"] or _measured(results, row, "best") or "as in the paper"
+        best = row["best_text"] or _measured(results, row, "best")
         yield [f"{row['experiment']}: {row['measure']}", _published(row), way, best, f"`{row['command']}`", row["why"]]
 
 

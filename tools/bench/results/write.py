@@ -14,10 +14,11 @@ from pathlib import Path
 
 import cpu
 import gpu
+import papers
 import topics
 from rows import Results
 
-MODULES = (gpu, cpu, topics)
+MODULES = (gpu, cpu, topics, papers)
 # A public function of a module that is not a chart makes the block of its name.
 BLOCKS = {
     name.replace("_", "-"): make
@@ -27,7 +28,7 @@ BLOCKS = {
     and getattr(make, "__module__", None) == module.__name__
     and make not in module.CHARTS.values()
 }
-CHARTS = gpu.CHARTS | cpu.CHARTS | topics.CHARTS
+CHARTS = gpu.CHARTS | cpu.CHARTS | topics.CHARTS | papers.CHARTS
 BLOCK = re.compile(r"<!-- begin ([\w-]+) -->\n.*?<!-- end \1 -->", re.DOTALL)
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -199,6 +199,12 @@ class Copy(unittest.TestCase):
             run(self.pages)
 
 
+class Formats(unittest.TestCase):
+    def test_the_newest_results_have_every_format(self):
+        pages = {page.stem for page in (ROOT / "docs/reference/formats").glob("*.md")} - {"README", "bundle", "partition"}
+        self.assertEqual({row["format"] for row in rows.Results(PAGES).rows("formats")}, pages)
+
+
 class Reduction(unittest.TestCase):
     def test_the_fastest_kernel_of_a_format_is_kept(self):
         columns = ["op", "matrix", "dtype", "n", "format", "kernel", "precision", "median_us", "reorder"]

@@ -161,6 +161,31 @@ def h100_kernels(results):
     return table(["operation", "cases", "fastest kernel, number of cases"], lines)
 
 
+def formats(results):
+    """Returns the speedup of the fastest kernel of each format over `csr`, and how often it is the fastest format."""
+    cases = {}
+    for row in results.rows("formats"):
+        cases.setdefault((row["op"], row["type"], row["n"], row["matrix"]), {})[row["format"]] = number(row, "us")
+    lines = []
+    for op, kind in dict.fromkeys(case[:2] for case in cases):
+        own = {case: times for case, times in cases.items() if case[:2] == (op, kind)}
+        for name in sorted({name for times in own.values() for name in times}):
+            measured = {case: times for case, times in own.items() if name in times}
+            widths = sorted({int(case[2]) for case in measured})
+            over = [times["csr"] / times[name] for times in measured.values() if "csr" in times]
+            lines.append(
+                [
+                    f"{NAMES[op]}, {kind}",
+                    f"`{name}`",
+                    ", ".join(map(str, widths)),
+                    str(len({case[3] for case in measured})),
+                    spread(over) if over else "not measured",
+                    counted_share([times[name] == min(times.values()) for times in measured.values()], bool),
+                ]
+            )
+    return table(["operation", "format", "N", "matrices", "over `csr`", "fastest format in"], lines)
+
+
 def h100_resources(results):
     """Returns registers, stack and machine code of each family before and after the shared device code."""
     lines = []

@@ -150,6 +150,23 @@ def reordering_heights(results):
     return table(["preset", *(cell for head in heads for cell in (head, "time"))], lines)
 
 
+def row_orders(results):
+    """Returns the density, the seconds and the speedup of SpMM in each format by row order, over the original order."""
+    rows = results.rows("h200-row-orders", window_rows=8)
+    formats = distinct(rows, "format")
+    times = {(row["matrix"], row["format"], row["order"]): number(row, "us") for row in rows}
+    lines = []
+    for order in distinct(rows, "order"):
+        own = [row for row in rows if row["order"] == order and row["format"] == formats[0]]
+        cells = [f"{geomean(values(own, 'nonzeros_per_tile')):.1f}", f"{sum(values(own, 'order_s')):.1f}"]
+        for name in formats:
+            matrices = [row["matrix"] for row in own]
+            gains = [times[matrix, name, "identity"] / times[matrix, name, order] for matrix in matrices]
+            cells.append(f"{geomean(gains):.2f}")
+        lines.append([f"`{order}`", *cells])
+    return table(["row order", "nonzeros per tile", "order, s", *(f"`{name}`" for name in formats)], lines)
+
+
 def reordering_rectangular(results):
     rows = results.rows("reordering-rectangular")
     methods = distinct(rows, "method")

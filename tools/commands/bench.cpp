@@ -127,7 +127,9 @@ Result<std::vector<Ordering>> orderings_of(const OrderRequest& request,
 
 Result<BenchTask> make_task(const BenchOptions& options) {
   BenchTask task;
-  auto formats = parse_formats(options.formats);
+  const DType type = value_dtype_from_name(options.dtype).value_or(DType::f32);
+  auto formats =
+      parse_formats(options.formats, [&](std::string_view name) { return profile_threshold(name, type); });
   if (!formats) return tl::unexpected(std::move(formats.error()));
   auto orderings = orderings_of(options.orders, *formats);
   if (!orderings) return tl::unexpected(std::move(orderings.error()));

@@ -45,7 +45,7 @@ def help_defaults(text):
     defaults = {}
     body = re.sub(r"^\w.*:$", "", re.split(r"^(?:Verbs|Kinds|Example):$", text, flags=re.MULTILINE)[0], flags=re.MULTILINE)
     for entry in re.split(r"^  (?=\S)", body, flags=re.MULTILINE)[1:]:
-        flat = " ".join(entry.split())
+        flat = " ".join(entry.split("\n\n")[0].split())
         found = re.search(r"\[[^\]]*default: ([^;\]]*)[^\]]*\]$", flat)
         for name in names_of(re.split(r" {2,}|\n", entry.strip())[0]):
             defaults[name] = found.group(1) if found else None

@@ -21,7 +21,7 @@ ALLOWED = re.compile(r"lib(c|m|stdc\+\+|gcc_s|gomp)\.so\.\d+")
 # The loader is for the thread-local variables of the static CUDA runtime.
 ALLOWED_CUDA = re.compile(rf"{ALLOWED.pattern}|libsptile\.so\.0|ld-linux[-\w]*\.so\.\d+")
 LIMIT = 9 << 18
-CUDA_LIMIT = 6 << 20  # for each architecture
+CUDA_LIMIT = 13 << 19  # for each architecture
 SHARED_VERSION = "@@SPTILE_CUDA_"  # of the symbols that libsptile shares with libsptile-cuda
 
 

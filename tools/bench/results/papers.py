@@ -1,6 +1,6 @@
 """Tables that compare the figures of five papers with sptile."""
 
-from rows import number, table
+from rows import distinct, number, table
 
 CHARTS = {}
 HEAD = ["experiment", "published", "the paper's way", "sptile's best", "command", "why they differ"]
@@ -33,7 +33,8 @@ def _lines(results, paper):
 
 
 def _paper(results, paper):
-    return table(HEAD, list(_lines(results, paper)))
+    lines = [HEAD, ["---"] * len(HEAD), *_lines(results, paper)]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
 
 
 def papers_rsh(results):
@@ -59,3 +60,19 @@ def papers_hygnn(results):
 def papers_not_repeated(results):
     rows = results.rows("papers-not-repeated")
     return table(["paper", "experiment", "needs"], [[row["paper"], row["experiment"], row["needs"]] for row in rows])
+
+
+def paper_training(results):
+    """Returns accuracies by precision and the speedup of an epoch over PyTorch."""
+    rows = results.rows("paper-training")
+    precisions = distinct([row for row in rows if row["backend"] == "sptile"], "precision")
+    lines = []
+    for case in dict.fromkeys((row["data"], row["model"], row["layers"], row["hidden"]) for row in rows):
+        own = results.rows("paper-training", **dict(zip(("data", "model", "layers", "hidden"), case, strict=True)))
+        by = {(row["backend"], row["precision"]): row for row in own}
+        torch, ours = by["torch", "fp32"], [by["sptile", name] for name in precisions]
+        cells = [f"{100 * number(row, 'test_accuracy'):.1f} ± {100 * number(row, 'deviation'):.1f}" for row in ours]
+        speedup = number(torch, "ms_per_epoch") / number(ours[0], "ms_per_epoch")
+        lines.append([*case, f"{100 * number(torch, 'test_accuracy'):.1f}", *cells, f"{speedup:.2f}"])
+    head = ["data", "model", "layers", "hidden", "PyTorch, fp32", *precisions, "epoch over PyTorch, fp32"]
+    return table(head, lines)

@@ -24,14 +24,14 @@ constexpr double kTensorUs = 1000;  // time of the tensor cores
 constexpr int kMaxIterations = 1 << 28;
 
 /// Iterations of the two kinds of warps.
-struct Work {
+struct CoreWork {
   int mma = 0, fma = 0;
 };
 
 /// A mode of execution: the time to set, and kernels that run in turn.
 struct Mode {
   double CoreRate::*us;
-  std::vector<Work> kernels;
+  std::vector<CoreWork> kernels;
 };
 
 /// Measures times in microseconds.
@@ -40,12 +40,12 @@ class CoreTimer {
   CoreTimer(LaunchTimer& timer, int blocks, float* sink) : timer_(timer), blocks_(blocks), sink_(sink) {}
 
   /// Returns the median time of a sequence of kernels.
-  Result<double> time(const std::vector<Work>& kernels) {
+  Result<double> time(const std::vector<CoreWork>& kernels) {
     int launches = 0;
     auto seconds = timer_.time(
         [&](cudaStream_t stream) {
           Status s;
-          for (const Work& work : kernels)
+          for (const CoreWork& work : kernels)
             if (s)
               s = runtime::cuda::check(
                   static_cast<cudaError_t>(cuda::run_cores(work.mma, work.fma, blocks_, sink_, stream)),

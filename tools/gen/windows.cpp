@@ -47,7 +47,8 @@ double draw_gamma(RandomStream& random, double shape) {
 // Returns the tiles of a window, at most those of all columns.
 std::int64_t draw_tiles(RandomStream random, double mean, double variance, std::int64_t cols) {
   const double tiles = variance > 0 ? variance / mean * draw_gamma(random, mean * mean / variance) : mean;
-  return std::llround(std::min(tiles, static_cast<double>(cols / kTileColumns)));
+  const std::int64_t all = cols / kTileColumns;
+  return std::llround(std::min(tiles, static_cast<double>(all)));
 }
 
 // Draws the rows of a column, one bit each: a random row, and every row with probability `other`.

@@ -77,7 +77,8 @@ bool two_streams(const LibraPolicy& policy, std::span<const KernelCost> costs = 
 template <class T>
 std::vector<T> part(const Schedule& schedule, std::int64_t at, std::int64_t count) {
   std::vector<T> elements(static_cast<std::size_t>(count));
-  std::memcpy(elements.data(), schedule.bytes.data() + at, sizeof(T) * elements.size());
+  if (!elements.empty())
+    std::memcpy(elements.data(), schedule.bytes.data() + at, sizeof(T) * elements.size());
   return elements;
 }
 

@@ -34,7 +34,7 @@ void require(bool condition, const char* what) {
   std::abort();
 }
 
-/// A kernel that is emulated; of its instances the first, which multiplies f32.
+/// A kernel that is emulated, in its first instance of f32.
 struct Family {
   const char* format;
   std::span<const DeviceKernel> (*instances)();
@@ -76,6 +76,13 @@ const formats::Csr& matrix() {
   return a;
 }
 
+const DeviceKernel& f32_instance(const Family& family) {
+  const auto instances = family.instances();
+  const auto found = std::ranges::find(instances, DType::f32, &DeviceKernel::dense);
+  require(found != instances.end(), "a family without an instance of f32");
+  return *found;
+}
+
 /// What was made for one kernel, N and device.
 struct Made {
   const Family& family;
@@ -88,7 +95,7 @@ struct Made {
 
   Made(const Family& f, std::int64_t columns, int multiprocessors)
       : family(f),
-        kernel(f.instances().front()),
+        kernel(f32_instance(f)),
         formatted(test::format_matrix(matrix(), f.format)),
         n(columns),
         device({.capability = 90,

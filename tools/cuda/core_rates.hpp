@@ -18,8 +18,8 @@ struct CoreRate {
   double tensor_flops = 0, cuda_flops = 0;  ///< operations of each kind
 };
 
-/// Measures the first device for the ratios of the paper: 0.1, 1 and 5. Errc::device or Errc::unsupported if
-/// there is no device or no kernel was compiled in. Takes less than a second.
+/// Measures the first device for the ratios of the paper: 0.1, 1 and 5. Errc::device without a
+/// device, Errc::unsupported without a kernel for it. Takes less than a second.
 Result<std::vector<CoreRate>> measure_core_rates();
 
 }  // namespace sptile::tools

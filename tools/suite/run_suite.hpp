@@ -7,7 +7,7 @@ namespace sptile::tools {
 
 /// Measures the experiments of a suite with the loop of `bench`, on the given matrices or on those of the
 /// paper's list, and prints rows, missing parts and the geometric means of each experiment. Errors as for
-/// `bench`; Errc::usage if there is no matrix.
+/// `bench`; Errc::usage without matrices.
 Status run_suite(Session& session, SuiteRequest request);
 
 }  // namespace sptile::tools

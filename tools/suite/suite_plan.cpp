@@ -93,14 +93,14 @@ bool same_order(const Ordering& a, const Ordering& b) {
   return a.label() == b.label() && a.window_rows == b.window_rows;
 }
 
-// Returns whether the planner can choose a kernel for a format.
+// Returns whether a format has a kernel that need not be named.
 bool has_kernel(const runtime::Operation& op, std::string_view format, const KernelFilter& available) {
   return std::ranges::any_of(runtime::kernels(), [&](const runtime::Kernel& kernel) {
     return runtime::is_for(kernel, op, format, runtime::Device::cuda, {}) && available(kernel);
   });
 }
 
-// Adds the planner's choice for each format, in each order of the experiment's cases.
+// Adds the default kernel of each format, in each order of the experiment's cases.
 Status add_compared(SuiteExperiment& resolved, PrecisionChoice precision, const std::string& list,
                     const KernelFilter& available) {
   const Experiment& experiment = *resolved.experiment;

@@ -40,7 +40,7 @@ struct Missing {
 struct SuiteCase {
   std::string name;
   FormatChoice format;
-  std::string kernel;  ///< empty: the planner's choice
+  std::string kernel;  ///< empty: the default of `bench`
   Ordering ordering;
   PrecisionChoice precision;
 

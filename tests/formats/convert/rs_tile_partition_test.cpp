@@ -180,8 +180,8 @@ TEST_CASE("rs_tile partition: rule and thresholds of a setting are those of Algo
 }
 
 TEST_CASE("rs_tile partition: a higher tau_nnz removes more short rows from the windows (figure 14)") {
-  // Each group has a short row with columns of its own, of 1 to 6 nonzeros, seven equal rows, and eight empty
-  // ones.
+  // Each group has a row of 1 to 6 nonzeros in columns that no other row has, seven equal rows, and eight
+  // empty rows.
   Rows rows;
   for (int group = 0; group < 6; ++group) {
     rows.emplace_back();

@@ -61,6 +61,20 @@ TEST_CASE("spmm_update: NaN in a row of B reaches the rows that use it, in W its
 
 namespace {
 
+/// Returns the central difference of `loss` by an element of an operand.
+template <class Loss>
+double central_difference(RandomOperands& operands, int operand, std::int64_t r, std::int64_t c,
+                          const Loss& loss) {
+  constexpr double kStep = 1e-6;
+  const double x = operands.at(operand, r, c);
+  operands.set(operand, r, c, x + kStep);
+  const double above = loss();
+  operands.set(operand, r, c, x - kStep);
+  const double below = loss();
+  operands.set(operand, r, c, x);
+  return (above - below) / (2 * kStep);
+}
+
 /// Sum of C times fixed factors: its derivatives by B, W and bias are what gradients give for dC = factors.
 struct Layer {
   Random random{6};
@@ -81,14 +95,7 @@ struct Layer {
     return sum;
   }
   double difference(int operand, std::int64_t r, std::int64_t c) {
-    constexpr double kStep = 1e-6;
-    const double x = operands.at(operand, r, c);
-    operands.set(operand, r, c, x + kStep);
-    const double above = loss();
-    operands.set(operand, r, c, x - kStep);
-    const double below = loss();
-    operands.set(operand, r, c, x);
-    return (above - below) / (2 * kStep);
+    return central_difference(operands, operand, r, c, [&] { return loss(); });
   }
 };
 
@@ -127,7 +134,7 @@ TEST_CASE("update_gradient: finite differences of W, bias and, by the transposed
 }
 
 TEST_CASE("layer_gradient: finite differences of X and W of Y = A^T (X W), for wide G, too") {
-  constexpr double kAlpha = 0.7, kStep = 1e-6;
+  constexpr double kAlpha = 0.7;
   for (const std::int64_t m : {5, 300}) {
     Random random(8);
     const formats::Csr a = random_matrix(23, 19, 0.2, DType::f64, random);
@@ -150,13 +157,7 @@ TEST_CASE("layer_gradient: finite differences of X and W of Y = A^T (X W), for w
       return sum;
     };
     const auto difference = [&](int operand, std::int64_t r, std::int64_t c) {
-      const double x = at(operand, r, c);
-      operands.set(operand, r, c, x + kStep);
-      const double above = loss();
-      operands.set(operand, r, c, x - kStep);
-      const double below = loss();
-      operands.set(operand, r, c, x);
-      return (above - below) / (2 * kStep);
+      return central_difference(operands, operand, r, c, loss);
     };
     const auto near = [](double found, double expected) { return std::fabs(found - expected) < 1e-5; };
     for (const std::int64_t i : {0, 7, 17}) {

@@ -56,7 +56,7 @@ TEST_CASE("listed matrices are found by the last part of their name and the suff
   CHECK(find_matrices({}, folder / "none").error().code == Errc::io);
 }
 
-TEST_CASE("the list of a suite is in the folder, or in papers beside it") {
+TEST_CASE("the list of a suite is in the folder or in the folder papers next to it") {
   TemporaryFolder folder;
   std::filesystem::create_directories(folder / "downloads");
   std::filesystem::create_directories(folder / "papers");

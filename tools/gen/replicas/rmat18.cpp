@@ -1,3 +1,4 @@
+#include "tools/gen/drawn_edges.hpp"
 #include "tools/gen/kinds.hpp"
 #include "tools/gen/replicas/shuffled_graph.hpp"
 
@@ -11,12 +12,7 @@ Result<formats::Csr> make_rmat18(const Parameters& arguments, std::uint64_t seed
   ShuffledGraphStream random(seed);
   Edges edges;
   for (std::int64_t i = 0; i < 16 * rows; ++i) {
-    std::int64_t u = 0, v = 0;
-    for (std::int64_t level = 0; level < scale; ++level) {
-      const double x = random.uniform();
-      u = 2 * u + (x >= 0.76);
-      v = 2 * v + ((x >= 0.57 && x < 0.76) || x >= 0.95);
-    }
+    const auto [u, v] = draw_rmat_edge(random, scale);
     if (u != v) edges.emplace_back(u, v);
   }
   return shuffled_graph(edges, rows, EdgeKind::undirected, random, progress);

@@ -1,4 +1,5 @@
 // A directed R-MAT graph in random order, with the probabilities of Graph 500.
+#include "tools/gen/drawn_edges.hpp"
 #include "tools/gen/kinds.hpp"
 #include "tools/gen/replicas/replica.hpp"
 
@@ -19,13 +20,8 @@ Result<formats::Csr> make_rmat20(const Parameters& arguments, std::uint64_t seed
   EdgeList edges = EdgeList::directed(count);
   for_each_counted(progress, "generate", count, [&](std::int64_t i) {
     ReplicaStream random(first + static_cast<std::uint64_t>(i));
-    std::size_t u = 0, v = 0;
-    for (std::int64_t level = 0; level < scale; ++level) {
-      const double x = random.uniform();
-      u = 2 * u + (x >= 0.76);
-      v = 2 * v + ((x >= 0.57 && x < 0.76) || x >= 0.95);
-    }
-    edges.set_directed(i, label[u], label[v]);
+    const auto [u, v] = draw_rmat_edge(random, scale);
+    edges.set_directed(i, label[static_cast<std::size_t>(u)], label[static_cast<std::size_t>(v)]);
   });
   return csr_from_edges(std::move(edges), std::int64_t{1} << scale, progress);
 }

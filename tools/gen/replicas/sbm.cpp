@@ -1,6 +1,4 @@
-#include <algorithm>
-#include <cmath>
-
+#include "tools/gen/drawn_edges.hpp"
 #include "tools/gen/kinds.hpp"
 #include "tools/gen/replicas/shuffled_graph.hpp"
 
@@ -11,16 +9,6 @@ constexpr ArgumentSpec kArguments[] = {
     {"edges", "number of edges to draw; loops are dropped and duplicates merged", true, 0, 0x1p40, 2000000.0},
     {"mix", "fraction of edges independent of the communities", false, 0, 1, 0.2}};
 
-// Returns community boundaries, with sizes from a power law with exponent 2.5, between 20 and 1000.
-std::vector<std::int64_t> draw_borders(ShuffledGraphStream& random, std::int64_t rows) {
-  std::vector<std::int64_t> borders{0};
-  while (borders.back() < rows) {
-    const auto size = static_cast<std::int64_t>(20 * std::pow(1 - random.uniform(), -1 / 1.5));
-    borders.push_back(std::min(rows, borders.back() + std::min<std::int64_t>(size, 1000)));
-  }
-  return borders;
-}
-
 Result<formats::Csr> make_sbm(const Parameters& arguments, std::uint64_t seed, Progress* progress) {
   const std::int64_t rows = integer_argument(arguments, "rows"), count = integer_argument(arguments, "edges");
   const double mix = real_argument(arguments, "mix");
@@ -28,14 +16,7 @@ Result<formats::Csr> make_sbm(const Parameters& arguments, std::uint64_t seed, P
   const std::vector<std::int64_t> borders = draw_borders(random, rows);
   Edges edges;
   for (std::int64_t i = 0; i < count; ++i) {
-    const std::int64_t u = random.below(rows);
-    std::int64_t first = 0, last = rows;
-    if (random.uniform() >= mix) {
-      const auto end = std::upper_bound(borders.begin(), borders.end(), u);
-      first = *(end - 1);
-      last = *end;
-    }
-    const std::int64_t v = first + random.below(last - first);
+    const auto [u, v] = draw_community_edge(random, borders, mix);
     if (u != v) edges.emplace_back(u, v);
   }
   return shuffled_graph(edges, rows, EdgeKind::undirected, random, progress);

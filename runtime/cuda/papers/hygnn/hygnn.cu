@@ -49,21 +49,10 @@ int launch_hygnn(const Launch& launch, void* stream) noexcept {
       task_of(launch, kTricks.any_threads ? hygnn_threads_per_row(launch.n) : kWarpSize));
 }
 
-/// Types of the paper: f32 operands, products in tf32, with or without values.
 template <const std::string_view& kKernel, const HygnnTricks& kTricks>
 std::span<const DeviceKernel> rows() {
-  constexpr auto row = [](DType values, int (*launch)(const Launch&, void*) noexcept) {
-    return DeviceKernel{.kernel = kKernel,
-                        .values = values,
-                        .dense = DType::f32,
-                        .precision = Precision::tf32,
-                        .capability = 80,
-                        .ieee = false,
-                        .schedule = schedule_hygnn,
-                        .launch = launch};
-  };
-  static constexpr DeviceKernel kRows[] = {row(DType::f32, launch_hygnn<float, kTricks>),
-                                           row(DType::none, launch_hygnn<Ones, kTricks>)};
+  static constexpr DeviceKernel kRows[] = {hygnn_row(kKernel, DType::f32, launch_hygnn<float, kTricks>),
+                                           hygnn_row(kKernel, DType::none, launch_hygnn<Ones, kTricks>)};
   return kRows;
 }
 

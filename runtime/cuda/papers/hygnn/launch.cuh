@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string_view>
 
 #include "formats/layout/hc_window.hpp"
 #include "runtime/cuda/device/launch_shape.hpp"
@@ -48,6 +49,22 @@ inline LaunchShape hygnn_shape(std::int64_t blocks, unsigned threads, std::int64
           .threads = threads,
           .shared_bytes = static_cast<std::size_t>(bytes),
           .carveout = static_cast<int>(std::min<std::int64_t>((100 * resident + all - 1) / all, 100))};
+}
+
+/// Returns a row of the types of the paper: f32 operands, products in tf32, with or without values.
+constexpr DeviceKernel hygnn_row(std::string_view kernel, DType values,
+                                 int (*launch)(const Launch&, void*) noexcept,
+                                 Schedule (*schedule)(const ScheduleRequest&) = schedule_hygnn,
+                                 Status (*check)(const ServiceRequest&) = nullptr) {
+  return {.kernel = kernel,
+          .values = values,
+          .dense = DType::f32,
+          .precision = Precision::tf32,
+          .capability = 80,
+          .ieee = false,
+          .schedule = schedule,
+          .launch = launch,
+          .check = check};
 }
 
 /// Returns the warps of a block: one per 16 of n features, at most 8.

@@ -79,19 +79,9 @@ Status check(const ServiceRequest& request) {
                               request.device);
 }
 
-constexpr DeviceKernel row(DType values, int (*launch)(const Launch&, void*) noexcept) {
-  return {.kernel = kHygnnLayerGradient,
-          .values = values,
-          .dense = DType::f32,
-          .precision = Precision::tf32,
-          .capability = 80,
-          .ieee = false,
-          .schedule = schedule_hygnn_gradient,
-          .launch = launch,
-          .check = check};
-}
-constexpr DeviceKernel kInstances[] = {row(DType::f32, launch_gradient<float>),
-                                       row(DType::none, launch_gradient<Ones>)};
+constexpr DeviceKernel kInstances[] = {
+    hygnn_row(kHygnnLayerGradient, DType::f32, launch_gradient<float>, schedule_hygnn_gradient, check),
+    hygnn_row(kHygnnLayerGradient, DType::none, launch_gradient<Ones>, schedule_hygnn_gradient, check)};
 
 }  // namespace
 

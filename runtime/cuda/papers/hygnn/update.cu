@@ -43,19 +43,9 @@ Status check(const ServiceRequest& request) {
   return check_hygnn_update(request.n, kHygnnNumbersAt, request.device);
 }
 
-constexpr DeviceKernel row(DType values, int (*launch)(const Launch&, void*) noexcept) {
-  return {.kernel = kHygnnUpdate,
-          .values = values,
-          .dense = DType::f32,
-          .precision = Precision::tf32,
-          .capability = 80,
-          .ieee = false,
-          .schedule = schedule_hygnn,
-          .launch = launch,
-          .check = check};
-}
-constexpr DeviceKernel kInstances[] = {row(DType::f32, launch_update<float>),
-                                       row(DType::none, launch_update<Ones>)};
+constexpr DeviceKernel kInstances[] = {
+    hygnn_row(kHygnnUpdate, DType::f32, launch_update<float>, schedule_hygnn, check),
+    hygnn_row(kHygnnUpdate, DType::none, launch_update<Ones>, schedule_hygnn, check)};
 
 }  // namespace
 

@@ -360,6 +360,11 @@ constexpr Variant kHygnnKernels[] = {
     {"DTC-SpMM", "me_tcf", "cuda.me_tcf.decoded"},
 };
 
+constexpr Variant kHygnnCores[] = {
+    {"CUDA cores", "hc_window:cuda", "cuda.hc_window.paper"},
+    {"tensor cores", "hc_window:tensor", "cuda.hc_window.paper"},
+};
+
 constexpr Variant kHygnnOrders[] = {
     {"original order", "hc_window:paper", "cuda.hc_window.paper"},
     {"LOA", "hc_window:paper", "cuda.hc_window.paper", "loa"},
@@ -387,6 +392,11 @@ constexpr Variant kHygnnLoads[] = {
 };
 
 constexpr Experiment kHygnn[] = {
+    {.name = "fig1",
+     .title = "figure 1: both kinds of cores",
+     .variants = kHygnnCores,
+     .columns = k32,
+     .baseline = "CUDA cores"},
     {.name = "fig10",
      .title = "figure 10, table 7: SpMM over cuSPARSE",
      .variants = kHygnnKernels,

@@ -15,12 +15,23 @@ struct LaunchShape {
   dim3 blocks;
   unsigned threads;
   std::size_t shared_bytes = 0;  ///< dynamic shared memory per block
-  int carveout = 0;  ///< percentage of a multiprocessor's memory used as shared memory instead of L1
+  int resident = 0;  ///< blocks per multiprocessor with shared memory; 0: as many as threads allow
+};
+/// LaunchShape::resident of kernels that do not need L1.
+inline constexpr int kAllShared = 1 << 16;
+
+/// What has been set for a kernel with dynamic shared memory.
+struct KernelSettings {
+  std::atomic<std::uint64_t> granted{0};  ///< bit of each device: the maximum bytes per block
+  std::atomic<int> carveout{-1};          ///< percentage of shared memory in that of a multiprocessor
 };
 
-/// Enqueues a kernel and returns the cudaError_t of the launch. `allowed` has a bit for each device on which
-/// the kernel was granted the maximum dynamic shared memory per block.
-int enqueue_kernel(const void* kernel, std::atomic<std::uint64_t>& allowed, const LaunchShape& shape,
+/// Returns the percentage of a multiprocessor's memory that resident blocks need as shared memory. L1 keeps
+/// the rest.
+int carveout_of(const LaunchShape& shape, const DeviceInfo& device);
+
+/// Enqueues a kernel and returns the cudaError_t of the launch.
+int enqueue_kernel(const void* kernel, KernelSettings& settings, const LaunchShape& shape,
                    const DeviceInfo& device, cudaStream_t stream, void** arguments);
 
 }  // namespace sptile::runtime::cuda

@@ -1,5 +1,6 @@
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -7,21 +8,44 @@
 
 namespace sptile::runtime::cuda {
 
+namespace {
+
+/// Grants a kernel the maximum shared memory per block, once per device, and divides the memory of
+/// multiprocessors. Without the division, the driver may reserve the shared memory of a single block.
+cudaError_t set_shared_memory(const void* kernel, KernelSettings& settings, const LaunchShape& shape,
+                              const DeviceInfo& device) {
+  const std::uint64_t bit = std::uint64_t{1} << (device.ordinal % 64);
+  const int carveout = carveout_of(shape, device);
+  const bool granted = (settings.granted.load(std::memory_order_relaxed) & bit) != 0;
+  if (granted && settings.carveout.load(std::memory_order_relaxed) == carveout) return cudaSuccess;
+  cudaError_t code = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                          static_cast<int>(device.shared_per_block));
+  if (code == cudaSuccess)
+    code = cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, carveout);
+  if (code != cudaSuccess) return code;
+  settings.granted.fetch_or(bit, std::memory_order_relaxed);
+  settings.carveout.store(carveout, std::memory_order_relaxed);
+  return cudaSuccess;
+}
+
+}  // namespace
+
+int carveout_of(const LaunchShape& shape, const DeviceInfo& device) {
+  constexpr std::int64_t kReserved = 1024;  // per block, by the system
+  constexpr std::int64_t kThreads = 2048;   // of a multiprocessor
+  const std::int64_t blocks = shape.resident > 0 ? shape.resident : kThreads / shape.threads;
+  const std::int64_t bytes = blocks * (static_cast<std::int64_t>(shape.shared_bytes) + kReserved);
+  const auto all = static_cast<std::int64_t>(device.shared_per_block) + kReserved;
+  return static_cast<int>(std::min<std::int64_t>((100 * bytes + all - 1) / all, 100));
+}
+
 /// From compute capability 9.0 on, blocks of a kernel start while the last blocks of the previous kernel run
-/// (programmatic dependent launch), which hides most of the launch latency. A kernel with dynamic shared
-/// memory is granted the maximum per block, once per device.
-int enqueue_kernel(const void* kernel, std::atomic<std::uint64_t>& allowed, const LaunchShape& shape,
+/// (programmatic dependent launch), which hides most of the launch latency.
+int enqueue_kernel(const void* kernel, KernelSettings& settings, const LaunchShape& shape,
                    const DeviceInfo& device, cudaStream_t stream, void** arguments) {
   if (shape.shared_bytes > 0) {
-    const std::uint64_t bit = std::uint64_t{1} << (device.ordinal % 64);
-    if ((allowed.load(std::memory_order_relaxed) & bit) == 0) {
-      cudaError_t code = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                              static_cast<int>(device.shared_per_block));
-      if (code == cudaSuccess)
-        code = cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, shape.carveout);
-      if (code != cudaSuccess) return static_cast<int>(code);
-      allowed.fetch_or(bit, std::memory_order_relaxed);
-    }
+    const cudaError_t code = set_shared_memory(kernel, settings, shape, device);
+    if (code != cudaSuccess) return static_cast<int>(code);
   }
   cudaLaunchAttribute overlap{};
   overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;

@@ -40,9 +40,9 @@ template <auto kKernel, class... Args>
 int start_kernel(const LaunchShape& shape, const DeviceInfo& device, cudaStream_t stream,
                  const Args&... args) {
   static_assert(std::is_same_v<std::remove_const_t<decltype(kKernel)>, void (*)(Args...)>);
-  static std::atomic<std::uint64_t> allowed{0};
+  static KernelSettings settings;
   void* arguments[] = {const_cast<Args*>(&args)...};
-  return enqueue_kernel(reinterpret_cast<const void*>(kKernel), allowed, shape, device, stream, arguments);
+  return enqueue_kernel(reinterpret_cast<const void*>(kKernel), settings, shape, device, stream, arguments);
 }
 
 /// Returns the number of resident blocks per multiprocessor of the current device; 1 if unknown.

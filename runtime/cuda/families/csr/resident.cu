@@ -38,7 +38,8 @@ int start(const Launch& launch, void* stream) {
   return start_kernel<csr_resident<ResidentArguments<T>, kLines, kAligned>>(
       {.blocks = sliced_grid(header.parts, arguments.slices, 1),
        .threads = kResidentWarps * 32,
-       .shared_bytes = static_cast<std::size_t>(shared)},
+       .shared_bytes = static_cast<std::size_t>(shared),
+       .resident = 1},
       *launch.device, static_cast<cudaStream_t>(stream), arguments);
 }
 

@@ -105,11 +105,9 @@ int start_tall(const TallHeader& header, const Launch& launch, cudaStream_t stre
   const auto threads =
       static_cast<unsigned>(kWarpSize * (task.row_warps * task.feature_warps + kTallHelpers<K>));
   if (blocks == 0) return cudaSuccess;
-  return start_kernel<tall_product<K>>({.blocks = dim3(blocks),
-                                        .threads = threads,
-                                        .shared_bytes = shared,
-                                        .carveout = cudaSharedmemCarveoutMaxShared},
-                                       *launch.device, stream, task);
+  return start_kernel<tall_product<K>>(
+      {.blocks = dim3(blocks), .threads = threads, .shared_bytes = shared, .resident = kAllShared},
+      *launch.device, stream, task);
 }
 
 using TallStart = int (*)(const TallHeader&, const Launch&, cudaStream_t);

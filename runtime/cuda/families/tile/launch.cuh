@@ -24,13 +24,10 @@ bool aligned(const Launch& launch, int elements) {
                       kResultSize * whole_elements<Result>(elements));
 }
 
-/// Returns the percentage of a multiprocessor's memory that kWarpsPerSm warps need; each block reserves 1
-/// KiB.
+/// Returns the number of resident blocks that tile kernels reserve shared memory for.
 template <class K>
-int carveout(const DeviceInfo& device, std::int64_t warps_per_block, std::int64_t bytes_of_warp) {
-  const std::int64_t bytes = K::kWarpsPerSm * (bytes_of_warp + 1024 / warps_per_block);
-  const auto all = static_cast<std::int64_t>(device.shared_per_block + 1024);
-  return static_cast<int>(std::min<std::int64_t>((100 * bytes + all - 1) / all, 100));
+constexpr int resident_blocks(std::int64_t warps_per_block) {
+  return static_cast<int>((K::kWarpsPerSm + warps_per_block - 1) / warps_per_block);
 }
 
 /// Sets the kernel-dependent parameters of the task. Returns the blocks of the tiles.
@@ -64,7 +61,7 @@ int start_tiles(TileTask task, ShortTask part, const TileHeader& header, const L
   return start_kernel<tile_product<K>>({.blocks = dim3(static_cast<unsigned>(blocks)),
                                         .threads = static_cast<unsigned>(warps * kWarpSize),
                                         .shared_bytes = static_cast<std::size_t>(warps) * task.shared_bytes,
-                                        .carveout = carveout<K>(*launch.device, warps, task.shared_bytes)},
+                                        .resident = resident_blocks<K>(warps)},
                                        *launch.device, stream, task, part);
 }
 

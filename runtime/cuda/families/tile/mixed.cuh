@@ -82,7 +82,7 @@ int start_mixed(TileTask task, const HybridHeader& header, const Launch& launch,
   return start_kernel<mixed_product<K>>({.blocks = dim3(grid.blocks),
                                          .threads = static_cast<unsigned>(warps * kWarpSize),
                                          .shared_bytes = static_cast<std::size_t>(warps) * task.shared_bytes,
-                                         .carveout = carveout<K>(*launch.device, warps, task.shared_bytes)},
+                                         .resident = resident_blocks<K>(warps)},
                                         *launch.device, stream, task, rows, grid);
 }
 

@@ -39,7 +39,7 @@ int start_tall(const Task& task, const Launch& launch, void* stream) {
   return start_kernel<tall_update<Task>>({.blocks = dim3(static_cast<unsigned>(blocks)),
                                           .threads = kTallThreads,
                                           .shared_bytes = static_cast<std::size_t>(bytes),
-                                          .carveout = cudaSharedmemCarveoutMaxShared},
+                                          .resident = kAllShared},
                                          *launch.device, static_cast<cudaStream_t>(stream), task);
 }
 
@@ -66,7 +66,7 @@ int launch_task(Task& task, const Launch& launch, void* stream) {
       {.blocks = dim3(static_cast<unsigned>(blocks)),
        .threads = kDenseThreads,
        .shared_bytes = static_cast<std::size_t>(shared),
-       .carveout = cudaSharedmemCarveoutMaxShared},
+       .resident = kAllShared},
       *launch.device, static_cast<cudaStream_t>(stream), task);
 }
 

@@ -60,14 +60,6 @@ typename F::Task task_of(const Launch& launch, const CsrGeometry& geometry) {
   return task;
 }
 
-/// Returns the percentage of a multiprocessor's memory that blocks need; the rest caches rows of B that
-/// neighbours share.
-int carveout_of(const UpdateShape& shape, const DeviceInfo& device) {
-  const std::int64_t bytes = shape.blocks * (shape.shared_bytes + 1024);
-  const auto all = static_cast<std::int64_t>(device.shared_per_block + 1024);
-  return static_cast<int>(std::min<std::int64_t>((100 * bytes + all - 1) / all, 100));
-}
-
 template <class F, int kLanes, bool kAligned>
 int start(const typename F::Task& task, const Launch& launch, void* stream) {
   const UpdateShape shape = update_shape(launch.n, launch.sizes.m, F::kMemory, *launch.device);
@@ -79,7 +71,7 @@ int start(const typename F::Task& task, const Launch& launch, void* stream) {
       {.blocks = dim3(std::max(blocks, 1u)),
        .threads = static_cast<unsigned>(32 * shape.warps),
        .shared_bytes = static_cast<std::size_t>(shape.shared_bytes),
-       .carveout = carveout_of(shape, *launch.device)},
+       .resident = shape.blocks},
       *launch.device, static_cast<cudaStream_t>(stream), task);
 }
 

@@ -50,7 +50,7 @@ int launch_gradient(const Launch& launch, void* stream) noexcept {
       {.blocks = dim3(static_cast<unsigned>(task.parts * task.tiles)),
        .threads = kGradientThreads,
        .shared_bytes = sizeof(GradientShared<Sum>),
-       .carveout = cudaSharedmemCarveoutMaxShared},
+       .resident = kAllShared},
       *launch.device, on, task);
   if (code != cudaSuccess) return code;
   const std::int64_t of_bias = task.dbias != nullptr ? (task.m + 31) / 32 : 0;

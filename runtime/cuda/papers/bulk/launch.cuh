@@ -114,11 +114,9 @@ int start_bulk(const BulkHeader& header, const Launch& launch, cudaStream_t stre
   const auto threads =
       static_cast<unsigned>(kWarpSize * (task.slice_segments + task.producers + task.decoders));
   if (blocks == 0) return cudaSuccess;
-  return start_kernel<bulk_product<K>>({.blocks = dim3(blocks),
-                                        .threads = threads,
-                                        .shared_bytes = shared,
-                                        .carveout = cudaSharedmemCarveoutMaxShared},
-                                       *launch.device, stream, task);
+  return start_kernel<bulk_product<K>>(
+      {.blocks = dim3(blocks), .threads = threads, .shared_bytes = shared, .resident = kAllShared},
+      *launch.device, stream, task);
 }
 
 }  // namespace sptile::runtime::cuda

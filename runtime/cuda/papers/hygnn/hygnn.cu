@@ -9,8 +9,10 @@
 namespace sptile::runtime::cuda {
 namespace {
 
+constexpr int kHygnnBlocks = 4;  ///< per multiprocessor, which limits registers to 64
+
 template <class V, bool kConflictFree, bool kSharedEdges>
-__global__ void __launch_bounds__(kHygnnMaxWarps* kWarpSize)
+__global__ void __launch_bounds__(kHygnnMaxWarps* kWarpSize, kHygnnBlocks)
     hygnn_product(const __grid_constant__ HygnnTask task) {
   __shared__ HygnnShared shared;
   follow_previous_kernel();

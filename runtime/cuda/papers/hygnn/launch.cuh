@@ -36,19 +36,13 @@ inline std::int64_t hygnn_windows(const Launch& launch) {
   return (launch.format.rows + kHygnnRows - 1) / kHygnnRows;
 }
 
-/// Returns the shape of a launch with shared memory for `numbers` bytes after that of the product. L1 keeps
-/// what the maximum number of resident threads leaves of a multiprocessor's memory.
-inline LaunchShape hygnn_shape(std::int64_t blocks, unsigned threads, std::int64_t numbers,
-                               const DeviceInfo& device) {
-  constexpr std::int64_t kReserved = 1024;      ///< per block, reserved by the system
-  constexpr std::int64_t kThreadsPerSm = 1024;  ///< with 64 registers each, as ptxas allocates
-  const std::int64_t bytes = kHygnnNumbersAt + numbers;
-  const std::int64_t resident = kThreadsPerSm / threads * (bytes + kReserved);
-  const auto all = static_cast<std::int64_t>(device.shared_per_block) + kReserved;
+/// Returns the shape of a launch with shared memory for `numbers` bytes after that of the product.
+inline LaunchShape hygnn_shape(std::int64_t blocks, unsigned threads, std::int64_t numbers) {
+  constexpr unsigned kThreadsPerSm = 1024;  // with 64 registers each, as ptxas allocates
   return {.blocks = dim3(static_cast<unsigned>(blocks)),
           .threads = threads,
-          .shared_bytes = static_cast<std::size_t>(bytes),
-          .carveout = static_cast<int>(std::min<std::int64_t>((100 * resident + all - 1) / all, 100))};
+          .shared_bytes = static_cast<std::size_t>(kHygnnNumbersAt + numbers),
+          .resident = static_cast<int>(kThreadsPerSm / threads)};
 }
 
 /// Returns a row of the types of the paper: f32 operands, products in tf32, with or without values.
@@ -67,10 +61,10 @@ constexpr DeviceKernel hygnn_row(std::string_view kernel, DType values,
           .check = check};
 }
 
-/// Returns the warps of a block: one per 16 of n features, at most 8.
+/// Returns the warps of a block: one per 16 of n features.
 inline unsigned hygnn_warps(std::int64_t n) {
   const std::int64_t slabs = (n + kHygnnFeatures - 1) / kHygnnFeatures;
-  return static_cast<unsigned>(std::min<std::int64_t>(slabs, kHygnnMaxWarps));
+  return static_cast<unsigned>(std::clamp<std::int64_t>(slabs, kHygnnMinWarps, kHygnnMaxWarps));
 }
 
 }  // namespace sptile::runtime::cuda

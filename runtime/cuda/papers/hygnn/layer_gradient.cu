@@ -63,8 +63,7 @@ int launch_gradient(const Launch& launch, void* stream) noexcept {
   if (header.blocks > 0) {
     const std::int64_t bytes = task.shape.size() * static_cast<std::int64_t>(sizeof(float));
     const int code = start_kernel<hygnn_layer_gradient<V>>(
-        hygnn_shape(header.blocks, kHygnnMaxWarps * kWarpSize, bytes, *launch.device), *launch.device, on,
-        task);
+        hygnn_shape(header.blocks, kHygnnMaxWarps * kWarpSize, bytes), *launch.device, on, task);
     if (code != cudaSuccess) return code;
   }
   const std::int64_t blocks = std::int64_t{task.sums.tiles} * (kGradientTile * kGradientTile / kWarpSize);

@@ -11,6 +11,7 @@ namespace sptile::runtime::cuda {
 
 inline constexpr int kHygnnRows = 16;      ///< per window
 inline constexpr int kHygnnFeatures = 16;  ///< per warp
+inline constexpr int kHygnnMinWarps = 4;   ///< per block: a thread for each element of a tile
 inline constexpr int kHygnnMaxWarps = 8;   ///< per block
 inline constexpr int kHygnnEdges = 512;    ///< entries staged in shared memory
 

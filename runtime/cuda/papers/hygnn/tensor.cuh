@@ -1,5 +1,6 @@
 // A window on tensor cores (HyGNN, section 6.3): all warps of the block copy the rows of B of a tile to
-// shared memory, then each multiplies the tile by 16 of their features.
+// shared memory, then each multiplies the tile by 16 of their features. The ids of the next tile's rows are
+// loaded early.
 #pragma once
 
 #include <cstdint>
@@ -24,41 +25,77 @@ class HygnnTensor {
   __device__ __forceinline__ void run(std::int32_t window, std::int32_t tile, std::int32_t end) {
     for (std::int64_t first = 0; first < task_.n; first += thread_.warps * kHygnnFeatures) {
       float sum[2][4] = {};  // 8 features each
+      Places places = places_of(tile);
       for (std::int32_t t = tile; t < end; ++t) {
+        const Elements elements = load(places, first);
+        if (t + 1 < end) places = places_of(t + 1);
         __syncthreads();
-        stage_tile(t);
-        stage_rows(t, first);
+        stage(elements);
         __syncthreads();
-        multiply(sum);
+        if (first + thread_.warp * kHygnnFeatures < task_.n) multiply(sum);
       }
       store(window * kHygnnRows, first + thread_.warp * kHygnnFeatures, sum);
     }
   }
 
  private:
-  __device__ __forceinline__ void stage_tile(std::int32_t tile) {
-    for (int place = thread_.warp * kWarpSize + thread_.lane; place < kHygnnRows * 8;
-         place += thread_.warps * kWarpSize) {
-      const std::uint32_t* const mask = task_.masks + std::int64_t{tile} * 4;
-      std::uint32_t before = 0;
-      for (int word = 0; word < place / 32; ++word) before += count_bits(__ldg(mask + word));
-      const std::uint32_t word = __ldg(mask + place / 32), bit = 1u << place % 32;
-      before += count_bits(word & (bit - 1));
-      shared_.a[place] =
-          (word & bit) != 0
-              ? value_at<V, float>(task_.tile_values, std::int64_t{__ldg(task_.tile_value + tile)} + before)
-              : 0.0f;
-    }
+  static constexpr int kPieces = 4;  ///< pieces of 32 elements of B, per warp
+
+  /// Where the thread's elements of a tile are.
+  struct Places {
+    std::int64_t value;  ///< negative: not a nonzero
+    std::int32_t columns[kPieces];
+  };
+  struct Elements {
+    float a, b[kPieces];
+  };
+
+  /// The thread's piece i of the rows of B: a slab of 16 features, and the element's place in it.
+  struct Piece {
+    int slab, row, feature;
+  };
+  __device__ __forceinline__ Piece piece(int i) const {
+    const int all = i * thread_.warps + thread_.warp, part = all % kPieces;
+    return {all / kPieces, kConflictFree ? thread_.lane / 4 : 2 * part + thread_.lane / 16,
+            kConflictFree ? 4 * part + thread_.lane % 4 : thread_.lane % 16};
   }
 
-  __device__ __forceinline__ void stage_rows(std::int32_t tile, std::int64_t first) {
-    constexpr int kPieces = 4;  // pieces of 32 elements, per warp
+  __device__ __forceinline__ Places places_of(std::int32_t tile) const {
+    Places places = {-1, {}};
+    if (thread_.warp < kHygnnRows * 8 / kWarpSize) {  // a warp has the elements of a word
+      const uint4 mask = __ldg(reinterpret_cast<const uint4*>(task_.masks) + tile);
+      const int w = thread_.warp;
+      const std::uint32_t word = w == 0 ? mask.x : w == 1 ? mask.y : w == 2 ? mask.z : mask.w;
+      const std::uint32_t before = (w > 0 ? count_bits(mask.x) : 0) + (w > 1 ? count_bits(mask.y) : 0) +
+                                   (w > 2 ? count_bits(mask.z) : 0);
+      const std::uint32_t bit = 1u << thread_.lane;
+      if ((word & bit) != 0)
+        places.value = std::int64_t{__ldg(task_.tile_value + tile)} + before + count_bits(word & (bit - 1));
+    }
+#pragma unroll
+    for (int i = 0; i < kPieces; ++i)
+      places.columns[i] = __ldg(task_.tile_columns + std::int64_t{tile} * 8 + piece(i).row);
+    return places;
+  }
+
+  __device__ __forceinline__ Elements load(const Places& places, std::int64_t first) const {
+    Elements elements;
+    elements.a = places.value >= 0 ? value_at<V, float>(task_.tile_values, places.value) : 0.0f;
+#pragma unroll
     for (int i = 0; i < kPieces; ++i) {
-      const int piece = i * thread_.warps + thread_.warp, slab = piece / kPieces, part = piece % kPieces;
-      const int row = kConflictFree ? thread_.lane / 4 : 2 * part + thread_.lane / 16;
-      const int feature = kConflictFree ? 4 * part + thread_.lane % 4 : thread_.lane % 16;
-      shared_.x[slab][feature][row] = task_.dense(__ldg(task_.tile_columns + std::int64_t{tile} * 8 + row),
-                                                  first + slab * kHygnnFeatures + feature);
+      const Piece p = piece(i);
+      elements.b[i] = task_.dense(places.columns[i], first + p.slab * kHygnnFeatures + p.feature);
+    }
+    return elements;
+  }
+
+  __device__ __forceinline__ void stage(const Elements& elements) const {
+    if (const int place = thread_.warp * kWarpSize + thread_.lane; place < kHygnnRows * 8)
+      shared_.a[place] = elements.a;
+#pragma unroll
+    for (int i = 0; i < kPieces; ++i) {
+      const Piece p = piece(i);
+      shared_.x[p.slab][p.feature][p.row] = elements.b[i];
     }
   }
 

@@ -35,8 +35,8 @@ int launch_update(const Launch& launch, void* stream) noexcept {
   const std::int64_t windows = hygnn_windows(launch);
   if (windows == 0) return cudaSuccess;
   return start_kernel<hygnn_update<V>>(
-      hygnn_shape(windows, warps_of(launch) * kWarpSize, hygnn_aggregate_bytes(launch.n), *launch.device),
-      *launch.device, static_cast<cudaStream_t>(stream), task_of(launch));
+      hygnn_shape(windows, warps_of(launch) * kWarpSize, hygnn_aggregate_bytes(launch.n)), *launch.device,
+      static_cast<cudaStream_t>(stream), task_of(launch));
 }
 
 Status check(const ServiceRequest& request) {

@@ -29,7 +29,8 @@ def _lines(results, paper):
     for row in results.rows("papers", paper=paper):
         way = row["way_text"] or _measured(results, row, "way")
         best = row["best_text"] or _measured(results, row, "best")
-        yield [f"{row['experiment']}: {row['measure']}", _published(row), way, best, f"`{row['command']}`", row["why"]]
+        command = row["command"] if row["command"].startswith("[") else f"`{row['command']}`"
+        yield [f"{row['experiment']}: {row['measure']}", _published(row), way, best, command, row["why"]]
 
 
 def _paper(results, paper):

@@ -90,7 +90,6 @@ class Reference {
     if (a_.rows != a_.cols) fail("the matrix is not square");
     if (a_.values.data != nullptr && a_.values.type != Type::f32 && a_.values.type != Type::f64)
       fail("the values of the matrix are neither f32 nor f64");
-    for (const std::int32_t id : ids_) weight_.push_back(weight(id));
     survey();
     sample(work);
     multiply();
@@ -117,7 +116,7 @@ class Reference {
     std::vector<double> sums(width());
     for (std::size_t i = 0; i < ids_.size(); ++i)
       for (std::size_t j = 0; j < width(); ++j)
-        sums[j] += weight_[i] * static_cast<double>(c[i * width() + j]);
+        sums[j] += own_[i].weight * static_cast<double>(c[i * width() + j]);
     for (std::size_t j = 0; j < width(); ++j)
       require(what + ": an unsampled row is wrong: the weighted sum of all rows", j, sums[j], sums_[j],
               tolerance);
@@ -161,28 +160,45 @@ class Reference {
     return place;
   }
 
-  /// Finds lengths of rows, boundary rows, and the weighted sum of the product.
+  // A nonzero accesses one Row and one RowOfB, and one of them is a cache miss: each has all that is needed.
+  struct Row {
+    double weight = 0;
+    std::int32_t nonzeros = 0;
+    bool reaches_out = false;  // is a boundary row
+  };
+  struct RowOfB {
+    double sum = 0;       // of its column of A, weighted
+    float squares = 0;    // sum of squares of these terms
+    bool is_own = false;  // is in `ids`
+  };
+
+  /// Finds the lengths of rows, boundary rows, and the weighted sum of the product.
   void survey() {
     std::vector<std::int32_t> all(ids_.size());
-    for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int32_t>(i);
-    const std::vector<std::int32_t> place = places(all);
-    length_.resize(ids_.size());
-    std::vector<char> reaches_out(ids_.size());
-    std::vector<Sum> of_b(static_cast<std::size_t>(a_.rows));  // w^T A
-    visit(place, [&](std::size_t i, std::size_t from, double value) {
-      ++length_[i];
-      reaches_out[i] = reaches_out[i] || place[from] < 0;
-      of_b[from].add(weight_[i] * value);
+    std::vector<RowOfB> of_b(static_cast<std::size_t>(a_.rows));
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      all[i] = static_cast<std::int32_t>(i);
+      own_.push_back({.weight = weight(ids_[i])});
+      of_b[static_cast<std::size_t>(ids_[i])].is_own = true;
+    }
+    visit(places(all), [&](std::size_t i, std::size_t from, double value) {
+      Row& row = own_[i];
+      RowOfB& other = of_b[from];
+      const double weighted = row.weight * value;
+      ++row.nonzeros;
+      row.reaches_out |= !other.is_own;
+      other.sum += weighted;
+      other.squares += static_cast<float>(weighted * weighted);
     });
     for (const std::int32_t i : all)
-      (reaches_out[static_cast<std::size_t>(i)] ? boundary_ : interior_).push_back(i);
+      (own_[static_cast<std::size_t>(i)].reaches_out ? boundary_ : interior_).push_back(i);
     sums_.resize(width());
     for (std::size_t from = 0; from < of_b.size(); ++from) {
       if (of_b[from].squares == 0) continue;
       for (std::size_t j = 0; j < width(); ++j) {
         const double b = number<T>(static_cast<std::int64_t>(from), static_cast<std::int64_t>(j));
-        sums_[j].value += of_b[from].value * b;
-        sums_[j].squares += of_b[from].squares * b * b;
+        sums_[j].value += of_b[from].sum * b;
+        sums_[j].squares += static_cast<double>(of_b[from].squares) * b * b;
       }
     }
   }
@@ -199,7 +215,9 @@ class Reference {
   std::int64_t sample_of(const std::vector<std::int32_t>& kind, std::int64_t work,
                          std::vector<char>& taken) const {
     if (kind.empty()) return work;
-    const auto cost = [&](std::int32_t i) { return (length_[static_cast<std::size_t>(i)] + 1) * n_; };
+    const auto cost = [&](std::int32_t i) {
+      return (std::int64_t{own_[static_cast<std::size_t>(i)].nonzeros} + 1) * n_;
+    };
     const auto take = [&](std::int32_t i) {
       if (taken[static_cast<std::size_t>(i)]) return;
       taken[static_cast<std::size_t>(i)] = 1;
@@ -233,8 +251,7 @@ class Reference {
   bool transpose_;
   std::vector<std::int32_t> ids_;
   std::int64_t n_;
-  std::vector<double> weight_;
-  std::vector<std::int64_t> length_;               // nonzeros of rows `ids`
+  std::vector<Row> own_;                           // of `ids`
   std::vector<std::int32_t> boundary_, interior_;  // positions in `ids`
   std::vector<std::int32_t> sampled_;              // positions in `ids`, ascending
   std::vector<Sum> rows_, sums_;                   // sampled rows; weighted sum of all rows

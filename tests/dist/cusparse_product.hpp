@@ -27,20 +27,29 @@ struct CsrRows {
   CsrRows(const CsrMatrix& a, std::span<const std::int32_t> ids, const std::vector<std::int32_t>& place,
           std::int64_t columns)
       : cols(columns) {
-    const auto* of_a = static_cast<const float*>(a.values.data);
-    std::vector<std::pair<std::int32_t, float>> entries;
     for (const std::int32_t id : ids) {
       const auto row = static_cast<std::size_t>(id);
-      entries.clear();
-      for (auto e = static_cast<std::size_t>(a.row_ptr[row]);
-           e < static_cast<std::size_t>(a.row_ptr[row + 1]); ++e)
-        entries.emplace_back(place[static_cast<std::size_t>(a.col_idx[e])], of_a == nullptr ? 1.0F : of_a[e]);
-      std::sort(entries.begin(), entries.end());
-      for (const auto& [column, value] : entries) {
-        col_idx.push_back(column);
-        values.push_back(value);
-      }
-      row_ptr.push_back(static_cast<std::int32_t>(col_idx.size()));
+      row_ptr.push_back(row_ptr.back() + static_cast<std::int32_t>(a.row_ptr[row + 1] - a.row_ptr[row]));
+    }
+    col_idx.resize(static_cast<std::size_t>(row_ptr.back()));
+    values.resize(col_idx.size());
+#pragma omp parallel for schedule(dynamic, 256)
+    for (std::size_t i = 0; i < ids.size(); ++i)
+      copy_row(a, static_cast<std::size_t>(ids[i]), place, static_cast<std::size_t>(row_ptr[i]));
+  }
+
+ private:
+  /// Copies a row to col_idx and values from `at` on, sorted by new columns.
+  void copy_row(const CsrMatrix& a, std::size_t row, const std::vector<std::int32_t>& place, std::size_t at) {
+    const auto* of_a = static_cast<const float*>(a.values.data);
+    std::vector<std::pair<std::int32_t, float>> entries;
+    for (auto e = static_cast<std::size_t>(a.row_ptr[row]); e < static_cast<std::size_t>(a.row_ptr[row + 1]);
+         ++e)
+      entries.emplace_back(place[static_cast<std::size_t>(a.col_idx[e])], of_a == nullptr ? 1.0F : of_a[e]);
+    std::sort(entries.begin(), entries.end());
+    for (const auto& [column, value] : entries) {
+      col_idx[at] = column;
+      values[at++] = value;
     }
   }
 };

@@ -66,11 +66,11 @@ class DeviceOperands {
   dist::detail::CudaStream stream_;
 };
 
-/// Checks A B and A^T B, in sequence and two at a time. Returns the sent bytes.
+/// Checks A B and A^T B, in sequence and two at a time, and the number of bytes that they send.
 template <class T, class Product>
-void check_device_product(Product& product, const Matrix& whole, std::int64_t n,
+void check_device_product(Product& product, const Reference<T>& forward, const Reference<T>& transposed,
                           double tolerance = tolerance_of<T>) {
-  const std::vector<double> forward = whole_product<T>(whole, n, false);
+  const std::int64_t n = forward.n();
   const auto run = [&](auto b, auto c, auto stream) { product.run(b, c, stream); };
   const auto run_transposed = [&](auto b, auto c, auto stream) { product.run_transposed(b, c, stream); };
   const auto through_device = [&](const auto& way) {
@@ -82,16 +82,15 @@ void check_device_product(Product& product, const Matrix& whole, std::int64_t n,
     };
   };
   const std::int64_t before = product.bytes_sent();
-  compare<T>("A B", forward, product.old_ids(), n, through_device(run), tolerance);
-  compare<T>("A^T B", whole_product<T>(whole, n, true), product.old_ids(), n, through_device(run_transposed),
-             tolerance);
+  compare("A B", forward, through_device(run), tolerance);
+  compare("A^T B", transposed, through_device(run_transposed), tolerance);
 
   const std::vector<T> b = rows_of_b<T>(product.old_ids(), n);
   DeviceOperands<T> one(b), other(std::vector<T>(b.size(), T(0)));
   one.start(run);
   other.start(run);
   product.wait();
-  compare_rows<T>("A B beside another", forward, product.old_ids(), n, one.result(), tolerance);
+  forward.compare("A B beside another", one.result(), tolerance);
   if (other.result() != std::vector<T>(b.size(), T(0))) fail("A 0 beside another is not 0");
 
   const Part& part = product.part();

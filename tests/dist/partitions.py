@@ -7,6 +7,15 @@ ENVIRONMENT = {**os.environ, "HWLOC_COMPONENTS": "-gl", "OMPI_ALLOW_RUN_AS_ROOT"
                "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_orte_base_help_aggregate": "0", "OMP_NUM_THREADS": "1"}
 
 
+def finished(command, limit):
+    """Runs a command and captures its output. Raises an error that contains the output after `limit` seconds."""
+    try:
+        return subprocess.run([*map(str, command)], env=ENVIRONMENT, capture_output=True, text=True, timeout=limit)
+    except subprocess.TimeoutExpired as late:
+        said = b"".join(one for one in (late.stdout, late.stderr) if one).decode(errors="replace")
+        raise AssertionError(f"{command}: not finished after {limit} s\n{said}") from None
+
+
 class Partitions:
     """Makes files in a folder by the sptile command."""
 

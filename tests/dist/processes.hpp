@@ -2,10 +2,12 @@
 #pragma once
 
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -77,7 +79,7 @@ class ProcessGroup {
 };
 
 /// Starts this program once per rank with two additional arguments, its rank and the shared memory file.
-/// Returns the exit codes.
+/// Returns the exit codes. Ranks are killed if this process ends.
 inline std::vector<int> run_processes(std::int64_t ranks, const std::vector<std::string>& arguments) {
   const int file = memfd_create("ranks", 0);
   if (file < 0 || ftruncate(file, static_cast<off_t>(SharedMemory::bytes(ranks))) != 0)
@@ -92,6 +94,7 @@ inline std::vector<int> run_processes(std::int64_t ranks, const std::vector<std:
     pointers.push_back(nullptr);
     processes.push_back(fork());
     if (processes.back() == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
       execv("/proc/self/exe", pointers.data());
       _exit(127);
     }

@@ -15,26 +15,33 @@
 #include "sptile_dist.hpp"
 #include "tests/dist/device_product.hpp"
 #include "tests/dist/threads.hpp"
+#include "tests/dist/watchdog.hpp"
 
 namespace {
 
 namespace dist = sptile::dist;
+using sptile::test::Reference;
 using Staged = dist::StagedExchange<sptile::test::ThreadExchange>;
 
 template <class T>
 void check(const std::string& parts, const std::string& whole_path) {
   sptile::test::Threads threads(sptile::Part(dist::detail::path_of_part(parts, 0)).parts());
   threads.run([&](std::int64_t rank) {
+    sptile::test::Watchdog watchdog(rank);
+    watchdog.step("open the matrix and the part");
     const sptile::Matrix whole(whole_path);
     sptile::test::ThreadExchange host(threads, rank);
     Staged exchange(host);
     const sptile::Part part(dist::detail::path_of_part(parts, rank));
     for (const std::int64_t n : {1, 5, 64}) {
+      watchdog.step("rows for others, n = " + std::to_string(n));
       sptile::test::check_selected_rows<T, dist::CudaMemory>(part, n);
       for (const bool never_slower : {false, true}) {
+        watchdog.step("products, n = " + std::to_string(n) + (never_slower ? ", never slower" : ""));
         dist::Product<T, Staged, dist::CudaMemory> product(
             parts, exchange, {.n = n, .transpose = true, .never_slower = never_slower});
-        sptile::test::check_device_product<T>(product, whole, n);
+        sptile::test::check_device_product(product, Reference<T>(whole, product.old_ids(), n, false),
+                                           Reference<T>(whole, product.old_ids(), n, true));
       }
     }
   });

@@ -1,17 +1,15 @@
 #!/usr/bin/env python3
-"""Products with operands in device memory, on what devices there are: in four threads on one; over NCCL in two processes
-with a device each, measured, and ended where a process dies. Where there are fewer, the programs say so, and the test is
-skipped.
+"""Products with operands in device memory: in four threads on one device; over NCCL in two processes with a device
+each, with times, and with a process that exits. The test is skipped if there are fewer devices.
 
     product_devices_test.py PRODUCT_CUDA PRODUCT_NCCL SPTILE
 """
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
-from partitions import ENVIRONMENT, Partitions
+from partitions import Partitions, finished
 
 PRODUCT_CUDA, PRODUCT_NCCL, SPTILE = sys.argv[1:]
 LIMIT = 120  # seconds
@@ -21,7 +19,7 @@ if not PRODUCT_CUDA or not PRODUCT_NCCL:
 
 
 def run(*command):
-    done = subprocess.run([*map(str, command)], env=ENVIRONMENT, capture_output=True, text=True, timeout=LIMIT)
+    done = finished(command, LIMIT)
     if done.returncode == 77:
         print(done.stderr, end="", file=sys.stderr)
         sys.exit(77)
@@ -38,12 +36,16 @@ def main(folder):
         print("right on one device:", name)
 
     files.make("pair", "random", "--rows", "3000", "--cols", "3000", "--nnz", "40000", parts=2)
-    parts = folder / "pair-metis"
-    measured = json.loads(run(PRODUCT_NCCL, parts, folder / "pair.h5", "n=32").stdout)
-    sent = [one["sent"] for one in json.loads((parts / "partition.json").read_text())["parts"]]
-    assert measured["bytes_sent"] == sum(sent) * 32 * 4, (measured, sent)
-    print(measured)
-    died = run(PRODUCT_NCCL, parts, folder / "pair.h5", "dies")
+    files.make("grid", "grid2d", "--side", "100", methods=("rows",), parts=2)  # symmetric
+    files.make("groups", "planted", "--rows", "3000", "--edges", "20000", "--mix", "0.1", "--field", "pattern", parts=2)
+    for name, method, n in (("pair", "metis", 32), ("grid", "rows", 1), ("groups", "metis", 5)):
+        parts = folder / f"{name}-{method}"
+        measured = json.loads(run(PRODUCT_NCCL, parts, folder / f"{name}.h5", f"n={n}").stdout)
+        sent = [one["sent"] for one in json.loads((parts / "partition.json").read_text())["parts"]]
+        assert measured["bytes_sent"] == sum(sent) * n * 4, (measured, sent)
+        assert measured["sampled"] == measured["rows"], measured  # few nonzeros: all rows are compared
+        print("right over NCCL:", name, measured)
+    died = run(PRODUCT_NCCL, folder / "pair-metis", folder / "pair.h5", "dies")
     assert "rank 0: " in died.stderr, died.stderr
     print("ended: a process that dies")
 

@@ -17,11 +17,13 @@
 #include "tests/dist/device_product.hpp"
 #include "tests/dist/emulated_device.hpp"
 #include "tests/dist/threads.hpp"
+#include "tests/dist/watchdog.hpp"
 
 namespace {
 
 namespace dist = sptile::dist;
 using sptile::test::fail;
+using sptile::test::Reference;
 using sptile::test::ThreadExchange;
 using sptile::test::Threads;
 
@@ -70,13 +72,16 @@ void check_orders(const Files& files) {
     sptile::test::seed_emulated_devices(seed);
     Threads threads(files.ranks());
     threads.run([&](std::int64_t rank) {
+      sptile::test::Watchdog watchdog(rank);
+      watchdog.step("products in order " + std::to_string(seed));
       const sptile::Matrix whole(files.whole);
       sptile::test::check_selected_rows<T, EmulatedMemory>(
           sptile::Part(dist::detail::path_of_part(files.parts, rank)), 5);
       const auto check = [&](auto& exchange, bool never_slower) {
         const dist::ProductOptions options{.n = 5, .transpose = true, .never_slower = never_slower};
         Product<T, std::remove_reference_t<decltype(exchange)>> product(files.parts, exchange, options);
-        sptile::test::check_device_product<T>(product, whole, options.n);
+        sptile::test::check_device_product(product, Reference<T>(whole, product.old_ids(), options.n, false),
+                                           Reference<T>(whole, product.old_ids(), options.n, true));
         const auto& [divided, alone] = product.measured();
         if (product.fell_back() != (never_slower && alone < divided)) fail("the slower one was taken");
       };

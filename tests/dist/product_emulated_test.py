@@ -5,18 +5,17 @@ an exchange of host memory, is right in many orders, for every kind of partition
     product_emulated_test.py PROGRAM SPTILE
 """
 import pathlib
-import subprocess
 import sys
 import tempfile
 
-from partitions import ENVIRONMENT, Partitions
+from partitions import Partitions, finished
 
 PROGRAM, SPTILE = sys.argv[1:]
 LIMIT = 120  # seconds
 
 
 def right(*arguments):
-    done = subprocess.run([PROGRAM, *map(str, arguments)], env=ENVIRONMENT, capture_output=True, text=True, timeout=LIMIT)
+    done = finished([PROGRAM, *arguments], LIMIT)
     assert done.returncode == 0, f"{arguments}: {done.returncode}\n{done.stdout}{done.stderr}"
     print(f"right: {' '.join(str(one) for one in arguments)}\n{done.stdout}", end="")
 

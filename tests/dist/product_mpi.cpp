@@ -9,18 +9,21 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "sptile_dist.hpp"
 #include "tests/dist/reference.hpp"
+#include "tests/dist/watchdog.hpp"
 
 namespace {
 
 using sptile::test::compare;
 using sptile::test::fail;
-using sptile::test::whole_product;
+using sptile::test::Reference;
 
 struct Arguments {
   std::string parts, whole, rank1;
@@ -59,22 +62,27 @@ void check_ways(const sptile::Part& part, sptile::dist::MpiExchange& exchange) {
 template <class T>
 void check(const Arguments& a, sptile::dist::MpiExchange& exchange, const std::string& parts,
            std::int64_t n) {
+  sptile::test::Watchdog watchdog(exchange.rank());
+  watchdog.step("open the part and plan the product");
   sptile::dist::Product<T, sptile::dist::MpiExchange> product(
       parts, exchange, {.n = n, .transpose = true, .threads = 1, .never_slower = a.never_slower});
+  watchdog.step("exchange of rows");
   if (a.dies && exchange.rank() == 1) _exit(3);
-  if (a.hangs && exchange.rank() == 1) sleep(60);
+  if (a.hangs && exchange.rank() == 1) std::this_thread::sleep_for(std::chrono::minutes(1));
   check_ways(product.part(), exchange);
   const sptile::Matrix whole(a.whole);
-  compare<T>("A B", whole_product<T>(whole, n, false), product.old_ids(), n,
-             [&](const auto& b, auto& c) { product.run(b, c); });
+  watchdog.step("A B");
+  compare("A B", Reference<T>(whole, product.old_ids(), n, false),
+          [&](const auto& b, auto& c) { product.run(b, c); });
   const auto& [divided, alone] = product.measured();
   if (product.fell_back() != (a.never_slower && alone < divided)) fail("the slower one was taken");
   const std::int64_t sent =
       product.fell_back() ? 0 : static_cast<std::int64_t>(product.part().send_rows().size() * sizeof(T)) * n;
   if (product.bytes_sent() != 2 * sent)
     fail("two runs sent " + std::to_string(product.bytes_sent()) + " bytes, not " + std::to_string(2 * sent));
-  compare<T>("A^T B", whole_product<T>(whole, n, true), product.old_ids(), n,
-             [&](const auto& b, auto& c) { product.run_transposed(b, c); });
+  watchdog.step("A^T B");
+  compare("A^T B", Reference<T>(whole, product.old_ids(), n, true),
+          [&](const auto& b, auto& c) { product.run_transposed(b, c); });
 }
 
 }  // namespace

@@ -8,11 +8,10 @@ import json
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
 import tempfile
 
-from partitions import ENVIRONMENT, Partitions
+from partitions import Partitions, finished
 
 PROGRAM, SPTILE, MPIRUN = sys.argv[1:]
 if not PROGRAM:
@@ -24,8 +23,7 @@ LIMIT = 120  # seconds
 
 def product(*arguments, processes=4):
     """What mpirun said."""
-    command = [MPIRUN, "--oversubscribe", "--bind-to", "none", "-n", str(processes), PROGRAM, *map(str, arguments)]
-    return subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=LIMIT)
+    return finished([MPIRUN, "--oversubscribe", "--bind-to", "none", "-n", processes, PROGRAM, *arguments], LIMIT)
 
 
 def right(what, *arguments):

@@ -1,13 +1,14 @@
-// Products over NCCL on all CUDA devices of a machine, a process for each part: right, with as many bytes
-// sent as are needed, and what a step takes beside its pieces, one device, and what else could be done.
+// Checks and times products over NCCL on the CUDA devices of a machine, with a process per part.
 //
-//   product_nccl PARTS WHOLE [n=128] [runs=50] [format=NAME,...] [dies]
+//   product_nccl PARTS WHOLE [n=128] [runs=50] [format=NAME,...] [steps] [dies]
 //
-// WHOLE is a bundle of the matrix, of float or a pattern. It prints one line of JSON, times in microseconds,
-// each that of the slowest rank. With `dies` rank 1 ends before a run instead, which the others must say in
-// time. Exit code 0: all is right; 77: there are not as many devices as parts; else stderr says what is
-// wrong.
+// WHOLE is a bundle of the matrix, of float or a pattern. Prints one line of JSON with times of the slowest
+// rank in microseconds. `steps` prints the seconds of each step of the program to stderr. With `dies`, rank 1
+// exits before a run, and the other ranks must report that in time. Exit codes: 0: all results are correct;
+// 77: there are fewer devices than parts; others: stderr has the reason. A rank that makes no progress for 20
+// s (SPTILE_TEST_WATCHDOG) prints its step and stack.
 //
+//   seconds       duration of the program until the last time is measured; sampled: rows compared one by one
 //   step          a product: gather, exchange and halo product beside the local product
 //   exchange      gather and exchange alone; `local` and `halo`: the two products alone
 //   hidden        how much of the exchange is not seen: 1 - (step - local - halo) / exchange
@@ -19,6 +20,7 @@
 #include <nccl.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <numeric>
@@ -30,6 +32,8 @@
 #include "tests/dist/cusparse_product.hpp"
 #include "tests/dist/device_product.hpp"
 #include "tests/dist/processes.hpp"
+#include "tests/dist/reference.hpp"
+#include "tests/dist/watchdog.hpp"
 
 namespace {
 
@@ -38,16 +42,20 @@ using dist::detail::check;
 using sptile::test::CsrRows;
 using sptile::test::CusparseProduct;
 using sptile::test::ProcessGroup;
+using sptile::test::Watchdog;
 using Exchange = dist::NcclExchange<ProcessGroup>;
 using Product = dist::Product<float, Exchange, dist::CudaMemory>;
 using Array = sptile::test::DeviceArray<float>;
+using Reference = sptile::test::Reference<float>;
 using Buffer = dist::CudaMemory::Buffer<float>;
+
+const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();  // of the program
 
 struct Arguments {
   std::string parts, whole, format;
   std::int64_t n = 128, rank = -1;
   int runs = 50, memory = -1;
-  bool dies = false;
+  bool steps = false, dies = false;
 
   [[nodiscard]] std::string path(std::int64_t part) const { return dist::detail::path_of_part(parts, part); }
   /// Tile formats multiply in tf32.
@@ -66,6 +74,7 @@ Arguments parse(int argc, char** argv) {
     if (word.starts_with("format=")) a.format = value;
     if (word.starts_with("rank=")) a.rank = std::stoll(value);
     if (word.starts_with("memory=")) a.memory = std::stoi(value);
+    a.steps = a.steps || word == "steps";
     a.dies = a.dies || word == "dies";
   }
   return a;
@@ -113,21 +122,27 @@ class Stopwatch {
 /// One rank measures.
 class Measurement {
  public:
-  Measurement(const Arguments& arguments, ProcessGroup& group, Exchange& exchange)
+  Measurement(const Arguments& arguments, ProcessGroup& group, Exchange& exchange, Watchdog& watchdog)
       : a_(arguments),
         group_(group),
         exchange_(exchange),
+        watchdog_(watchdog),
         watch_(group, arguments.runs),
         part_(arguments.path(group.rank())),
         whole_(arguments.whole),
         b_(sptile::test::rows_of_b<float>(part_.old_ids(), a_.n)),
-        right_(sptile::test::whole_product<float>(whole_, a_.n, false)) {}
+        reference_(whole_, part_.old_ids(), a_.n, false) {}
 
   void run() {
+    watchdog_.step("rows for others");
     sptile::test::check_selected_rows<float, dist::CudaMemory>(part_, a_.n);
     const double step = time_step();
     const auto [exchange, local, halo] = time_pieces();
     const double one = time_one_device(), all_gather = time_all_gather(), all_to_all = time_all_to_all();
+    watchdog_.step("results of all ranks");
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    const std::vector<std::int64_t> sampled =
+        dist::detail::gathered(group_, std::ssize(reference_.sampled()));
     std::vector<std::int64_t> sent = dist::detail::gathered(group_, part_.send_offset().back());
     if (group_.rank() != 0) return;
     cudaDeviceProp device = {};
@@ -137,12 +152,13 @@ class Measurement {
         "{\"device\": \"%s\", \"parts\": %lld, \"rows\": %lld, \"entries\": %lld, \"n\": %lld, "
         "\"bytes_sent\": %lld, \"largest_send\": %lld, \"step\": %.2f, \"exchange\": %.2f, \"local\": %.2f, "
         "\"halo\": %.2f, \"hidden\": %.3f, \"one_device\": %.2f, \"all_gather\": %.2f, \"all_to_all\": "
-        "%.2f}\n",
+        "%.2f, \"sampled\": %lld, \"seconds\": %.1f}\n",
         device.name, static_cast<long long>(group_.size()), static_cast<long long>(part_.rows()),
         static_cast<long long>(part_.entries()), static_cast<long long>(a_.n),
         static_cast<long long>(std::accumulate(sent.begin(), sent.end(), std::int64_t{0}) * row),
         static_cast<long long>(*std::max_element(sent.begin(), sent.end()) * row), step, exchange, local,
-        halo, 1 - (step - local - halo) / exchange, one, all_gather, all_to_all);
+        halo, 1 - (step - local - halo) / exchange, one, all_gather, all_to_all,
+        static_cast<long long>(std::accumulate(sampled.begin(), sampled.end(), std::int64_t{0})), seconds);
   }
 
  private:
@@ -156,8 +172,13 @@ class Measurement {
 
   /// Checked before.
   double time_step() {
+    watchdog_.step("open the part and plan the product");
     Product product(a_.parts, exchange_, {.n = a_.n, .transpose = true, .format = a_.format});
-    sptile::test::check_device_product<float>(product, whole_, a_.n, a_.tolerance());
+    watchdog_.step("reference of the transposed product");
+    const Reference transposed(whole_, part_.old_ids(), a_.n, true);
+    watchdog_.step("products");
+    sptile::test::check_device_product(product, reference_, transposed, a_.tolerance());
+    watchdog_.step("times of products");
     Array b(b_), c(b_);
     return watch_.time([&] { product.run(b.span(), c.span(), watch_.stream()); });
   }
@@ -172,6 +193,7 @@ class Measurement {
   }
 
   Pieces time_pieces() {
+    watchdog_.step("times of exchange, local and halo product");
     const auto local = planned(sptile::Matrix(a_.path(group_.rank())));
     const auto halo = planned(sptile::Matrix(a_.path(group_.rank()), {.matrix = "halo"}));
     const dist::CudaMemory::SentRows<float> rows(memory_, part_, a_.n, false);
@@ -191,6 +213,7 @@ class Measurement {
   }
 
   double time_one_device() {
+    watchdog_.step("one device");
     if (group_.rank() != 0) return watch_.time([] {});
     const auto whole = planned(sptile::Matrix(a_.whole));
     std::vector<std::int32_t> ids(static_cast<std::size_t>(part_.rows()));
@@ -198,12 +221,24 @@ class Measurement {
     const std::vector<float> all = sptile::test::rows_of_b<float>(ids, a_.n);
     Array b(all), c(all);
     const double found = watch_.time([&] { multiply(whole, b, c, 0); });
-    compare("the whole matrix", ids, c);
+    reference_.compare("the entire matrix", own_rows(c.to_host()), a_.tolerance());
     return found;
+  }
+
+  /// Returns the rows of this rank.
+  [[nodiscard]] std::vector<float> own_rows(const std::vector<float>& all) const {
+    std::vector<float> own;
+    own.reserve(b_.size());
+    for (const std::int32_t id : part_.old_ids()) {
+      const auto row = all.begin() + id * a_.n;
+      own.insert(own.end(), row, row + a_.n);
+    }
+    return own;
   }
 
   /// Rows of each rank have a place in B of all, as many places for each as the largest has.
   double time_all_gather() {
+    watchdog_.step("all_gather and cuSPARSE");
     std::int64_t most = 0;
     std::vector<std::int32_t> place(static_cast<std::size_t>(part_.rows()));
     for (const std::int64_t owned : dist::detail::gathered(group_, part_.owned()))
@@ -224,13 +259,14 @@ class Measurement {
       check_nccl(ncclAllGather(b.data(), all.data(), own.size(), ncclFloat, communicator, watch_.stream()));
       product.run();
     });
-    compare("all_gather and cuSPARSE", part_.old_ids(), c);
+    reference_.compare("all_gather and cuSPARSE", c.to_host(), a_.tolerance());
     check_nccl(ncclCommDestroy(communicator));
     return found;
   }
 
   /// Rows of others stand behind the own ones.
   double time_all_to_all() {
+    watchdog_.step("all_to_all and cuSPARSE");
     std::vector<std::int32_t> place(static_cast<std::size_t>(part_.rows()), -1);
     std::int32_t next = 0;
     for (const std::int32_t id : part_.old_ids()) place[static_cast<std::size_t>(id)] = next++;
@@ -246,12 +282,8 @@ class Measurement {
       exchange(sent, b.data(), leaving, b.data() + b_.size());
       product.run();
     });
-    compare("all_to_all and cuSPARSE", part_.old_ids(), c);
+    reference_.compare("all_to_all and cuSPARSE", c.to_host(), a_.tolerance());
     return found;
-  }
-
-  void compare(const char* what, std::span<const std::int32_t> ids, const Array& c) const {
-    sptile::test::compare_rows<float>(what, right_, ids, a_.n, c.to_host(), a_.tolerance());
   }
 
   ncclComm_t make_communicator() {
@@ -270,16 +302,18 @@ class Measurement {
   const Arguments& a_;
   ProcessGroup& group_;
   Exchange& exchange_;
+  Watchdog& watchdog_;
   Stopwatch watch_;
   dist::CudaMemory memory_;
   sptile::Part part_;
   sptile::Matrix whole_;
   std::vector<float> b_;
-  std::vector<double> right_;
+  Reference reference_;
 };
 
 /// A rank ends where others wait for it.
-void die(const Arguments& a, ProcessGroup& group, Exchange& exchange) {
+void die(const Arguments& a, ProcessGroup& group, Exchange& exchange, Watchdog& watchdog) {
+  watchdog.step("product without rank 1");
   Product product(a.parts, exchange, {.n = a.n});
   if (group.rank() == 1) _exit(3);
   sptile::test::DeviceOperands<float> operands(sptile::test::rows_of_b<float>(product.old_ids(), a.n));
@@ -290,13 +324,20 @@ void die(const Arguments& a, ProcessGroup& group, Exchange& exchange) {
 int run_rank(const Arguments& a) {
   const double seconds = a.dies ? 10 : 300;
   try {
+    Watchdog watchdog(a.rank, a.steps);
+    watchdog.step("open the device");
     check(cudaSetDevice(static_cast<int>(a.rank)), "cudaSetDevice");
+    check(cudaFree(nullptr), "cudaFree");
     ProcessGroup group(a.memory, a.rank, a.ranks(), seconds);
+    watchdog.step("open NCCL");
     Exchange exchange(group, seconds);
-    if (a.dies)
-      die(a, group, exchange);
-    else
-      Measurement(a, group, exchange).run();
+    if (a.dies) {
+      die(a, group, exchange, watchdog);
+    } else {
+      watchdog.step("open the matrix and compute the reference");
+      Measurement(a, group, exchange, watchdog).run();
+    }
+    watchdog.step("close NCCL");
   } catch (const sptile::Exception& e) {
     std::fprintf(stderr, "rank %lld: %s\n", static_cast<long long>(a.rank), e.what());
     return e.status();
@@ -334,7 +375,7 @@ int run_all(const Arguments& a, const std::vector<std::string>& words) {
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    std::fprintf(stderr, "product_nccl PARTS WHOLE [n=128] [runs=50] [format=NAME,...] [dies]\n");
+    std::fprintf(stderr, "product_nccl PARTS WHOLE [n=128] [runs=50] [format=NAME,...] [steps] [dies]\n");
     return 2;
   }
   try {

@@ -1,5 +1,7 @@
 """sptile.torch.distributed: four processes of a gloo group give what one does, to the bit in every run; what is
-wrong in one of them is an error in all, within the time-out of the group."""
+wrong in one of them is an error in all, within the time-out of the group.
+
+Tests that take `world` also run with two processes over NCCL, with a CUDA device each; elsewhere that is skipped."""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 from conftest import ROOT, command
-from rank_group import Outcome, run_ranks, semaphore, values
+from rank_group import Outcome, run_ranks, semaphore, step, values
 
 torch = pytest.importorskip("torch", reason="sptile.torch.distributed is tested where PyTorch is installed")
 
@@ -33,11 +35,31 @@ from sptile.errors import printable  # noqa: E402
 from sptile.torch.distributed import DistSparseMatrix, attention, sddmm  # noqa: E402
 from sptile.torch.distributed import nn as dist_nn  # noqa: E402
 from sptile.torch.distributed import whole as whole_module  # noqa: E402
-from sptile.torch.distributed.ranks import Ranks  # noqa: E402
+from sptile.torch.distributed.ranks import Ranks, rank_list  # noqa: E402
 
 RANKS = 4
 WIDTHS = (1, 64)
 TOLERANCE = {"float32": 2e-5, "float64": 1e-12}
+
+
+class World(NamedTuple):
+    """Ranks that a test runs: their backend and number, and the folder of each partition."""
+
+    backend: str
+    size: int
+    parts: dict[str, str]
+
+    @property
+    def odd(self) -> int:
+        """The rank that makes mistakes."""
+        return self.size // 2
+
+    @property
+    def others(self) -> list[int]:
+        return [rank for rank in range(self.size) if rank != self.odd]
+
+    def run(self, work: Callable[..., Any], *arguments: Any, **options: Any) -> list[Outcome]:
+        return run_ranks(work, *arguments, **{"size": self.size, "backend": self.backend, **options})
 
 
 class Case(NamedTuple):
@@ -65,12 +87,13 @@ def blocks(rows: int, seed: int) -> sp.csr_array:
     return sp.csr_array(sp.block_diag(quarter, format="csr"))
 
 
-def cases(folder: Path) -> dict[str, Case]:
+def cases(folder: Path, size: int = RANKS) -> dict[str, Case]:
     """FILE methods give the part of each row."""
-    uneven, quarters, first = folder / "uneven", folder / "quarters", folder / "first"
-    uneven.write_text("".join(f"{(0, 2, 3)[i % 3]}\n" for i in range(90)))  # part 1 owns nothing
-    quarters.write_text("".join(f"{i // 30}\n" for i in range(120)))
-    first.write_text("2\n" * 90)
+    uneven, quarters, first = (folder / f"{name}-{size}" for name in ("uneven", "quarters", "first"))
+    owners = [part for part in range(size) if part != 1]
+    uneven.write_text("".join(f"{owners[i % len(owners)]}\n" for i in range(90)))  # part 1 owns nothing
+    quarters.write_text("".join(f"{i * size // 120}\n" for i in range(120)))
+    first.write_text(f"{size // 2}\n" * 90)
     return {
         "symmetric f32": Case(random_square(160, "float32", True, 1), ("--method", "metis"), "float32"),
         "unsymmetric f32": Case(random_square(150, "float32", False, 2), ("--method", "rows"), "float32"),
@@ -100,21 +123,43 @@ def matrices(folder: Path) -> dict[str, Case]:
     return cases(folder)
 
 
-@pytest.fixture(scope="module")
-def parts(folder: Path, matrices: dict[str, Case]) -> dict[str, str]:
+def partition(folder: Path, matrices: dict[str, Case], size: int) -> dict[str, str]:
     """The folder of each partition."""
     program = command()
     if program is None:
         pytest.skip("the sptile command is not there: set SPTILE_COMMAND")
     made = {}
     for number, (name, case) in enumerate(matrices.items()):
-        source, target = folder / f"{number}.mtx", folder / f"parts-{number}"
+        source, target = folder / f"{number}.mtx", folder / f"parts-{size}-{number}"
         scipy.io.mmwrite(source, case.matrix, field=case.field, symmetry="general", precision=17)
         wide = ["--dtype", "f64"] if case.dtype == "float64" else []
-        typed = [program, "partition", source, "--parts", str(RANKS), "-o", target, "-q"]
+        typed = [program, "partition", source, "--parts", str(size), "-o", target, "-q"]
         subprocess.run([*typed, *wide, *case.arguments], check=True, capture_output=True)
         made[name] = str(target)
     return made
+
+
+@pytest.fixture(scope="module")
+def parts(folder: Path, matrices: dict[str, Case]) -> dict[str, str]:
+    """The partitions for gloo."""
+    return partition(folder, matrices, RANKS)
+
+
+def missing_nccl() -> str:
+    """Returns why nothing runs over NCCL, "" if it does."""
+    if not dist.is_nccl_available():
+        return "this torch has no NCCL"
+    devices = torch.cuda.device_count()
+    return "" if devices >= 2 else f"NCCL requires two CUDA devices, found {devices}"
+
+
+@pytest.fixture(scope="module", params=["gloo", "nccl"])
+def world(request: pytest.FixtureRequest, folder: Path) -> World:
+    if request.param == "gloo":
+        return World("gloo", RANKS, request.getfixturevalue("parts"))
+    if why := missing_nccl():
+        pytest.skip(why)
+    return World("cpu:gloo,cuda:nccl", 2, partition(folder, cases(folder, 2), 2))
 
 
 def operands(name: str, rows: int, n: int, dtype: str) -> tuple[torch.Tensor, torch.Tensor]:
@@ -135,8 +180,9 @@ def multiply(_rank: int, parts: dict[str, str], types: dict[str, str]) -> dict[s
     """A x, its gradient and what was sent, for each partition and width."""
     found: dict[str, Any] = {}
     for name, path in parts.items():
+        step(f"product of {name}")
         a = DistSparseMatrix(path)
-        found[name] = {"rows": a.rows.numpy(), "symmetric": a.symmetric, "nnz": a.nnz}
+        found[name] = {"rows": a.rows.cpu().numpy(), "symmetric": a.symmetric, "nnz": a.nnz}
         for n in WIDTHS:
             whole_x, whole_g = operands(name, a.shape[0], n, types[name])
             x = a.take(whole_x).requires_grad_()
@@ -154,10 +200,10 @@ def multiply(_rank: int, parts: dict[str, str], types: dict[str, str]) -> dict[s
 
 
 @pytest.fixture(scope="module")
-def products(parts: dict[str, str], matrices: dict[str, Case]) -> list[dict[str, Any]]:
+def products(world: World, matrices: dict[str, Case]) -> list[dict[str, Any]]:
     """What each rank found."""
     types = {name: case.dtype for name, case in matrices.items()}
-    return values(run_ranks(multiply, parts, types))
+    return values(world.run(multiply, world.parts, types))
 
 
 def whole(products: list[dict[str, Any]], name: str, n: int, what: str, shape: tuple[int, int]) -> np.ndarray:
@@ -199,20 +245,22 @@ def test_products_and_gradients_are_those_of_one_process(
     assert all(of_rank[name]["symmetric"] == symmetric for of_rank in products)
 
 
-def test_cases_are_what_they_are_called(products: list[dict[str, Any]], parts: dict[str, str]) -> None:
-    assert set(NAMES) == set(parts)
+def test_cases_are_what_they_are_called(products: list[dict[str, Any]], world: World) -> None:
+    assert set(NAMES) == set(world.parts)
     owned = {name: [len(of_rank[name]["rows"]) for of_rank in products] for name in NAMES}
-    assert owned["a part without rows"][1] == 0 and owned["all in one part"] == [0, 0, 90, 0]
+    assert owned["a part without rows"][1] == 0
+    assert owned["all in one part"] == [90 if rank == world.odd else 0 for rank in range(world.size)]
     sent = {name: sum(of_rank[name][1]["forward"] for of_rank in products) for name in NAMES}
-    assert sent["no halo"] == sent["all in one part"] == 0
-    assert all(sent[name] > 0 for name in NAMES if name not in ("no halo", "all in one part"))
+    for name in NAMES:
+        alone = name == "no halo" or sum(rows > 0 for rows in owned[name]) == 1
+        assert (sent[name] == 0) == alone, name
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_bytes_sent_are_the_rows_that_are_needed(
-    name: str, products: list[dict[str, Any]], parts: dict[str, str], matrices: dict[str, Case]
+    name: str, products: list[dict[str, Any]], world: World, matrices: dict[str, Case]
 ) -> None:
-    about = json.loads(Path(parts[name], "partition.json").read_text())["parts"]
+    about = json.loads(Path(world.parts[name], "partition.json").read_text())["parts"]
     size = np.dtype(matrices[name].dtype).itemsize
     for n in WIDTHS:
         for part, of_rank in zip(about, products, strict=True):
@@ -223,10 +271,10 @@ def test_bytes_sent_are_the_rows_that_are_needed(
 
 
 def test_bits_repeat(
-    products: list[dict[str, Any]], parts: dict[str, str], matrices: dict[str, Case]
+    products: list[dict[str, Any]], world: World, matrices: dict[str, Case]
 ) -> None:
     types = {name: case.dtype for name, case in matrices.items()}
-    again = values(run_ranks(multiply, parts, types))
+    again = values(world.run(multiply, world.parts, types))
     for first, second in zip(products, again, strict=True):
         for name in NAMES:
             for n in WIDTHS:
@@ -270,8 +318,8 @@ def many_shapes(_rank: int, path: str) -> None:
     torch.testing.assert_close(second, a @ torch.ones_like(x), rtol=1e-12, atol=1e-12)
 
 
-def test_operands_of_many_shapes(parts: dict[str, str]) -> None:
-    values(run_ranks(many_shapes, parts["unsymmetric f64"]))
+def test_operands_of_many_shapes(world: World) -> None:
+    values(world.run(many_shapes, world.parts["unsymmetric f64"]))
 
 
 def half_precision(_rank: int, path: str) -> list[torch.Tensor]:
@@ -280,10 +328,10 @@ def half_precision(_rank: int, path: str) -> list[torch.Tensor]:
     return [a.collect(a @ a.take(x.to(dtype))).float() for dtype in (torch.bfloat16, torch.float16)]
 
 
-def test_operands_of_16_bits(parts: dict[str, str], matrices: dict[str, Case]) -> None:
+def test_operands_of_16_bits(world: World, matrices: dict[str, Case]) -> None:
     matrix = matrices["pattern"].matrix
     x = (np.arange(matrix.shape[0] * 3) % 8).reshape(-1, 3) / 8
-    for of_rank in values(run_ranks(half_precision, parts["pattern"], size=RANKS)):
+    for of_rank in values(world.run(half_precision, world.parts["pattern"])):
         for found, bound in zip(of_rank, (2e-2, 2e-3), strict=True):
             np.testing.assert_allclose(found.numpy(), matrix @ x, rtol=bound, atol=bound)
 
@@ -294,7 +342,7 @@ def entry_numbers(_rank: int, path: str) -> dict[str, Any]:
     torch.manual_seed(5)
     whole_x = [torch.rand(a.shape[0], 6, dtype=torch.float64) for _ in range(3)]
     q, k, v = (a.take(one).requires_grad_() for one in whole_x)
-    places = np.stack([a.joined.pattern.row().numpy(), a.joined.pattern.col.numpy()])
+    places = np.stack([a.joined.pattern.row().cpu().numpy(), a.joined.pattern.col.cpu().numpy()])
     dots = sddmm(a, q, k)
     out = attention(a, q, k, v)
     normal, bare = (a.gcn_norm(loops, dtype=torch.float64) for loops in (True, False))
@@ -314,7 +362,8 @@ def entry_numbers(_rank: int, path: str) -> dict[str, Any]:
     columns = np.concatenate([part.old_ids, part.halo_ids])
     found["places"] = np.stack([part.old_ids[places[0]], columns[places[1]]])
     for kind in LAYERS:
-        layer = make_layer(kind, dist_nn)
+        step(f"layer {kind}")
+        layer = make_layer(kind, dist_nn).to(a.device)
         x = a.take(whole_x[0]).requires_grad_()
         y = layer(x, a)
         y.square().sum().backward()
@@ -323,7 +372,7 @@ def entry_numbers(_rank: int, path: str) -> dict[str, Any]:
             a.add_up(gradients)
         assert x.grad is not None
         found[kind] = [*numpy_of(y=a.collect(y.detach()), x=a.collect(x.grad)).values()]
-        found[kind] += [gradient.numpy() for gradient in gradients]
+        found[kind] += [gradient.cpu().numpy() for gradient in gradients]
     return found
 
 
@@ -344,8 +393,8 @@ def make_layer(kind: str, layers: Any) -> torch.nn.Module:
 
 
 @pytest.mark.parametrize("name", ["pattern", "symmetric f64", "unsymmetric f64"])
-def test_entries_attention_and_layers(name: str, parts: dict[str, str], matrices: dict[str, Case]) -> None:
-    found = values(run_ranks(entry_numbers, parts[name]))
+def test_entries_attention_and_layers(name: str, world: World, matrices: dict[str, Case]) -> None:
+    found = values(world.run(entry_numbers, world.parts[name]))
     matrix = matrices[name].matrix.astype("float64")
     a = st.SparseMatrix.from_scipy(matrix)
     if name == "pattern":
@@ -413,8 +462,8 @@ def never_slower(rank: int, path: str, seconds: dict[int, list[float]] | None) -
     assert x.grad is not None
     torch.manual_seed(3)
     layers = [dist_nn.GCNConv(64, 3), dist_nn.GATConv(64, 3, heads=2)]
-    through_layers = [a.collect(layer.to(a.dtype)(x, a).detach()) for layer in layers]
-    added = torch.ones(2) * (rank + 1)
+    through_layers = [a.collect(layer.to(a.device, a.dtype)(x, a).detach()) for layer in layers]
+    added = torch.ones(2, device=a.device) * (rank + 1)
     a.add_up([added])
     return {
         **numpy_of(y=a.collect(y.detach()), grad=a.collect(x.grad), gcn=through_layers[0], gat=through_layers[1]),
@@ -436,7 +485,7 @@ def check_never_slower(found: list[dict[str, Any]], case: Case, fell_back: bool)
         assert of_rank["fell_back"] == fell_back and of_rank["measured"] == found[0]["measured"]
         np.testing.assert_allclose(of_rank["y"], matrix @ x, rtol=bound, atol=bound)
         np.testing.assert_allclose(of_rank["grad"], matrix.T @ g, rtol=bound, atol=bound)
-        assert of_rank["added"] == [10.0, 10.0]
+        assert of_rank["added"] == [sum(range(len(found) + 1))] * 2
         if fell_back:
             assert of_rank["rows"] == (list(range(matrix.shape[0])) if rank == 0 else [])
             assert of_rank["sent"] == 0 and "all on rank 0" in of_rank["repr"]
@@ -448,22 +497,22 @@ def check_never_slower(found: list[dict[str, Any]], case: Case, fell_back: bool)
 
 @pytest.mark.parametrize("name", ["unsymmetric f64", "pattern"])
 def test_a_partition_that_is_slower_is_not_used(
-    name: str, parts: dict[str, str], matrices: dict[str, Case]
+    name: str, world: World, matrices: dict[str, Case]
 ) -> None:
     """Nor if a single rank is slower in parts."""
-    slow = {0: [1.0, 2.0], 2: [3.0]}
-    given = values(run_ranks(never_slower, parts[name], slow))
+    slow = {0: [1.0, 2.0], world.odd: [3.0]}
+    given = values(world.run(never_slower, world.parts[name], slow))
     assert given[0]["measured"] == (3.0, 2.0)
     check_never_slower(given, matrices[name], True)
-    kept = values(run_ranks(never_slower, parts[name], {0: [1.0, 2.0]}))
+    kept = values(world.run(never_slower, world.parts[name], {0: [1.0, 2.0]}))
     assert kept[0]["measured"] == (1.0, 2.0)
     check_never_slower(kept, matrices[name], False)
     for what in ("gcn", "gat"):
-        np.testing.assert_allclose(given[3][what], kept[3][what], rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(given[-1][what], kept[-1][what], rtol=1e-4, atol=1e-5)
 
 
-def test_the_slower_way_is_found_by_measuring(parts: dict[str, str], matrices: dict[str, Case]) -> None:
-    found = values(run_ranks(never_slower, parts["symmetric f32"], None))
+def test_the_slower_way_is_found_by_measuring(world: World, matrices: dict[str, Case]) -> None:
+    found = values(world.run(never_slower, world.parts["symmetric f32"], None))
     divided, alone = found[0]["measured"]
     assert 0 < alone and 0 < divided
     check_never_slower(found, matrices["symmetric f32"], alone < divided)
@@ -482,8 +531,8 @@ def no_room(rank: int, path: str) -> tuple[bool, float]:
     return a.fell_back, a.measured.whole
 
 
-def test_a_whole_matrix_without_room_stays_divided(parts: dict[str, str]) -> None:
-    for fell_back, alone in values(run_ranks(no_room, parts["symmetric f32"])):
+def test_a_whole_matrix_without_room_stays_divided(world: World) -> None:
+    for fell_back, alone in values(world.run(no_room, world.parts["symmetric f32"])):
         assert not fell_back and alone == float("inf")
 
 
@@ -491,13 +540,16 @@ def never_slower_each(rank: int, paths: list[str], columns: list[Any]) -> None:
     DistSparseMatrix(paths[rank % len(paths)], never_slower=columns[rank % len(columns)])
 
 
-def test_what_never_slower_refuses(parts: dict[str, str], broken: Callable[..., str]) -> None:
-    good = parts["unsymmetric f32"]
-    alike(run_ranks(never_slower_each, [good], [8, 8, 4, 8]), "UsageError", "never_slower must be equal on all ranks, got [8, 8, 4, 8]")
-    alike(run_ranks(never_slower_each, [good], [8, 0]), "UsageError", "rank 1 of 4", "never_slower must be a number of columns or None, got 0")
-    apart = broken(lambda folder: (folder / "part-0002.h5").unlink())
-    outcomes = run_ranks(never_slower_each, [apart, good, good, good], [8])
-    alike(outcomes, "MissingFileError", "rank 0 of 4", "part-0002.h5")
+def test_what_never_slower_refuses(world: World, broken: Callable[..., str]) -> None:
+    good = world.parts["unsymmetric f32"]
+    columns = [4 if rank == world.odd else 8 for rank in range(world.size)]
+    differ = world.run(never_slower_each, [good], columns)
+    alike(differ, "UsageError", f"never_slower must be equal on all ranks, got {columns}")
+    none = world.run(never_slower_each, [good], [8, 0])
+    alike(none, "UsageError", f"rank 1 of {world.size}", "never_slower must be a number of columns or None, got 0")
+    apart = broken(lambda folder: part_of(folder, world.odd).unlink())
+    outcomes = world.run(never_slower_each, [apart] + [good] * (world.size - 1), [8])
+    alike(outcomes, "MissingFileError", f"rank 0 of {world.size}", part_of(Path(), world.odd).name)
 
 
 def whole_of(rank: int, path: str, other: str) -> None:
@@ -508,9 +560,10 @@ def whole_of(rank: int, path: str, other: str) -> None:
     DistSparseMatrix(path, never_slower=4)
 
 
-def test_a_whole_matrix_is_that_of_the_parts(parts: dict[str, str]) -> None:
-    good, other = parts["unsymmetric f32"], parts["symmetric f32"]
-    alike(run_ranks(whole_of, good, other), "BadInputError", "rank 0 of 4", "belongs to a different partition from the part of process 0")
+def test_a_whole_matrix_is_that_of_the_parts(world: World) -> None:
+    good, other = world.parts["unsymmetric f32"], world.parts["symmetric f32"]
+    words = (f"rank 0 of {world.size}", "belongs to a different partition from the part of process 0")
+    alike(world.run(whole_of, good, other), "BadInputError", *words)
 
 
 # ---- What is wrong ----
@@ -526,6 +579,10 @@ def alike(outcomes: list[Outcome], error: str, *words: str) -> None:
 
 def open_each(rank: int, paths: list[str]) -> None:
     DistSparseMatrix(paths[rank % len(paths)])
+
+
+def part_of(folder: Path, rank: int) -> Path:
+    return folder / f"part-{rank:04d}.h5"
 
 
 def cut(file: Path) -> None:
@@ -548,13 +605,13 @@ def files_of(folder: Path) -> dict[str, tuple[int, int]]:
 
 
 @pytest.fixture
-def broken(parts: dict[str, str], tmp_path: Path) -> Iterator[Callable[..., str]]:
+def broken(world: World, tmp_path: Path) -> Iterator[Callable[..., str]]:
     """A copy of a partition with something wrong in it; whoever finds that writes nothing."""
     target = tmp_path / "broken"
     made: dict[str, tuple[int, int]] = {}
 
     def make(damage: Callable[[Path], Any]) -> str:
-        shutil.copytree(parts["unsymmetric f32"], target)
+        shutil.copytree(world.parts["unsymmetric f32"], target)
         for file in target.iterdir():
             file.chmod(0o644)
         damage(target)
@@ -566,39 +623,43 @@ def broken(parts: dict[str, str], tmp_path: Path) -> Iterator[Callable[..., str]
     assert [one.name for one in tmp_path.iterdir()] == ["broken"]
 
 
-def test_a_part_that_is_missing(broken: Callable[..., str]) -> None:
-    path = broken(lambda folder: (folder / "part-0002.h5").unlink())
-    alike(run_ranks(open_each, [path]), "MissingFileError", "rank 2 of 4", "part-0002.h5")
+def test_a_part_that_is_missing(broken: Callable[..., str], world: World) -> None:
+    path = broken(lambda folder: part_of(folder, world.odd).unlink())
+    who = f"rank {world.odd} of {world.size}"
+    alike(world.run(open_each, [path]), "MissingFileError", who, part_of(Path(), world.odd).name)
 
 
-def test_a_part_that_is_damaged(broken: Callable[..., str]) -> None:
+def test_a_part_that_is_damaged(broken: Callable[..., str], world: World) -> None:
     path = broken(lambda folder: cut(folder / "part-0001.h5"))
-    alike(run_ranks(open_each, [path]), "BadInputError", "rank 1 of 4", "truncated")
+    alike(world.run(open_each, [path]), "BadInputError", f"rank 1 of {world.size}", "truncated")
 
 
-def test_a_part_with_a_column_that_there_is_not(broken: Callable[..., str]) -> None:
-    path = broken(lambda folder: flip_column(folder / "part-0003.h5"))
-    alike(run_ranks(open_each, [path]), "BadInputError", "rank 3 of 4")
+def test_a_part_with_a_column_that_there_is_not(broken: Callable[..., str], world: World) -> None:
+    path = broken(lambda folder: flip_column(part_of(folder, world.size - 1)))
+    alike(world.run(open_each, [path]), "BadInputError", f"rank {world.size - 1} of {world.size}")
 
 
-def test_a_part_of_another_partition(broken: Callable[..., str], parts: dict[str, str]) -> None:
-    other = Path(parts["symmetric f32"]) / "part-0003.h5"
-    path = broken(lambda folder: shutil.copy(other, folder / "part-0003.h5"))
-    alike(run_ranks(open_each, [path]), "BadInputError", "rank 3 of 4", "is part of partition")
+def test_a_part_of_another_partition(broken: Callable[..., str], world: World) -> None:
+    last = world.size - 1
+    other = part_of(Path(world.parts["symmetric f32"]), last)
+    path = broken(lambda folder: shutil.copy(other, part_of(folder, last)))
+    alike(world.run(open_each, [path]), "BadInputError", f"rank {last} of {world.size}", "is part of partition")
 
 
-def test_a_part_at_another_place(broken: Callable[..., str]) -> None:
+def test_a_part_at_another_place(broken: Callable[..., str], world: World) -> None:
     path = broken(lambda folder: shutil.copy(folder / "part-0000.h5", folder / "part-0001.h5"))
-    alike(run_ranks(open_each, [path]), "BadInputError", "contains part 0 of 4, expected 1")
+    alike(world.run(open_each, [path]), "BadInputError", f"contains part 0 of {world.size}, expected 1")
 
 
-def test_folders_of_different_partitions(parts: dict[str, str]) -> None:
-    paths = [parts[name] for name in ("unsymmetric f32", "unsymmetric f32", "symmetric f32", "symmetric f32")]
-    alike(run_ranks(open_each, paths), "BadInputError", "rank 2", "the same directory")
+def test_folders_of_different_partitions(world: World) -> None:
+    names = ["symmetric f32" if rank >= world.odd else "unsymmetric f32" for rank in range(world.size)]
+    paths = [world.parts[name] for name in names]
+    alike(world.run(open_each, paths), "BadInputError", f"rank {world.odd}", "the same directory")
 
 
-def test_another_number_of_ranks(parts: dict[str, str]) -> None:
-    alike(run_ranks(open_each, [parts["symmetric f32"]], size=3), "UsageError", "4 parts", "3 ranks")
+def test_another_number_of_ranks(world: World) -> None:
+    fewer = world.run(open_each, [world.parts["symmetric f32"]], size=world.size - 1)
+    alike(fewer, "UsageError", f"{world.size} parts", f"{world.size - 1} ranks")
 
 
 @pytest.mark.parametrize(
@@ -613,24 +674,24 @@ def test_another_number_of_ranks(parts: dict[str, str]) -> None:
     ],
 )
 def test_a_description_that_is_none(
-    text: str | None, error: str, words: str, broken: Callable[..., str]
+    text: str | None, error: str, words: str, broken: Callable[..., str], world: World
 ) -> None:
     def damage(folder: Path) -> None:
         (folder / "partition.json").unlink()
         if text is not None:
             (folder / "partition.json").write_text(text)
 
-    alike(run_ranks(open_each, [broken(damage)], size=2), error, "rank 0 of 2", words)
+    alike(world.run(open_each, [broken(damage)], size=2), error, "rank 0 of 2", words)
 
 
-def test_a_description_that_is_a_named_pipe(broken: Callable[..., str]) -> None:
+def test_a_description_that_is_a_named_pipe(broken: Callable[..., str], world: World) -> None:
     """It is not waited for."""
 
     def damage(folder: Path) -> None:
         (folder / "partition.json").unlink()
         os.mkfifo(folder / "partition.json")
 
-    alike(run_ranks(open_each, [broken(damage)], size=2), "BadInputError", "not a file that sptile writes")
+    alike(world.run(open_each, [broken(damage)], size=2), "BadInputError", "not a file that sptile writes")
 
 
 def raised_in(number: int, raised: BaseException | dict[str, Any]) -> str:
@@ -667,9 +728,9 @@ def raise_each(_rank: int) -> list[str]:
     return [raised_in(1, error) for error in errors] + [raised_in(1, {})]
 
 
-def test_any_exception_of_one_rank_is_an_error_of_all() -> None:
+def test_any_exception_of_one_rank_is_an_error_of_all(world: World) -> None:
     """With a status, and a text that is cut where it is too long; then the ranks still understand each other."""
-    found = values(run_ranks(raise_each, size=2))
+    found = values(world.run(raise_each, size=2))
     assert found[0] == found[1]
     told = found[0]
     assert told[:5] == [
@@ -688,21 +749,21 @@ def test_any_exception_of_one_rank_is_an_error_of_all() -> None:
     assert told[17:] == ["no error"]
 
 
-def wrong_calls(rank: int, path: str) -> list[str]:
-    """Calls in which rank 2 differs: what each raises. The matrix works all the same afterwards."""
+def wrong_calls(rank: int, path: str, which: int) -> list[str]:
+    """Calls in which one rank differs: what each raises. The matrix works all the same afterwards."""
     a = DistSparseMatrix(path)
-    odd = rank == 2
-    x = torch.ones(a.owned, 4)
+    odd = rank == which
+    x = torch.ones(a.owned, 4, device=a.device)
     calls: list[Callable[[], Any]] = [
-        lambda: a @ (torch.ones(a.owned, 8) if odd else x),
+        lambda: a @ (x.new_ones(a.owned, 8) if odd else x),
         lambda: a @ (x.bfloat16() if odd else x),
-        lambda: a @ (torch.ones(a.owned + 1, 4) if odd else x),
+        lambda: a @ (x.new_ones(a.owned + 1, 4) if odd else x),
         lambda: a @ ("x" if odd else x),  # type: ignore[operator]
         lambda: a @ (x.long() if odd else x),
         lambda: a @ x.clone().requires_grad_(odd),
         lambda: a.fetch(x) if odd else a @ x,
         lambda: a.add_up([x.new_ones(3 if odd else 2)]),
-        lambda: a.add_up([x.new_ones(2), torch.ones(2, dtype=torch.float64) if odd else x.new_ones(2)]),
+        lambda: a.add_up([x.new_ones(2), x.new_ones(2, dtype=torch.float64) if odd else x.new_ones(2)]),
         lambda: a.add_up([] if odd else [x.new_ones(2)]),
         lambda: attention(a, x, x.clone(), x[:0] if odd else x),
         lambda: attention(a, x, x.clone(), "x" if odd else x),  # type: ignore[arg-type]
@@ -721,27 +782,28 @@ def wrong_calls(rank: int, path: str) -> list[str]:
     return said
 
 
-def test_ranks_that_do_not_do_the_same(parts: dict[str, str]) -> None:
-    said = values(run_ranks(wrong_calls, parts["pattern"]))
+def test_ranks_that_do_not_do_the_same(world: World) -> None:
+    said = values(world.run(wrong_calls, world.parts["pattern"], world.odd))
+    odd, others = f"rank {world.odd}", rank_list(world.others)
     words = [
-        ("ranks 0, 1, 3: A @ x of 4 columns", "rank 2: A @ x of 8 columns"),
+        (f"{others}: A @ x of 4 columns", f"{odd}: A @ x of 8 columns"),
         ("4 columns of torch.float32", "4 columns of torch.bfloat16"),
-        ("rank 2 refused",),
-        ("rank 2 refused",),
-        ("rank 2 refused",),
-        ("rank 2: A @ x of 4 columns of torch.float32, which requires a gradient",),
-        ("rank 2: rows of others",),
-        ("ranks 0, 1, 3: add_up of 2 columns", "rank 2: add_up of 3 columns"),
-        ("rank 2 refused",),
-        ("rank 2 refused",),
-        ("rank 2 refused the operand of rows of others",),
-        ("rank 2 refused the operand of rows of others",),
+        (f"{odd} refused",),
+        (f"{odd} refused",),
+        (f"{odd} refused",),
+        (f"{odd}: A @ x of 4 columns of torch.float32, which requires a gradient",),
+        (f"{odd}: rows of others",),
+        (f"{others}: add_up of 2 columns", f"{odd}: add_up of 3 columns"),
+        (f"{odd} refused",),
+        (f"{odd} refused",),
+        (f"{odd} refused the operand of rows of others",),
+        (f"{odd} refused the operand of rows of others",),
     ]
     own = {2: "must have shape [", 3: "got str", 4: "torch.int64", 8: "of one type", 9: "add_up requires"}
     own |= {10: "k and v must", 11: "k and v must"}
     for rank, of_rank in enumerate(said):
         for number, wanted in enumerate(words):
-            if rank == 2 and number in own:
+            if rank == world.odd and number in own:
                 assert own[number] in of_rank[number]
             else:
                 assert all(word in of_rank[number] for word in wanted), (number, of_rank[number])
@@ -749,7 +811,7 @@ def test_ranks_that_do_not_do_the_same(parts: dict[str, str]) -> None:
 
 def check_once(rank: int, path: str) -> list[str]:
     a = DistSparseMatrix(path, check="first")
-    x = torch.ones(a.owned, 4)
+    x = torch.ones(a.owned, 4, device=a.device)
     first = a @ x
     assert torch.equal(first, a @ x)
     said = []
@@ -759,16 +821,17 @@ def check_once(rank: int, path: str) -> list[str]:
         except sptile.UsageError as error:
             said.append(str(error))
     try:
-        a @ torch.ones(a.owned, 5 + rank)
+        a @ x.new_ones(a.owned, 5 + rank)
     except sptile.UsageError as error:
         said.append(str(error))
     return said
 
 
-def test_what_is_new_is_checked(parts: dict[str, str]) -> None:
-    for never, nothing, differs in values(run_ranks(check_once, parts["pattern"])):
+def test_what_is_new_is_checked(world: World) -> None:
+    for never, nothing, differs in values(world.run(check_once, world.parts["pattern"])):
         assert "got 'never'" in never and "got None" in nothing
-        assert "rank 0: A @ x of 5 columns" in differs and "rank 3: A @ x of 8 columns" in differs
+        assert "rank 0: A @ x of 5 columns" in differs
+        assert f"rank {world.size - 1}: A @ x of {world.size + 4} columns" in differs
 
 
 def test_no_process_group(parts: dict[str, str]) -> None:
@@ -779,7 +842,7 @@ def test_no_process_group(parts: dict[str, str]) -> None:
 def die(rank: int, path: str, dies: int) -> None:
     """One rank ends without a word after the first product."""
     a = DistSparseMatrix(path)
-    x = torch.ones(a.owned, 4)
+    x = torch.ones(a.owned, 4, device=a.device)
     a @ x
     if rank == dies:
         os._exit(3)
@@ -788,16 +851,17 @@ def die(rank: int, path: str, dies: int) -> None:
 
 
 @pytest.mark.parametrize("tcp", [False, True], ids=["file store", "tcp store"])
-def test_a_rank_that_dies_is_named(tcp: bool, parts: dict[str, str]) -> None:
-    outcomes = run_ranks(die, parts["symmetric f32"], 2, tcp=tcp, group_seconds=600)  # longer than run_ranks waits
-    assert outcomes[2].exit == 3
-    for rank in (0, 1, 3):
+def test_a_rank_that_dies_is_named(tcp: bool, world: World) -> None:
+    seconds = 600  # longer than run_ranks waits
+    outcomes = world.run(die, world.parts["symmetric f32"], world.odd, tcp=tcp, group_seconds=seconds)
+    assert outcomes[world.odd].exit == 3
+    for rank in world.others:
         assert outcomes[rank].raised == "IoError", outcomes[rank]
-        assert "no response from rank 2" in outcomes[rank].message
+        assert f"no response from rank {world.odd}" in outcomes[rank].message
 
 
-def test_the_rank_with_the_store_dies(parts: dict[str, str]) -> None:
-    outcomes = run_ranks(die, parts["symmetric f32"], 0, tcp=True, group_seconds=600)
+def test_the_rank_with_the_store_dies(world: World) -> None:
+    outcomes = world.run(die, world.parts["symmetric f32"], 0, tcp=True, group_seconds=600)
     assert outcomes[0].exit == 3
     for outcome in outcomes[1:]:
         assert outcome.raised == "IoError" and "rank 0" in outcome.message, outcome
@@ -807,19 +871,35 @@ def hang(rank: int, path: str, ended: Any) -> None:
     """Rank 1 multiplies only after the other ranks have given up."""
     a = DistSparseMatrix(path)
     if rank == 1:
-        for _ in range(3):
+        for _ in range(dist.get_world_size() - 1):
             ended.acquire()
     try:
-        a @ torch.ones(a.owned, 4)
+        a @ torch.ones(a.owned, 4, device=a.device)
     finally:
         ended.release()
 
 
-def test_a_rank_that_hangs_is_named_when_the_time_of_the_group_is_over(parts: dict[str, str]) -> None:
-    outcomes = run_ranks(hang, parts["symmetric f32"], semaphore(), group_seconds=4)
+def test_a_rank_that_hangs_is_named_when_the_time_of_the_group_is_over(world: World) -> None:
+    outcomes = world.run(hang, world.parts["symmetric f32"], semaphore(), group_seconds=4)
     assert outcomes[1].raised == "IoError"  # it comes too late
-    for rank in (0, 2, 3):
+    for rank in range(world.size):
+        if rank == 1:
+            continue
         assert outcomes[rank].raised == "IoError" and "rank 1" in outcomes[rank].message, outcomes[rank]
+
+
+def over_nccl_alone(_rank: int, path: str) -> torch.Tensor:
+    a = DistSparseMatrix(path)
+    return a.collect(a @ a.take(torch.ones(a.shape[0], 3)))
+
+
+@pytest.mark.parametrize("world", ["nccl"], indirect=True)
+def test_a_group_without_gloo(world: World, matrices: dict[str, Case]) -> None:
+    """Messages in host memory then have a separate group."""
+    name = "unsymmetric f32"
+    wanted = matrices[name].matrix @ np.ones((matrices[name].matrix.shape[0], 3))
+    for of_rank in values(world.run(over_nccl_alone, world.parts[name], backend="nccl")):
+        np.testing.assert_allclose(of_rank.numpy(), wanted, rtol=2e-5, atol=2e-5)
 
 
 # ---- The page about it ----
@@ -846,17 +926,18 @@ def test_the_program_of_the_page_runs(parts: dict[str, str], tmp_path: Path) -> 
 
 def use_after_the_group(_rank: int, path: str) -> str:
     a = DistSparseMatrix(path)
+    size = dist.get_world_size()
     dist.destroy_process_group()
     try:
-        a @ torch.ones(a.owned, 2)
+        a @ torch.ones(a.owned, 2, device=a.device)
     except sptile.UsageError as error:
         return str(error)
     finally:
-        dist.init_process_group("gloo", init_method=f"file://{path}-again", rank=_rank, world_size=RANKS)
+        dist.init_process_group("gloo", init_method=f"file://{path}-again", rank=_rank, world_size=size)
     return "nothing"
 
 
-def test_a_matrix_does_not_keep_its_group(parts: dict[str, str]) -> None:
+def test_a_matrix_does_not_keep_its_group(world: World) -> None:
     """A process that keeps a group beyond its end aborts when it exits."""
-    for said in values(run_ranks(use_after_the_group, parts["pattern"])):
+    for said in values(world.run(use_after_the_group, world.parts["pattern"])):
         assert "was destroyed" in said

@@ -139,7 +139,7 @@ torch.nn.sage_conv
 torch.nn
 torch
 torch.distributed.ranks
-torch.distributed.exchange torch.distributed.own_part
+torch.distributed.boundary torch.distributed.exchange torch.distributed.own_part
 torch.distributed.products torch.distributed.whole
 torch.distributed.matrix
 torch.distributed.functions

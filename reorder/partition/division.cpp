@@ -13,6 +13,11 @@ std::int32_t Division::owner(std::int64_t at) const {
   return static_cast<std::int32_t>(next - offset.begin()) - 1;
 }
 
+bool Division::is_block(std::int32_t part) const {
+  return in_order() || std::all_of(old_row.begin() + first(part), old_row.begin() + last(part),
+                                   [&](std::int32_t row) { return row >= first(part) && row < last(part); });
+}
+
 Division divide_in_order(const formats::CsrView& a, std::vector<std::int32_t> new_to_old,
                          std::int32_t parts) {
   Division division;

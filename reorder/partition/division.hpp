@@ -32,6 +32,8 @@ struct Division {
   [[nodiscard]] std::int64_t place_of(std::int64_t row) const {
     return in_order() ? row : place[static_cast<std::size_t>(row)];
   }
+  /// Returns whether the part has the original rows of its positions, in any order.
+  [[nodiscard]] bool is_block(std::int32_t part) const;
   /// Returns the part of a position.
   [[nodiscard]] std::int32_t owner(std::int64_t at) const;
 };

@@ -82,6 +82,13 @@ Status check_shapes(const Part& part) {
   return {};
 }
 
+/// Returns the number of rows before the first one with entries. Offsets are unchecked, the result is in
+/// range.
+std::int64_t empty_rows(const formats::CsrView& a) {
+  const auto above = std::upper_bound(a.row_ptr.begin() + 1, a.row_ptr.end(), std::int64_t{0});
+  return above - a.row_ptr.begin() - 1;
+}
+
 Status take_lists(Part& part) {
   const Bundle& bundle = *part.local;
   std::span<const std::uint64_t> id;
@@ -104,6 +111,7 @@ Status take_lists(Part& part) {
   if (s) s = check_offsets(formats::kPartReceiveOffset, part.receive_offset, part.halo->cols(), rank);
   if (s) s = check_ids(formats::kPartOldIds, part.old_ids, part.numbers.rows);
   if (s) s = check_ids(formats::kPartHaloIds, part.halo_ids, part.numbers.rows);
+  part.interior = empty_rows(part.halo->csr());
   return s ? check_sent(part) : s;
 }
 

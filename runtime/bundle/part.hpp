@@ -17,6 +17,9 @@ struct Part {
   std::shared_ptr<const Bundle> local, halo;
   std::uint64_t id = 0;  ///< id of the partition
   formats::PartNumbers numbers;
+  /// Number of rows before the first one with entries in halo. Boundary rows are last, so these are the
+  /// interior rows, except in partitions by earlier versions.
+  std::int64_t interior = 0;
   std::span<const std::int32_t> old_ids, halo_ids;
   std::span<const std::int64_t> send_offset, receive_offset;
   std::span<const std::int32_t> send_rows;

@@ -69,6 +69,7 @@ Status describe_part(const sptile_part* handle, sptile_part_info* info) {
                                          .entries = part.numbers.entries,
                                          .owned = part.local->rows(),
                                          .needed = part.halo->cols(),
+                                         .interior = part.interior,
                                          .old_ids = part.old_ids.data(),
                                          .halo_ids = part.halo_ids.data(),
                                          .send_offset = part.send_offset.data(),

@@ -299,6 +299,7 @@ typedef struct sptile_part_info {
   int64_t rank, parts;           /* index of this part, from 0; number of parts */
   int64_t rows, entries;         /* sizes of the entire matrix, which is square */
   int64_t owned, needed;         /* rows of this part; rows of others that it needs: columns of halo */
+  int64_t interior;              /* rows before the first one with entries in halo; only later rows need R */
   const int32_t* old_ids;        /* [owned] row of the entire matrix of each row; arrays belong to the part */
   const int32_t* halo_ids;       /* [needed] row of the entire matrix of each column of halo */
   const int64_t* send_offset;    /* [parts + 1] first row for each part in send_rows */

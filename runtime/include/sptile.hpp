@@ -388,6 +388,9 @@ class Part {
   /// Returns the number of rows of this part; needed() counts the rows of other parts that it reads.
   [[nodiscard]] std::int64_t owned() const { return info_.owned; }
   [[nodiscard]] std::int64_t needed() const { return info_.needed; }
+  /// Returns the number of rows before the first one with entries in halo. Only later rows need rows of other
+  /// parts.
+  [[nodiscard]] std::int64_t interior() const { return info_.interior; }
   [[nodiscard]] std::span<const std::int32_t> old_ids() const { return list(info_.old_ids, owned()); }
   [[nodiscard]] std::span<const std::int32_t> halo_ids() const { return list(info_.halo_ids, needed()); }
   [[nodiscard]] std::span<const std::int64_t> send_offset() const {

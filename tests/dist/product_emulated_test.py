@@ -25,10 +25,14 @@ def run(folder):
     files.make("grid", "grid2d", "--side", "12")
     files.make("random", "random", "--rows", "300", "--cols", "300", "--nnz", "2000", methods=("rows",), wide=True)
     files.make("few", "grid2d", "--side", "1", methods=("rows",))  # parts without rows
+    files.make("apart", "random", "--rows", "40", "--cols", "40", "--nnz", "0", methods=("rows",))  # no boundary rows
+    files.make("dense", "random", "--rows", "40", "--cols", "40", "--nnz", "1600", methods=("rows",))  # only these
     files.make("pattern", "planted", "--rows", "200", "--edges", "600", "--mix", "0.1", "--field", "pattern")
     right(folder / "grid-metis", folder / "grid.h5")
     right(folder / "random-rows", folder / "random.h5", "failures")
     right(folder / "few-rows", folder / "few.h5")
+    right(folder / "apart-rows", folder / "apart.h5")
+    right(folder / "dense-rows", folder / "dense.h5")
     right(folder / "pattern-metis", folder / "pattern.h5")
 
 

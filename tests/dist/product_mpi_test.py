@@ -75,10 +75,13 @@ def run(folder):
     files.make("grid", "grid2d", "--side", "20", methods=("metis", "rows"))
     files.make("random", "random", "--rows", "500", "--cols", "500", "--nnz", "4000", methods=("metis", "rows"))
     files.make("few", "grid2d", "--side", "1", methods=("rows",))  # parts without rows
+    files.make("apart", "random", "--rows", "40", "--cols", "40", "--nnz", "0", methods=("rows",))  # no boundary rows
+    files.make("dense", "random", "--rows", "40", "--cols", "40", "--nnz", "1600", methods=("rows",))  # only these
     symmetric = {name: json.loads((folder / name / "partition.json").read_text())["symmetric"]
                  for name in ("random-rows", "grid-rows", "few-rows")}
     assert symmetric == {"random-rows": False, "grid-rows": True, "few-rows": True}, symmetric
-    for name, method in (("grid", "metis"), ("grid", "rows"), ("random", "metis"), ("random", "rows"), ("few", "rows")):
+    for name, method in (("grid", "metis"), ("grid", "rows"), ("random", "metis"), ("random", "rows"), ("few", "rows"),
+                         ("apart", "rows"), ("dense", "rows")):
         for n in (1, 64):
             right(f"{name}, {method}, n = {n}", folder / f"{name}-{method}", folder / f"{name}.h5", f"n={n}")
 

@@ -55,6 +55,7 @@ def test_parts_are_the_matrix(matrix: sp.csr_array, folder: Path) -> None:
     for rank, part in enumerate(parts):
         assert (part.rank, part.parts, part.shape, part.nnz) == (rank, PARTS, matrix.shape, matrix.nnz)
         assert part.id == parts[0].id and len(part.id) == 16 and not part.symmetric
+        assert (np.diff(part.halo.csr().indptr) > 0).tolist() == [i >= part.interior for i in range(len(part.old_ids))]
         again[np.ix_(part.old_ids, part.old_ids)] += part.local.tocsr().toarray()
         again[np.ix_(part.old_ids, part.halo_ids)] += part.halo.tocsr().toarray()
         for sender in parts:

@@ -206,8 +206,9 @@ Result<PartitionReport> make_partition(Session& session, const PartitionOptions&
     return of_input(s.error(), options.in);
   report.divide = dividing.seconds();
   const Stopwatch surveying;
-  const auto survey = survey_parts(source->rows, *division, &session.progress);
+  auto survey = survey_parts(source->rows, *division, &session.progress);
   if (!survey) return of_input(survey.error(), options.in);
+  put_boundary_last(*division, *survey);
   report.survey = surveying.seconds();
   warn_of_halo(session, totals_of(survey->parts));
   const Stopwatch writing;

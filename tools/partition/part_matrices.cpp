@@ -8,21 +8,41 @@
 namespace sptile::tools {
 namespace {
 
-// Copies the entries of a part to which `number` assigns a column; it returns -1 for other positions.
+// The columns that a part owns, found without their positions if the part is a block.
+class OwnedColumns {
+ public:
+  OwnedColumns(const reorder::Division& division, std::int32_t part)
+      : division_(division),
+        first_(division.first(part)),
+        last_(division.last(part)),
+        is_block_(division.is_block(part)) {}
+  [[nodiscard]] bool has(std::int32_t column) const {
+    const std::int64_t place = is_block_ ? column : division_.place_of(column);
+    return place >= first_ && place < last_;
+  }
+
+ private:
+  const reorder::Division& division_;
+  std::int64_t first_, last_;
+  bool is_block_;
+};
+
+// Copies the entries of a part in the columns that it owns, or in the others. number(position of a column)
+// returns the new column.
 template <class Number>
 formats::Csr take_columns(const formats::CsrView& a, const reorder::Division& division, std::int32_t part,
-                          std::int64_t cols, const Number& number) {
+                          bool owned, std::int64_t cols, const Number& number) {
+  const OwnedColumns columns(division, part);
   formats::Csr taken;
   taken.rows = division.rows_of(part);
   taken.cols = cols;
   taken.row_ptr = formats::Buffer<std::int64_t>(taken.rows + 1);
   taken.row_ptr[0] = 0;
-  // Calls visit(position in a, column) for each selected entry of a row.
+  // Calls visit(index in a, column of a) for each selected entry of a row.
   const auto each = [&](std::int64_t row, const auto& visit) {
     const auto r = static_cast<std::size_t>(division.row_at(division.first(part) + row));
     for (std::int64_t i = a.row_ptr[r]; i < a.row_ptr[r + 1]; ++i)
-      if (const std::int32_t column = number(division.place_of(a.col_idx[static_cast<std::size_t>(i)]));
-          column >= 0)
+      if (const std::int32_t column = a.col_idx[static_cast<std::size_t>(i)]; columns.has(column) == owned)
         visit(i, column);
   };
   parallel::loop(std::int64_t{0}, taken.rows, [&](std::int64_t row) {
@@ -41,7 +61,7 @@ formats::Csr take_columns(const formats::CsrView& a, const reorder::Division& di
     parallel::loop(std::int64_t{0}, taken.rows, [&](std::int64_t row) {
       std::int64_t at = taken.row_ptr[row];
       each(row, [&](std::int64_t i, std::int32_t column) {
-        taken.col_idx[at] = column;
+        taken.col_idx[at] = static_cast<std::int32_t>(number(division.place_of(column)));
         if (to != nullptr) to[at] = from[i];
         ++at;
       });
@@ -55,19 +75,16 @@ formats::Csr take_columns(const formats::CsrView& a, const reorder::Division& di
 }  // namespace
 
 formats::Csr local_matrix(const formats::CsrView& a, const reorder::Division& division, std::int32_t part) {
-  const std::int64_t first = division.first(part), last = division.last(part);
-  return take_columns(a, division, part, last - first, [=](std::int64_t place) {
-    return place >= first && place < last ? static_cast<std::int32_t>(place - first) : -1;
-  });
+  const std::int64_t first = division.first(part);
+  return take_columns(a, division, part, true, division.rows_of(part),
+                      [=](std::int64_t place) { return place - first; });
 }
 
 formats::Csr halo_matrix(const formats::CsrView& a, const reorder::Division& division, std::int32_t part,
                          const PlaceSet& needed) {
-  const std::int64_t first = division.first(part), last = division.last(part);
   const PlaceRanks ranks(needed, division.rows());
-  return take_columns(a, division, part, needed.size(), [&](std::int64_t place) {
-    return place >= first && place < last ? -1 : ranks.rank(place);
-  });
+  return take_columns(a, division, part, false, needed.size(),
+                      [&](std::int64_t place) { return ranks.rank(place); });
 }
 
 PartLists part_lists(const reorder::Division& division, const Survey& survey, std::int32_t part) {

@@ -20,6 +20,22 @@ PlaceSet::PlaceSet(std::span<const std::uint64_t> bits) {
           static_cast<std::int32_t>(static_cast<std::int64_t>(w) * kBitsPerWord + std::countr_zero(word)));
 }
 
+PlaceSet PlaceSet::moved(std::span<const std::int32_t> to) const {
+  PlaceSet result;
+  result.size_ = size_;
+  result.bits_.resize(bits_.size());
+  result.list_.reserve(list_.size());
+  each(0, std::ssize(to), [&](std::int64_t place) {
+    const std::int32_t at = to[static_cast<std::size_t>(place)];
+    if (bits_.empty())
+      result.list_.push_back(at);
+    else
+      result.bits_[static_cast<std::size_t>(at / kBitsPerWord)] |= std::uint64_t{1} << (at % kBitsPerWord);
+  });
+  std::ranges::sort(result.list_);
+  return result;
+}
+
 PlaceRanks::PlaceRanks(const PlaceSet& set, std::int64_t places)
     : bits_(words_for(places)), before_(words_for(places)) {
   std::fill(bits_.begin(), bits_.end(), 0);

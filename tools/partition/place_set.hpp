@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "formats/core/buffer.hpp"
@@ -25,6 +26,8 @@ class PlaceSet {
   explicit PlaceSet(std::span<const std::uint64_t> bits);
 
   [[nodiscard]] std::int64_t size() const { return size_; }
+  /// Returns the set of to[position] for each position; `to` is a permutation of all positions.
+  [[nodiscard]] PlaceSet moved(std::span<const std::int32_t> to) const;
 
   /// Calls visit(position) for positions in [first, last), ascending.
   template <class Visit>

@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <atomic>
 #include <limits>
+#include <numeric>
 #include <string>
+#include <vector>
 
+#include "formats/core/parallel_loop.hpp"
 #include "formats/core/parallel_reduce.hpp"
 
 namespace sptile::tools {
@@ -48,7 +51,7 @@ void mark(std::vector<std::uint64_t>& bits, std::int64_t place) {
 class Surveyor {
  public:
   Surveyor(const formats::CsrView& a, const reorder::Division& division)
-      : a_(a), division_(division), bits_(static_cast<std::size_t>(words_for(a.rows))) {}
+      : a_(a), division_(division), bits_(static_cast<std::size_t>(words_for(a.rows))), boundary_(bits_) {}
 
   // Computes the positions that the part needs, in bits().
   RowSums survey(std::int32_t part, const RowSource& source, Progress* progress) {
@@ -64,6 +67,8 @@ class Surveyor {
   }
 
   [[nodiscard]] std::span<const std::uint64_t> bits() const { return bits_; }
+  /// Returns the positions of the boundary rows of all surveyed parts.
+  [[nodiscard]] std::span<const std::uint64_t> boundary() const { return boundary_; }
 
  private:
   // Returns the end of rows that may be in memory together: about 64 MiB of columns, or one row.
@@ -80,15 +85,15 @@ class Surveyor {
     return parallel::reduce(
         tbb::blocked_range<std::int64_t>(first, last, kGrain), RowSums{},
         [&](const tbb::blocked_range<std::int64_t>& block, RowSums sums) {
-          for (std::int64_t at = block.begin(); at < block.end(); ++at)
-            add_row(division_.row_at(at), part, sums);
+          for (std::int64_t at = block.begin(); at < block.end(); ++at) add_row(at, part, sums);
           advance(progress, block.end() - block.begin());
           return sums;
         },
         RowSums::add);
   }
 
-  void add_row(std::int64_t row, std::int32_t part, RowSums& sums) {
+  void add_row(std::int64_t at, std::int32_t part, RowSums& sums) {
+    const std::int64_t row = division_.row_at(at);
     const auto begin = static_cast<std::size_t>(a_.row_ptr[static_cast<std::size_t>(row)]);
     const auto columns = a_.col_idx.subspan(begin, static_cast<std::size_t>(a_.row_nnz(row)));
     if (!is_sound(columns, a_.cols)) {
@@ -107,13 +112,14 @@ class Surveyor {
       else
         mark(bits_, place);
     }
+    if (local < std::ssize(columns)) mark(boundary_, at);
     sums.local += local;
     sums.halo += std::ssize(columns) - local;
   }
 
   formats::CsrView a_;
   const reorder::Division& division_;
-  std::vector<std::uint64_t> bits_;
+  std::vector<std::uint64_t> bits_, boundary_;
   DigestMaker maker_;
 };
 
@@ -138,6 +144,22 @@ void count_exchange(const reorder::Division& division, Survey& survey) {
   }
 }
 
+// Positions in the part, from 0: those of interior rows, then those of boundary rows.
+std::vector<std::int32_t> boundary_last(const PlaceSet& boundary, std::int64_t first, std::int64_t last) {
+  std::vector<std::int32_t> order, trailing;
+  std::int64_t next = first;
+  const auto interior_until = [&](std::int64_t end) {
+    for (; next < end; ++next) order.push_back(static_cast<std::int32_t>(next - first));
+  };
+  boundary.each(first, last, [&](std::int64_t at) {
+    interior_until(at);
+    trailing.push_back(static_cast<std::int32_t>(next++ - first));
+  });
+  interior_until(last);
+  order.insert(order.end(), trailing.begin(), trailing.end());
+  return order;
+}
+
 }  // namespace
 
 Result<Survey> survey_parts(const RowSource& source, const reorder::Division& division, Progress* progress) {
@@ -155,8 +177,30 @@ Result<Survey> survey_parts(const RowSource& source, const reorder::Division& di
     survey.parts.push_back({division.rows_of(part), sums.local, sums.halo});
     survey.needed.emplace_back(surveyor.bits());
   }
+  survey.boundary = PlaceSet(surveyor.boundary());
   count_exchange(division, survey);
   return survey;
+}
+
+void put_boundary_last(reorder::Division& division, Survey& survey) {
+  std::vector<std::int32_t> to;  // new position of each position; empty if none changes
+  for (std::int32_t part = 0; part < division.parts(); ++part) {
+    const std::int64_t first = division.first(part);
+    const std::vector<std::int32_t> order = boundary_last(survey.boundary, first, division.last(part));
+    if (std::ranges::is_sorted(order)) continue;
+    if (to.empty()) {
+      to.resize(static_cast<std::size_t>(division.rows()));
+      std::iota(to.begin(), to.end(), 0);
+    }
+    for (std::size_t i = 0; i < order.size(); ++i)
+      to[static_cast<std::size_t>(first + order[i])] =
+          static_cast<std::int32_t>(first) + static_cast<std::int32_t>(i);
+    reorder::reorder_part(division, part, order);
+  }
+  if (to.empty()) return;
+  parallel::loop(std::size_t{0}, survey.needed.size(),
+                 [&](std::size_t part) { survey.needed[part] = survey.needed[part].moved(to); });
+  survey.boundary = survey.boundary.moved(to);
 }
 
 Totals totals_of(const std::vector<PartCounts>& parts) {

@@ -28,12 +28,18 @@ struct PartCounts {
 struct Survey {
   std::vector<PartCounts> parts;
   std::vector<PlaceSet> needed;  ///< positions of other parts that each part needs
+  PlaceSet boundary;             ///< positions of the rows with entries in columns of other parts
   Digest digest;
 };
 
 /// Reads the matrix once, part by part. Errc::bad_input names a row whose columns are not ascending or out of
-/// range. Memory: the sets, and one bit per row.
+/// range. Memory: the sets, and two bits per row.
 Result<Survey> survey_parts(const RowSource& source, const reorder::Division& division, Progress* progress);
+
+/// Orders the rows of each part: interior rows, which have no entries in columns of other parts, then
+/// boundary rows. Both keep their order. Renumbers the positions of the survey. O(rows + positions of the
+/// sets).
+void put_boundary_last(reorder::Division& division, Survey& survey);
 
 /// Totals over the parts.
 struct Totals {

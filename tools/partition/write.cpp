@@ -48,7 +48,7 @@ class PartWriter {
 
  private:
   formats::Csr read(std::int32_t part, formats::Csr matrix) const {
-    if (division_.in_order()) source_.done_with(division_.first(part), division_.last(part));
+    if (division_.is_block(part)) source_.done_with(division_.first(part), division_.last(part));
     return matrix;
   }
 

@@ -32,6 +32,13 @@ inline std::string path_of_part(const std::string& folder, std::int64_t rank) {
   return folder + name;
 }
 
+/// Returns the rows of a matrix from `first` on. Earlier rows have no entries.
+inline CsrMatrix rows_from(CsrMatrix a, std::int64_t first) {
+  a.rows -= first;
+  a.row_ptr = a.row_ptr.subspan(static_cast<std::size_t>(first));
+  return a;
+}
+
 }  // namespace detail
 
 /// Options of a product.
@@ -109,7 +116,7 @@ class Product {
       multiply(local_, b, c, 0, stream);
       exchange.finish();
       memory_->meet(stream);
-      multiply(halo_, span_of(received_), c, 1, stream);
+      multiply(boundary_, span_of(received_), boundary_of(c), 1, stream);
     }
     memory_->end(stream);
   }
@@ -178,6 +185,10 @@ class Product {
 
   [[nodiscard]] std::size_t width() const { return static_cast<std::size_t>(n_); }
   static std::span<T> span_of(Buffer& buffer) { return {buffer.data(), buffer.size()}; }
+  /// Returns the rows of C that halo contributes to.
+  [[nodiscard]] std::span<T> boundary_of(std::span<T> c) const {
+    return c.subspan(static_cast<std::size_t>(part_->interior()) * width());
+  }
 
   void open(const std::string& path, const ProductOptions& options, detail::Record& record) {
     if (n_ < 1) throw Exception(SPTILE_STATUS_USAGE, "n = " + std::to_string(n_) + "; expected at least 1");
@@ -195,8 +206,9 @@ class Product {
     memory_.emplace();
     Matrix local(*part_), halo(*part_, "halo");
     const bool both = transpose_ && !part_->symmetric();
+    Matrix boundary(detail::rows_from(halo.csr(), part_->interior()), {.trusted = true});  // csr() checks
     local_ = planned(local, options, false);
-    halo_ = planned(halo, options, false);
+    boundary_ = planned(boundary, options, false);
     if (both) {
       local_transposed_ = planned(local, options, true);
       halo_transposed_ = planned(halo, options, true);
@@ -262,7 +274,7 @@ class Product {
     fell_back_ = true;
     local_ = std::move(whole);
     local_transposed_ = std::move(whole_transposed);
-    halo_.reset();
+    boundary_.reset();
     halo_transposed_.reset();
     sent_ = Buffer();
     received_ = Buffer();
@@ -325,7 +337,7 @@ class Product {
   std::optional<Part> part_;
   std::vector<std::int32_t> whole_ids_;
   std::optional<M> memory_;
-  std::optional<Plan> local_, halo_, local_transposed_, halo_transposed_;
+  std::optional<Plan> local_, boundary_, local_transposed_, halo_transposed_;
   std::optional<typename M::template SentRows<T>> rows_;
   Buffer sent_, received_;
 };

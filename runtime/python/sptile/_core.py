@@ -76,9 +76,9 @@ class Values(Sized):
 class PartInfo(Sized):
     _fields_ = [
         ("size", c_size_t), ("id", c_uint64), ("rank", c_int64), ("parts", c_int64), ("rows", c_int64),
-        ("entries", c_int64), ("owned", c_int64), ("needed", c_int64), ("old_ids", c_void_p), ("halo_ids", c_void_p),
-        ("send_offset", c_void_p), ("receive_offset", c_void_p), ("send_rows", c_void_p), ("symmetric", c_int32),
-        ("reserved", c_int32),
+        ("entries", c_int64), ("owned", c_int64), ("needed", c_int64), ("interior", c_int64), ("old_ids", c_void_p),
+        ("halo_ids", c_void_p), ("send_offset", c_void_p), ("receive_offset", c_void_p), ("send_rows", c_void_p),
+        ("symmetric", c_int32), ("reserved", c_int32),
     ]
 
 

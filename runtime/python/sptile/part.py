@@ -46,6 +46,8 @@ class Part:
         True if the entire matrix is symmetric.
     local, halo : Bundle
         Matrices of shape (owned, owned) and (owned, needed).
+    interior : int
+        Number of rows before the first one with nonzeros in `halo`. Only later rows need rows of other parts.
     old_ids : array of int32
         Row of the entire matrix for each row of the part, shape (owned,).
     halo_ids : array of int32
@@ -85,6 +87,7 @@ class Part:
         self.shape: tuple[int, int] = (int(info.rows), int(info.rows))
         self.nnz = int(info.entries)
         self.symmetric = bool(info.symmetric)
+        self.interior = int(info.interior)
         self.old_ids = _view(handle, info.old_ids, info.owned, "<i4")
         self.halo_ids = _view(handle, info.halo_ids, info.needed, "<i4")
         self.send_offset = _view(handle, info.send_offset, info.parts + 1, "<i8")

@@ -61,6 +61,8 @@ TEST_CASE("rows go to the parts that are given, ascending") {
   check_whole(division, 5, 5);
   CHECK(division.old_row == std::vector<std::int32_t>{1, 3, 0, 2, 4});
   CHECK(division.rows_of(1) == 0);
+  CHECK(division.is_block(1));
+  CHECK_FALSE(division.is_block(0));
   CHECK(division.rows_of(4) == 0);
   const std::int32_t sorted[] = {0, 0, 1, 1};
   CHECK(divide_by_part(sorted, 2).in_order());
@@ -78,4 +80,6 @@ TEST_CASE("the rows of a part are put into another order") {
   reorder_part(division, 1, order);
   check_whole(division, 5, 2);
   CHECK(division.old_row == std::vector<std::int32_t>{0, 1, 4, 2, 3});
+  CHECK(division.is_block(0));
+  CHECK(division.is_block(1));
 }

@@ -136,6 +136,19 @@ TEST_CASE("lists that are not sound are refused when a part is opened") {
   }
 }
 
+TEST_CASE("a part whose halo has offsets that are none opens with rows in range, and is found") {
+  for (const std::int64_t first : {std::int64_t{-5}, std::int64_t{1} << 60}) {
+    const Partition partition;
+    forge<std::int64_t>(partition.part(1), "/halo/csr/pointers_to_1",
+                        [&](std::span<std::int64_t> offsets) { std::ranges::fill(offsets, first); });
+    const auto part = runtime::open_part(partition.part(1));
+    REQUIRE(part);
+    CHECK(part->interior >= 0);
+    CHECK(part->interior <= part->local->rows());
+    CHECK_FALSE(partition.found().empty());
+  }
+}
+
 TEST_CASE("lists that are sound, but not those of the others, are found") {
   const Partition partition;
   forge<std::int32_t>(partition.part(0), "/part/old_ids",

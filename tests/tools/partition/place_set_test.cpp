@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "formats/core/random.hpp"
 
 using namespace sptile;
@@ -41,6 +43,12 @@ TEST_CASE("a set has the places whose bits were set, few or many") {
           CHECK(places_in(set, first, last) == between);
           CHECK(set.count(first, last) == std::ssize(between));
         }
+      const auto to = random_permutation(places, RandomStream(9));
+      std::vector<std::int64_t> moved;
+      for (const std::int64_t place : all) moved.push_back(to[static_cast<std::size_t>(place)]);
+      std::ranges::sort(moved);
+      CHECK(places_in(set.moved(to), 0, places) == moved);
+      CHECK(set.moved(to).size() == set.size());
       const tools::PlaceRanks ranks(set, places);
       for (std::size_t i = 0; i < all.size(); ++i) CHECK(ranks.rank(all[i]) == static_cast<std::int32_t>(i));
     }

@@ -33,20 +33,43 @@ formats::Csr symmetrised(const Rows& rows, DType dtype) {
   return a;
 }
 
-void check_round_trip(const formats::Csr& a, const reorder::Division& division, bool symmetric) {
+tools::OpenPartition round_trip(const formats::Csr& a, const reorder::Division& division, bool symmetric,
+                                PartOrder order) {
   const TemporaryFolder folder;
   const std::string out = folder / "parts";
-  const auto description = write_parts(a.view(), division, out);
+  const auto description = write_parts(a.view(), division, out, order);
   CHECK(description.symmetric == symmetric);
   std::vector<tools::BundleCheck> checks;
-  const auto partition = tools::check_partition(out, nullptr, checks);
+  auto partition = tools::check_partition(out, nullptr, checks);
   CHECK(complaints(out).empty());
   REQUIRE(partition);
   CHECK(formats::identical(tools::whole_matrix(*partition).view(), a.view()));
+  return std::move(*partition);
 }
 
-// One step as a runtime does it: gather, exchange, C = local B, C += halo R; and of A^T with lists that run
-// backwards.
+// Checks that rows of a part with and without entries in halo are in the order of the division, and returns
+// whether those with entries are last.
+bool keeps_order(const Part& part, const reorder::Division& division) {
+  const formats::CsrView halo = part.halo->csr();
+  std::int64_t before[] = {-1, -1};
+  bool last = true;
+  for (std::int64_t r = 0; r < halo.rows; ++r) {
+    const bool is_boundary = halo.row_nnz(r) > 0;
+    const std::int64_t place = division.place_of(part.old_ids[static_cast<std::size_t>(r)]);
+    CHECK(place > before[is_boundary]);
+    before[is_boundary] = place;
+    last &= is_boundary == (r >= part.interior);
+  }
+  return last;
+}
+
+void check_round_trip(const formats::Csr& a, const reorder::Division& division, bool symmetric) {
+  for (const Part& part : round_trip(a, division, symmetric, PartOrder::boundary_last).parts)
+    CHECK(keeps_order(part, division));
+}
+
+// One step as a runtime does it: gather, exchange, C = local B, C += halo R in the rows from `interior` on;
+// and of A^T with lists that run backwards.
 class Step {
  public:
   explicit Step(const std::vector<Part>& parts) : parts_(parts) {}
@@ -59,7 +82,11 @@ class Step {
         for (const std::int32_t row : from.sent_to(part.numbers.rank))
           received.push_back(b[at(from.old_ids, row)]);
       add_product(part.local->csr(), take(b, part.old_ids), part.old_ids, c);
-      add_product(part.halo->csr(), received, part.old_ids, c);
+      formats::CsrView boundary = part.halo->csr();
+      const auto interior = static_cast<std::size_t>(part.interior);
+      boundary.rows -= part.interior;
+      boundary.row_ptr = boundary.row_ptr.subspan(interior);
+      add_product(boundary, received, part.old_ids.subspan(interior), c);
     }
     return c;
   }
@@ -161,14 +188,20 @@ TEST_CASE("rows keep the order that a part was given") {
 }
 
 TEST_CASE("a step with the parts multiplies as the matrix does, and backwards as its transpose") {
-  for (const std::int32_t parts : {1, 3, 6}) {
+  struct Sizes {
+    std::int32_t parts;
+    PartOrder order;
+  };
+  for (const auto [parts, order] : {Sizes{1, PartOrder::boundary_last}, Sizes{3, PartOrder::boundary_last},
+                                    Sizes{6, PartOrder::boundary_last}, Sizes{3, PartOrder::divided}}) {
     formats::Csr a = make_csr(60, random_rows(60, 60, 0.1, 11), DType::f32);
     RandomStream random(3);
     for (float& value : a.values.as<float>()) value = random.signed_unit();
     std::vector<double> b(60);
     for (double& x : b) x = random.signed_unit();
     const TemporaryFolder folder;
-    write_parts(a.view(), reorder::divide_by_part(random_parts(60, parts, 2), parts), folder / "parts");
+    write_parts(a.view(), reorder::divide_by_part(random_parts(60, parts, 2), parts), folder / "parts",
+                order);
     std::vector<tools::BundleCheck> checks;
     const auto partition = tools::check_partition(folder / "parts", nullptr, checks);
     REQUIRE(partition);
@@ -198,6 +231,64 @@ TEST_CASE("counts are those of the matrix") {
   const tools::Totals totals = tools::totals_of(description.parts);
   CHECK(totals.volume == sent);
   CHECK(totals.halo_share() == doctest::Approx(static_cast<double>(halo) / static_cast<double>(a.nnz())));
+}
+
+TEST_CASE("interior rows are those without entries in columns of other parts") {
+  struct Case {
+    const char* name;
+    Rows rows;
+    std::vector<std::int32_t> part;
+    std::vector<std::vector<std::int32_t>> old_ids;
+    std::vector<std::int64_t> interior;
+  };
+  const Case cases[] = {
+      {"boundary rows in the middle",
+       {{0, 4}, {1}, {}, {1, 5}, {4}, {0}},
+       {0, 0, 0, 1, 1, 1},
+       {{1, 2, 0}, {4, 3, 5}},
+       {2, 1}},
+      {"boundary rows are last already", {{0}, {2}, {2}, {0}}, {0, 0, 1, 1}, {{0, 1}, {2, 3}}, {1, 1}},
+      {"no boundary row", {{1}, {0}, {3}, {2}}, {0, 0, 1, 1}, {{0, 1}, {2, 3}}, {2, 2}},
+      {"only boundary rows", {{3}, {2}, {1}, {0}}, {0, 0, 1, 1}, {{0, 1}, {2, 3}}, {0, 0}},
+      {"scattered rows, and a part without any",
+       {{1}, {0}, {2}, {2, 3}},
+       {2, 0, 2, 2},
+       {{1}, {}, {2, 3, 0}},
+       {0, 0, 2}}};
+  for (const Case& one : cases) {
+    CAPTURE(one.name);
+    const formats::Csr a = make_csr(std::ssize(one.rows), one.rows, DType::f32);
+    const auto parts = static_cast<std::int32_t>(one.old_ids.size());
+    const bool symmetric = formats::identical(a.view(), formats::transpose(a.view()).view());
+    const auto partition =
+        round_trip(a, reorder::divide_by_part(one.part, parts), symmetric, PartOrder::boundary_last);
+    for (std::size_t p = 0; p < one.old_ids.size(); ++p) {
+      CHECK(std::ranges::equal(partition.parts[p].old_ids, one.old_ids[p]));
+      CHECK(partition.parts[p].interior == one.interior[p]);
+    }
+  }
+}
+
+TEST_CASE("parts whose boundary rows are anywhere, as earlier versions wrote them, are the matrix") {
+  const formats::Csr a = make_csr(70, random_rows(70, 70, 0.03, 4), DType::f32);
+  const auto division = reorder::divide_by_part(random_parts(70, 3, 2), 3);
+  bool sorted = true;
+  for (const Part& part : round_trip(a, division, false, PartOrder::divided).parts) {
+    sorted &= keeps_order(part, division);
+    const formats::CsrView halo = part.halo->csr();
+    for (std::int64_t r = 0; r < part.interior; ++r) CHECK(halo.row_nnz(r) == 0);
+    if (part.interior < halo.rows) CHECK(halo.row_nnz(part.interior) > 0);
+  }
+  CHECK_FALSE(sorted);
+}
+
+TEST_CASE("rows in the original order stay so if boundary rows are last") {
+  const formats::Csr a = make_csr(4, {{0}, {2}, {2}, {0}}, DType::none);
+  reorder::Division division = reorder::divide_by_part(std::vector<std::int32_t>{0, 0, 1, 1}, 2);
+  auto survey = tools::survey_parts({a.view(), {}}, division, nullptr);
+  REQUIRE(survey);
+  tools::put_boundary_last(division, *survey);
+  CHECK(division.in_order());
 }
 
 TEST_CASE("the same matrix and division give the same bytes") {

@@ -22,14 +22,20 @@
 
 namespace sptile::tests {
 
+/// Order of the rows of a part: as `sptile partition` writes them, or as they are divided, like its earlier
+/// versions.
+enum class PartOrder { boundary_last, divided };
+
 /// Writes a directory as `sptile partition` does.
-inline tools::PartitionDescription write_parts(const formats::CsrView& a, const reorder::Division& division,
-                                               const std::string& out) {
+inline tools::PartitionDescription write_parts(const formats::CsrView& a, reorder::Division division,
+                                               const std::string& out,
+                                               PartOrder order = PartOrder::boundary_last) {
   auto folder = formats::AtomicFolder::create(out, false, tools::is_partition_file);
   REQUIRE(folder);
   const tools::RowSource source{a, {}};
-  const auto survey = tools::survey_parts(source, division, nullptr);
+  auto survey = tools::survey_parts(source, division, nullptr);
   REQUIRE_MESSAGE(survey, survey.error().text());
+  if (order == PartOrder::boundary_last) tools::put_boundary_last(division, *survey);
   auto written = tools::write_partition(source, division, *survey, {out, "test", "identity", "test", 1},
                                         *folder, nullptr);
   REQUIRE_MESSAGE(written, written.error().text());

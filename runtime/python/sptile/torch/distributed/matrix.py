@@ -16,6 +16,7 @@ from ...part import Part
 from ..handle import DTYPES, Handle, torch_dtype
 from ..matrix import SparseMatrix, _in_order
 from ..pattern import pattern_of_entries
+from .boundary import rows_from
 from .exchange import ADD_UP, COLLECT, FETCH, PRODUCT, Exchange, Lists
 from .own_part import open_own_part
 from .products import Fetch, Halves, Product
@@ -63,6 +64,8 @@ class DistSparseMatrix:
         Type of the values, float32 for a pattern.
     local, halo : SparseMatrix
         Matrices of shape (owned, owned) and (owned, needed).
+    interior : int
+        Number of rows before the first one with nonzeros in `halo`. Only later rows need rows of other ranks.
     fell_back : bool
         True if rank 0 owns all rows because of `never_slower`.
     measured : tuple of float or None
@@ -107,15 +110,15 @@ class DistSparseMatrix:
         part = open_own_part(path, ranks)
         place = _device(device, ranks)
 
-        def place_part() -> tuple[SparseMatrix, SparseMatrix, Exchange]:
+        def place_part() -> tuple[SparseMatrix, SparseMatrix, Exchange, SparseMatrix]:
             if never_slower is not None and (not isinstance(never_slower, int) or never_slower < 1):
                 raise UsageError(f"never_slower must be a number of columns or None, got {never_slower!r}")
             local, halo = (
                 SparseMatrix.from_bundle(one, format=format).to(place) for one in (part.local, part.halo)
             )
-            return local, halo, Exchange(Lists.of(part), ranks, place, check)
+            return local, halo, Exchange(Lists.of(part), ranks, place, check), rows_from(halo, part.interior)
 
-        (local, halo, exchange), told = ranks.attempt(place_part, lambda _: {"never_slower": never_slower})
+        (local, halo, exchange, boundary), told = ranks.attempt(place_part, lambda _: {"never_slower": never_slower})
         if any(one != told[0] for one in told):
             raise UsageError(
                 f"never_slower must be equal on all ranks, got {[one['never_slower'] for one in told]}"
@@ -129,7 +132,7 @@ class DistSparseMatrix:
         self.rows = torch.from_numpy(part.old_ids.astype("int64")).to(place)
         self.fell_back = False
         self.measured: Measured | None = None
-        self._set(local, halo, exchange)
+        self._set(local, halo, exchange, boundary)
         if never_slower is not None:
             self._take_the_faster(path, part, never_slower, format)
 
@@ -150,7 +153,7 @@ class DistSparseMatrix:
         lists = Lists.alone(owned, ranks.size)
         exchange = Exchange(lists, ranks, self.device, self._exchange.check, alone=True)
         self.rows = torch.arange(owned, device=self.device)
-        self._set(local, without_entries(owned, 0, self.local), exchange)
+        self._set(local, without_entries(owned, 0, self.local), exchange, without_entries(0, 0, self.local))
         if ranks.rank == 0:
             warnings.warn(
                 f"a product with {n} columns takes {divided:.3g} s on {ranks.size} ranks but {alone:.3g} s on "
@@ -159,8 +162,10 @@ class DistSparseMatrix:
                 stacklevel=3,
             )
 
-    def _set(self, local: SparseMatrix, halo: SparseMatrix, exchange: Exchange) -> None:
+    def _set(self, local: SparseMatrix, halo: SparseMatrix, exchange: Exchange, boundary: SparseMatrix) -> None:
         self.local, self.halo, self._exchange = local, halo, exchange
+        self.interior = exchange.owned - boundary.shape[0]
+        self._halves = Halves(local, halo, boundary, exchange, self.symmetric)
         self.device, self.dtype = local.device, local.dtype
         self.rank, self.world_size = exchange.ranks.rank, exchange.ranks.size
         self.is_normalized = False
@@ -171,7 +176,7 @@ class DistSparseMatrix:
         matrix = DistSparseMatrix.__new__(DistSparseMatrix)
         matrix.shape, matrix.nnz, matrix.symmetric, matrix.id = self.shape, nnz, self.symmetric, self.id
         matrix.rows, matrix.fell_back, matrix.measured = self.rows, self.fell_back, self.measured
-        matrix._set(local, halo, self._exchange)
+        matrix._set(local, halo, self._exchange, rows_from(halo, self.interior))
         return matrix
 
     @property
@@ -216,7 +221,7 @@ class DistSparseMatrix:
     def __matmul__(self, x: Tensor) -> Tensor:
         """Computes this rank's rows of ``A @ x``, where x has the shape (owned,), (owned, n) or (owned, heads, n)."""
         flat = self._operand(PRODUCT, x, True)
-        out: Tensor = Product.apply(flat, Halves(self.local, self.halo, self._exchange, self.symmetric), False)  # type: ignore[no-untyped-call]
+        out: Tensor = Product.apply(flat, self._halves, False)  # type: ignore[no-untyped-call]
         return out.reshape(x.shape)
 
     def fetch(self, x: Tensor) -> Tensor:

@@ -13,10 +13,12 @@ from .exchange import FETCH, GIVE_BACK, PRODUCT, PRODUCT_T, Exchange
 
 
 class Halves(NamedTuple):
-    """The rows of a rank: their columns [owned, owned] that it owns, and [owned, needed] that others own."""
+    """The rows of a rank: their columns [owned, owned] that it owns, and [owned, needed] that others own. `boundary`
+    is the last rows of `halo`, without the empty ones before them."""
 
     local: SparseMatrix
     halo: SparseMatrix
+    boundary: SparseMatrix
     exchange: Exchange
     symmetric: bool
 
@@ -37,10 +39,12 @@ class Product(torch.autograd.Function):
 
 
 def _product(a: Halves, x: Tensor) -> Tensor:
-    """Multiplies local x while the rows of other ranks are in flight, then adds halo times these rows."""
+    """Multiplies local x while the rows of other ranks are in flight, then adds halo times these rows to the boundary
+    rows."""
     pending = a.exchange.fetch(x)
     out = operators.spmm.below(a.local._product, False, x, None)
-    operators.add_spmm(a.halo._product, False, pending.wait(), out)
+    interior = out.shape[0] - a.boundary.shape[0]
+    operators.add_spmm(a.boundary._product, False, pending.wait(), out[interior:])
     return out
 
 

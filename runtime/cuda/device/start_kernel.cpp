@@ -1,6 +1,5 @@
 #include <cuda_runtime_api.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -29,15 +28,6 @@ cudaError_t set_shared_memory(const void* kernel, KernelSettings& settings, cons
 }
 
 }  // namespace
-
-int carveout_of(const LaunchShape& shape, const DeviceInfo& device) {
-  constexpr std::int64_t kReserved = 1024;  // per block, by the system
-  constexpr std::int64_t kThreads = 2048;   // of a multiprocessor
-  const std::int64_t blocks = shape.resident > 0 ? shape.resident : kThreads / shape.threads;
-  const std::int64_t bytes = blocks * (static_cast<std::int64_t>(shape.shared_bytes) + kReserved);
-  const auto all = static_cast<std::int64_t>(device.shared_per_block) + kReserved;
-  return static_cast<int>(std::min<std::int64_t>((100 * bytes + all - 1) / all, 100));
-}
 
 /// From compute capability 9.0 on, blocks of a kernel start while the last blocks of the previous kernel run
 /// (programmatic dependent launch), which hides most of the launch latency.

@@ -16,7 +16,7 @@ struct LaunchShape {
   dim3 blocks;
   unsigned threads;
   std::size_t shared_bytes = 0;  ///< dynamic shared memory per block
-  int resident = 0;  ///< blocks per multiprocessor with shared memory; 0: limited by threads
+  int resident = 0;              ///< blocks per multiprocessor with shared memory; 0: limited by threads
 };
 /// LaunchShape::resident of kernels that do not need L1.
 inline constexpr int kAllShared = 1 << 16;

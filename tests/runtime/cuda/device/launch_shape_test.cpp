@@ -16,14 +16,14 @@ DeviceInfo device() {
 }
 
 TEST_CASE("launch shape: all threads of a multiprocessor get shared memory by default") {
-  LaunchShape shape = {.threads = 128, .shared_bytes = 1024};
+  LaunchShape shape = {.blocks = dim3(1), .threads = 128, .shared_bytes = 1024};
   CHECK(carveout_of(shape, device()) == 15);  // 16 blocks with 2 KiB each, of 228 KiB
   shape.threads = 1024;
   CHECK(carveout_of(shape, device()) == 2);
 }
 
 TEST_CASE("launch shape: the number of resident blocks limits shared memory") {
-  LaunchShape shape = {.threads = 128, .shared_bytes = 56 * 1024, .resident = 1};
+  LaunchShape shape = {.blocks = dim3(1), .threads = 128, .shared_bytes = 56 * 1024, .resident = 1};
   CHECK(carveout_of(shape, device()) == 25);
   shape.resident = 2;
   CHECK(carveout_of(shape, device()) == 50);

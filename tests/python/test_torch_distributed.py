@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -873,7 +874,7 @@ def test_ranks_that_do_not_do_the_same(world: World) -> None:
 
 
 def check_once(rank: int, path: str) -> list[str]:
-    a = DistSparseMatrix(path, check="first")
+    a = DistSparseMatrix(path)
     x = torch.ones(a.owned, 4, device=a.device)
     first = a @ x
     assert torch.equal(first, a @ x)
@@ -895,6 +896,113 @@ def test_what_is_new_is_checked(world: World) -> None:
         assert "got 'never'" in never and "got None" in nothing
         assert "rank 0: A @ x of 5 columns" in differs
         assert f"rank {world.size - 1}: A @ x of {world.size + 4} columns" in differs
+
+
+def late_mistake(rank: int, path: str, kind: str, check: str) -> list[str]:
+    """Rank 2 makes a mistake in a call that the ranks have compared before."""
+    a = DistSparseMatrix(path, check=check)
+    x = torch.ones(a.owned, 4)
+    expected = a @ x
+    odd = rank == 2
+    wrong: Callable[[], Any] = {
+        "width": lambda: a @ torch.ones(a.owned, 8),
+        "call": lambda: a.fetch(x),
+        "rows": lambda: a @ torch.ones(a.owned + 1, 4),
+        "no tensor": lambda: a @ "x",  # type: ignore[operator]
+        "collect": lambda: a.collect(x),
+    }[kind]
+    said = []
+    begin = time.monotonic()
+    for call in (wrong if odd else lambda: a @ x, lambda: a @ x):
+        try:
+            y = call()
+            assert torch.equal(y, expected)
+            said.append("nothing")
+        except sptile.Error as error:
+            said.append(f"{type(error).__name__}: {error}")
+    assert time.monotonic() - begin < 5
+    return said
+
+
+LATE = {
+    "width": "rank 2: A @ x of 8 columns of torch.float32",
+    "call": "rank 2: rows of others of 4 columns of torch.float32",
+    "collect": "rank 2: collect of 4 columns of torch.float32",
+    "rows": "rank 2 refused the operand of A @ x; see the error there",
+    "no tensor": "rank 2 refused the operand of A @ x; see the error there",
+}
+REFUSED = {"rows": "UsageError: x must have shape", "no tensor": "ArgumentTypeError: x must be a torch.Tensor"}
+
+
+@pytest.mark.parametrize("kind", LATE)
+def test_a_mistake_in_a_call_that_is_not_new_ends_all_ranks(kind: str, parts: dict[str, str]) -> None:
+    outcomes = run_ranks(late_mistake, parts["pattern"], kind, "first", group_seconds=60, ends=False)
+    for rank, (first, second) in enumerate(values(outcomes)):
+        assert REFUSED[kind] in first if rank == 2 and kind in REFUSED else LATE[kind] in first, first
+        assert first.startswith(("UsageError", "ArgumentTypeError"))
+        assert second.startswith("UsageError: an earlier call failed (") and "another process group" in second
+
+
+@pytest.mark.parametrize("kind", LATE)
+def test_every_call_is_checked_on_request(kind: str, parts: dict[str, str]) -> None:
+    for rank, (first, second) in enumerate(values(run_ranks(late_mistake, parts["pattern"], kind, "every"))):
+        assert REFUSED[kind] in first if rank == 2 and kind in REFUSED else LATE[kind] in first, first
+        assert second == "nothing"
+
+
+def without_messages(_rank: int, path: str) -> int:
+    """Calls that were made before need no message: the number of messages of later ones."""
+    a = DistSparseMatrix(path)
+    x = torch.rand(a.owned, 4, requires_grad=True)
+
+    def step() -> torch.Tensor:
+        y = a.with_halo(torch.relu(a @ x)).sum()
+        y.backward()
+        a.synchronize()
+        return y.detach()
+
+    first, messages = step(), 0
+    tell = Ranks._tell
+
+    def counted(*arguments: Any) -> torch.Tensor:
+        nonlocal messages
+        messages += 1
+        return tell(*arguments)
+
+    Ranks._tell = counted  # type: ignore[method-assign]
+    for _ in range(3):
+        assert torch.equal(step(), first)
+    return messages
+
+
+def test_calls_that_are_not_new_need_no_message(parts: dict[str, str]) -> None:
+    assert values(run_ranks(without_messages, parts["unsymmetric f32"])) == [0] * RANKS
+
+
+def fetch_twice(_rank: int, path: str) -> None:
+    a = DistSparseMatrix(path)
+    x = torch.rand(a.owned, 4, dtype=a.dtype)
+    first = a.fetch(x)
+    kept = first.clone()
+    second = a.fetch(x + 1)
+    assert torch.equal(first, kept) and torch.equal(second, first + 1)
+
+
+def test_fetched_rows_are_not_overwritten(parts: dict[str, str]) -> None:
+    values(run_ranks(fetch_twice, parts["symmetric f64"]))
+
+
+def former_name(_rank: int, path: str) -> list[str]:
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        a = DistSparseMatrix(path, check="always")
+        assert torch.equal(a @ torch.ones(a.owned, 1), a @ torch.ones(a.owned, 1))
+    return [f"{one.category.__name__}: {one.message}: {Path(one.filename).name}" for one in said]
+
+
+def test_the_former_name_of_every_is_deprecated(parts: dict[str, str]) -> None:
+    for said in values(run_ranks(former_name, parts["pattern"])):
+        assert said == ['DeprecationWarning: check="always" is now check="every": test_torch_distributed.py']
 
 
 def test_no_process_group(parts: dict[str, str]) -> None:

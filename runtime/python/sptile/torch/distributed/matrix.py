@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import warnings
 from collections.abc import Callable, Iterable
@@ -24,6 +25,8 @@ from .ranks import Ranks, as_error
 from .whole import Measured, compare, without_entries
 
 Derived = TypeVar("Derived")
+# Numbers of the matrices that this process has opened.
+_serials = itertools.count()
 
 
 class DistSparseMatrix:
@@ -43,9 +46,9 @@ class DistSparseMatrix:
     format : str, optional
         Storage format, see `sptile.torch.SparseMatrix`. Only "csr" is bitwise reproducible between runs.
     check : str, optional
-        "always": before each exchange the ranks compare their calls in a message of 40 bytes, and a mismatch raises an
-        error on all ranks. "first": compare only calls that are new to this rank; a later mismatch ends with the
-        timeout of the group.
+        "first": the ranks compare calls that are new, and calls whose operand a rank refuses. If other ranks are in the
+        exchange of an earlier kind of call meanwhile, all ranks stop, and the group cannot be used again. "every": the
+        ranks compare every call, in a message of 40 bytes before it, to find errors in programs.
     never_slower : int, optional
         Number of columns of a product that must not be slower than on rank 0 alone. Both are timed. If rank 0 alone is
         faster, it owns all rows and warns.
@@ -103,7 +106,7 @@ class DistSparseMatrix:
         device: torch.device | str | None = None,
         *,
         format: str = "auto",
-        check: str = "always",
+        check: str = "first",
         never_slower: int | None = None,
     ) -> None:
         ranks = Ranks(group)
@@ -118,11 +121,15 @@ class DistSparseMatrix:
             )
             return local, halo, Exchange(Lists.of(part), ranks, place, check), rows_from(halo, part.interior)
 
-        (local, halo, exchange, boundary), told = ranks.attempt(place_part, lambda _: {"never_slower": never_slower})
-        if any(one != told[0] for one in told):
+        (local, halo, exchange, boundary), told = ranks.attempt(
+            place_part,
+            lambda made: {"never_slower": never_slower, "serial": next(_serials), "sends": len(made[2].send_rows)},
+        )
+        if any(one["never_slower"] != never_slower for one in told):
             raise UsageError(
                 f"never_slower must be equal on all ranks, got {[one['never_slower'] for one in told]}"
             )
+        exchange.start(f"exchange/{told[0]['serial']}", any(one["sends"] for one in told))
         self.shape, self.nnz, self.symmetric, self.id = (
             torch.Size(part.shape),
             part.nnz,
@@ -152,6 +159,7 @@ class DistSparseMatrix:
         local = without_entries(0, 0, self.local) if whole is None else whole
         lists = Lists.alone(owned, ranks.size)
         exchange = Exchange(lists, ranks, self.device, self._exchange.check, alone=True)
+        exchange.start(f"{self._exchange.name}/alone", False)
         self.rows = torch.arange(owned, device=self.device)
         self._set(local, without_entries(owned, 0, self.local), exchange, without_entries(0, 0, self.local))
         if ranks.rank == 0:
@@ -217,6 +225,38 @@ class DistSparseMatrix:
         0
         """
         return self._exchange.bytes_sent
+
+    @property
+    def wire(self) -> str:
+        """How rows are sent: "gloo" or "nccl".
+
+        Examples
+        --------
+        >>> import torch, sptile.torch.distributed as sd
+        >>> A = sd.DistSparseMatrix("parts")
+        >>> A.wire
+        'gloo'
+        """
+        return self._exchange.wire
+
+    def synchronize(self) -> None:
+        """Waits for the current stream of the device. Raises errors of other ranks instead of waiting for these ranks.
+
+        Raises
+        ------
+        UsageError
+            If another rank has refused an operand or made a different call.
+        IoError
+            If the stream has not finished within the time-out of the group; names ranks that have exited.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch.distributed as sd
+        >>> A = sd.DistSparseMatrix("parts")
+        >>> y = A @ torch.ones(A.owned, 16)
+        >>> A.synchronize()
+        """
+        self._exchange.synchronize()
 
     def __matmul__(self, x: Tensor) -> Tensor:
         """Computes this rank's rows of ``A @ x``, where x has the shape (owned,), (owned, n) or (owned, heads, n)."""

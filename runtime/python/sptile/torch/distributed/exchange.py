@@ -5,21 +5,25 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from typing import NamedTuple
+from functools import partial
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from ...errors import Error, UsageError
+from ...errors import Error, InternalError, UnsupportedError, UsageError
 from ...part import Part
 from ..handle import DTYPES
 from .notices import Notice, Notices
+from .peers import Peers, host
 from .ranks import Ranks, rank_list
+from .whole import seconds
 from .wires import Arrived, Collective, Pending, Route, Wire
 
 CHECKS = ("first", "every")
+WIRES = ("auto", "group", "peers")
 
 # Kind of a call; all ranks must make the same calls.
 PRODUCT, PRODUCT_T, FETCH, GIVE_BACK, COLLECT, ADD_UP = range(6)
@@ -33,8 +37,17 @@ _CALLS = (
 )
 _OF_ROWS = (PRODUCT, PRODUCT_T, FETCH, GIVE_BACK)
 _DTYPES = tuple(DTYPES)
+# Columns, runs and time-out of the exchanges that choose a wire.
+_TRIAL_COLUMNS, _TRIAL_RUNS, _TRIAL_SECONDS = 32, 10, 5.0
 # Time limit for ranks that exchange rows to read the notice of a refused operand.
 _REFUSAL_SECONDS = 5.0
+
+
+def _host_of(device: torch.device) -> str:
+    """Returns the host of a CUDA device. Raises UnsupportedError for another device, which can map none."""
+    if device.type != "cuda":
+        raise UnsupportedError(f'wire="peers" requires CUDA devices, got {device}')
+    return host()
 
 
 class _Header(NamedTuple):
@@ -109,8 +122,8 @@ class Exchange:
         self._stopped = ""
         self._notices: Notices | None = None
         # Rows are sent from device memory if the group supports it, otherwise through host memory.
-        direct = device.type == "cuda" and ranks.backends.get("cuda", "gloo") != "gloo"
-        self._wire: Wire = Collective(ranks, device, direct, self.look)
+        self._direct = device.type == "cuda" and ranks.backends.get("cuda", "gloo") != "gloo"
+        self._wire: Wire = Collective(ranks, device, self._direct, self.look)
         self._moves = not alone
 
     def start(self, name: str, moves: bool) -> None:
@@ -125,6 +138,51 @@ class Exchange:
         """Name of the way of rows."""
         return self._wire.name
 
+    def choose(self, wire: str) -> None:
+        """Chooses how rows are sent: by the backend of the process group ("group"), by writing into the memory of the
+        other devices ("peers"), or by the faster of both ("auto"). All ranks make the same call and raise the same
+        error: UnsupportedError if the devices cannot map each other and "peers" is required."""
+        if wire == "group" or (wire == "auto" and not self._direct) or not self._moves or self.ranks.size == 1:
+            return
+        group = self._wire
+        try:
+            _, told = self.ranks.attempt(lambda: _host_of(self.device), lambda host: {"host": host})
+            if any(one != told[0] for one in told):
+                raise UnsupportedError('wire="peers" requires CUDA devices of one host')
+            peers = Peers(self.ranks, self.device, group.place)
+            by_group, by_peers = self._trial(group, peers)
+        except Error:
+            if wire == "peers":
+                raise
+            return
+        if wire == "peers" or by_peers < by_group:
+            self._wire = peers
+
+    def _trial(self, group: Wire, peers: Peers) -> list[float]:
+        """Returns the seconds of an exchange by each wire on the slowest rank, once both have delivered the same rows.
+        Raises UnsupportedError otherwise."""
+        x, _ = self.ranks.attempt(lambda: torch.rand(self.owned, _TRIAL_COLUMNS, device=self.device), lambda _: {})
+        for wire in (group, peers):
+            wire.prepare(self._forward, _TRIAL_COLUMNS, x.dtype)
+        peers.seconds = min(_TRIAL_SECONDS, self.ranks.seconds)
+
+        def fetch(wire: Wire) -> Tensor:
+            return wire.begin(self._forward, x).wait()
+
+        def compare_rows() -> None:
+            with torch.no_grad():
+                equal = torch.equal(fetch(group), fetch(peers))
+            if peers.fault() or not equal:
+                raise UnsupportedError(f"rows do not arrive in the memory of {self.device}: {peers.fault()}")
+
+        self.ranks.attempt(compare_rows, lambda _: {})
+        _, told = self.ranks.attempt(
+            lambda: [seconds(partial(fetch, wire), self.device, _TRIAL_RUNS) for wire in (group, peers)],
+            lambda found: {"seconds": found},
+        )
+        peers.seconds = self.ranks.seconds
+        return [max(one["seconds"][i] for one in told) for i in range(2)]
+
     def agree(self, call: int, x: Tensor, refusal: Error | None = None) -> None:
         """Checks that all ranks make the same call; otherwise all raise UsageError, which names the ranks and their
         calls. `refusal` is this rank's error for its own operand: this rank raises it, and the others name the rank."""
@@ -136,6 +194,8 @@ class Exchange:
             raise UsageError(
                 f"an earlier call failed ({self._stopped}); open the partition again with another process group"
             )
+        if fault := self._wire.fault():
+            self._raise_fault(fault)
         self._calls += 1
         header = None
         if refusal is None:
@@ -185,13 +245,31 @@ class Exchange:
         def look() -> None:
             self.look()
             if refusal is not None and time.monotonic() > end:
-                self._stopped = str(refusal)
                 raise refusal
 
         try:
             return self.ranks.numbers([int(refusal is not None), *(header or _Header(0, 0, 0, 0))], look)
         except Error as error:
+            self._stop(str(error if refusal is None else refusal))
             raise error if refusal is None else refusal from error
+
+    def _stop(self, text: str) -> None:
+        """Makes no further exchanges, and ends those of ranks that wait for this one."""
+        if not self._stopped:
+            self._stopped = text
+            self._wire.stop()
+
+    def _raise_fault(self, fault: str) -> NoReturn:
+        """Raises the error of an exchange that has failed on the device: that of a notice, or IoError."""
+        self.look()
+        if not self._stopped:
+            self._stop(fault)
+
+        def fail() -> NoReturn:
+            raise RuntimeError(fault)
+
+        self.ranks.guarded("the exchange of rows", fail)
+        raise InternalError(fault)
 
     def look(self) -> None:
         """Raises UsageError if another rank has made a different call, or refused an operand, since the ranks last
@@ -200,7 +278,7 @@ class Exchange:
             return
         notice, alarm = self._notices.look()
         if alarm:
-            self._stopped = alarm
+            self._stop(alarm)
             raise UsageError(alarm)
         if notice is None or not self._compared < notice.number <= self._calls:
             return
@@ -210,8 +288,8 @@ class Exchange:
         else:
             own = f"{rank_list([self.ranks.rank])}: {self._last}; " if notice.number == self._calls else ""
             text = f"the calls of the ranks differ: {own}{other}: {notice.text}"
-        self._stopped = text
         self._notices.ring(text)
+        self._stop(text)
         raise UsageError(text)
 
     def synchronize(self) -> None:
@@ -220,6 +298,8 @@ class Exchange:
             done = torch.cuda.Event()
             done.record(torch.cuda.current_stream(self.device))
             self.ranks.guarded("the wait for the device", lambda: self._wait_for(done))
+        if fault := self._wire.fault():
+            self._raise_fault(fault)
         self.look()
 
     def _wait_for(self, done: torch.cuda.Event) -> None:

@@ -18,7 +18,7 @@ from ..handle import DTYPES, Handle, torch_dtype
 from ..matrix import SparseMatrix, _in_order
 from ..pattern import pattern_of_entries
 from .boundary import rows_from
-from .exchange import ADD_UP, COLLECT, FETCH, PRODUCT, Exchange, Lists
+from .exchange import ADD_UP, COLLECT, FETCH, PRODUCT, WIRES, Exchange, Lists
 from .own_part import open_own_part
 from .products import Fetch, Halves, Product
 from .ranks import Ranks, as_error
@@ -49,6 +49,10 @@ class DistSparseMatrix:
         "first": the ranks compare calls that are new, and calls whose operand a rank refuses. If other ranks are in the
         exchange of an earlier kind of call meanwhile, all ranks stop, and the group cannot be used again. "every": the
         ranks compare every call, in a message of 40 bytes before it, to find errors in programs.
+    wire : str, optional
+        How rows are sent. "group": by the backend of the process group. "peers": kernels write them into the memory of
+        the other devices, which must be CUDA devices of one host that can map each other's memory. "auto": the faster
+        of both, measured when the matrix is opened.
     never_slower : int, optional
         Number of columns of a product that must not be slower than on rank 0 alone. Both are timed. If rank 0 alone is
         faster, it owns all rows and warns.
@@ -78,6 +82,8 @@ class DistSparseMatrix:
     ------
     UsageError
         If an option is invalid, or the numbers of parts and ranks differ.
+    UnsupportedError
+        With wire="peers", if devices cannot map each other's memory.
     MissingFileError, IoError, BadInputError
         If a part cannot be read, is damaged, or belongs to another partition.
 
@@ -107,6 +113,7 @@ class DistSparseMatrix:
         *,
         format: str = "auto",
         check: str = "first",
+        wire: str = "auto",
         never_slower: int | None = None,
     ) -> None:
         ranks = Ranks(group)
@@ -116,6 +123,8 @@ class DistSparseMatrix:
         def place_part() -> tuple[SparseMatrix, SparseMatrix, Exchange, SparseMatrix]:
             if never_slower is not None and (not isinstance(never_slower, int) or never_slower < 1):
                 raise UsageError(f"never_slower must be a number of columns or None, got {never_slower!r}")
+            if wire not in WIRES:
+                raise UsageError(f"wire must be one of {', '.join(map(repr, WIRES))}, got {wire!r}")
             local, halo = (
                 SparseMatrix.from_bundle(one, format=format).to(place) for one in (part.local, part.halo)
             )
@@ -123,13 +132,18 @@ class DistSparseMatrix:
 
         (local, halo, exchange, boundary), told = ranks.attempt(
             place_part,
-            lambda made: {"never_slower": never_slower, "serial": next(_serials), "sends": len(made[2].send_rows)},
+            lambda made: {
+                "never_slower": never_slower,
+                "wire": wire,
+                "serial": next(_serials),
+                "sends": len(made[2].send_rows),
+            },
         )
-        if any(one["never_slower"] != never_slower for one in told):
-            raise UsageError(
-                f"never_slower must be equal on all ranks, got {[one['never_slower'] for one in told]}"
-            )
+        for name in ("never_slower", "wire"):
+            if any(one[name] != told[0][name] for one in told):
+                raise UsageError(f"{name} must be equal on all ranks, got {[one[name] for one in told]}")
         exchange.start(f"exchange/{told[0]['serial']}", any(one["sends"] for one in told))
+        exchange.choose(wire)
         self.shape, self.nnz, self.symmetric, self.id = (
             torch.Size(part.shape),
             part.nnz,
@@ -228,7 +242,7 @@ class DistSparseMatrix:
 
     @property
     def wire(self) -> str:
-        """How rows are sent: "gloo" or "nccl".
+        """How rows are sent: "peers", or the backend of the process group, such as "nccl".
 
         Examples
         --------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import torch
@@ -43,6 +44,12 @@ class Wire(Protocol):
     def begin(self, route: Route, x: Tensor) -> Pending:
         """Starts to send rows of x [rows, n]; the route and width are prepared."""
 
+    def fault(self) -> str:
+        """Describes the failure of an earlier exchange that the host has not waited for, "" if there is none."""
+
+    def stop(self) -> None:
+        """Ends the exchanges of the other ranks if they would wait for this rank, which makes no further ones."""
+
 
 class Arrived:
     """Rows that are there."""
@@ -76,6 +83,12 @@ class Collective:
     def begin(self, route: Route, x: Tensor) -> Pending:
         return self._channels[route.name, x.shape[1], x.dtype].begin(x)
 
+    def fault(self) -> str:
+        return ""  # torch.distributed raises it
+
+    def stop(self) -> None:
+        """Does nothing: rows of an unknown width cannot be sent."""
+
 
 class _Channel:
     """Memory for rows of one route, width and type, of which one exchange is in flight at a time."""
@@ -97,14 +110,13 @@ class _Channel:
         with wire.side.begin(self._reader):
             leaving = x if route.rows is None else torch.index_select(x, 0, route.rows, out=self._gathered)
             self._leaving = leaving if self._copied is None else self._copied.copy_(leaving)
-            wire.ranks.guarded("the exchange of rows", self._send)
+            wire.ranks.guarded("the exchange of rows", partial(self._send, self._leaving))
         return self
 
-    def _send(self) -> None:
-        assert self._leaving is not None
+    def _send(self, leaving: Tensor) -> None:
         self._work = dist.all_to_all_single(
             self._arrived_bytes,
-            as_bytes(self._leaving),
+            as_bytes(leaving),
             self._route.received,
             self._route.sent,
             group=self._wire.ranks.group,
@@ -129,16 +141,27 @@ class SideStream:
         # Kernels of an exchange are short, and other ranks wait for them.
         self.stream = torch.cuda.Stream(device, priority=-1) if device.type == "cuda" else None
 
+    def follow(self, reader: Any) -> Any:
+        """Makes the side stream wait for the current stream, and for `reader`, a stream that reads memory to be
+        overwritten, or None. Returns the side stream."""
+        if self.stream is not None:
+            current = torch.cuda.current_stream(self._device)
+            self.stream.wait_stream(current)
+            # Work before the capture of a graph has ended.
+            if reader is not None and reader != current and not torch.cuda.is_current_stream_capturing():
+                self.stream.wait_stream(reader)
+        return self.stream
+
     def begin(self, reader: Any) -> AbstractContextManager[Any]:
-        """Makes the side stream current, after it has waited for the current stream, and for `reader`, a stream that
-        reads memory to be overwritten, or None."""
-        if self.stream is None:
-            return nullcontext()
-        current = torch.cuda.current_stream(self._device)
-        self.stream.wait_stream(current)
-        if reader is not None and reader != current:
-            self.stream.wait_stream(reader)
-        return torch.cuda.stream(self.stream)
+        """Makes the side stream current, see `follow`."""
+        stream = self.follow(reader)
+        return nullcontext() if stream is None else torch.cuda.stream(stream)
+
+    def lead(self) -> Any:
+        """Makes the current stream wait for the side stream. Returns the current stream, see `reader`."""
+        if self.stream is not None:
+            torch.cuda.current_stream(self._device).wait_stream(self.stream)
+        return self.reader()
 
     def reader(self) -> Any:
         """Returns the current stream, which reads received rows from now on."""

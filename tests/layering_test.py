@@ -143,7 +143,7 @@ torch.distributed.ranks
 torch.distributed.boundary torch.distributed.notices torch.distributed.own_part torch.distributed.whole torch.distributed.wires
 torch.distributed.peers
 torch.distributed.exchange
-torch.distributed.products
+torch.distributed.bound torch.distributed.products
 torch.distributed.matrix
 torch.distributed.functions
 torch.distributed.nn

@@ -1118,6 +1118,34 @@ def test_calls_that_are_not_new_need_no_message(parts: dict[str, str]) -> None:
     assert values(run_ranks(without_messages, parts["unsymmetric f32"])) == [0] * RANKS
 
 
+def bound(_rank: int, path: str) -> list[str]:
+    """A product that is repeated with the same buffers, and what is refused."""
+    a = DistSparseMatrix(path)
+    x = torch.rand(a.owned, 4, dtype=a.dtype, requires_grad=True)
+    product, before = a.bind(x), a.bytes_sent
+    for number in range(3):
+        x.detach().fill_(number + 0.5)
+        y = product()
+        assert y is product.out and not y.requires_grad and torch.equal(y, a @ x.detach())
+    assert a.bytes_sent == 7 * before > 0
+    vector = a.bind(x.detach()[:, 0].clone())
+    assert vector().shape == (a.owned,)
+    said = []
+    for refused, graph in ((x, True), (x.t().contiguous().t(), False), ("x", False)):
+        try:
+            a.bind(refused, graph=graph)  # type: ignore[arg-type]
+        except sptile.Error as error:
+            said.append(f"{type(error).__name__}: {error}")
+    return said
+
+
+def test_a_product_bound_to_buffers(parts: dict[str, str]) -> None:
+    for rank, said in enumerate(values(run_ranks(bound, parts["unsymmetric f64"]))):
+        assert "graph=True requires a CUDA device, got cpu" in said[0], rank
+        assert said[1].startswith("UsageError: bind requires a contiguous operand, got strides (1, ")
+        assert said[2] == "ArgumentTypeError: x must be a torch.Tensor, got str"
+
+
 def fetch_twice(_rank: int, path: str) -> None:
     a = DistSparseMatrix(path)
     x = torch.rand(a.owned, 4, dtype=a.dtype)

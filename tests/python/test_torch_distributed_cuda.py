@@ -178,6 +178,26 @@ def test_steps_can_be_captured(parts: dict[str, str]) -> None:
     on_two(captured, parts["symmetric f32"])
 
 
+def bound(_rank: int, path: str, wire: str) -> None:
+    """A product with a graph, between others."""
+    a, group = open_parts(path, wire), open_parts(path, "group")
+    x = operand(a, 64, "float32", 0)
+    product, before = a.bind(x, graph=True), a.bytes_sent
+    for step in range(50):
+        x.copy_(operand(a, 64, "float32", step))
+        y = product()
+        assert torch.equal(y, group @ x), step
+        if step % 5 == 0:
+            assert torch.equal(a @ x, y), step
+    a.synchronize()
+    assert a.bytes_sent == before * (1 + 50 + 10)
+
+
+@pytest.mark.parametrize("wire", ["group", "peers"])
+def test_a_product_bound_to_buffers_with_a_graph(wire: str, parts: dict[str, str]) -> None:
+    on_two(bound, parts["unsymmetric f32"], wire)
+
+
 def layers(_rank: int, path: str, wire: str) -> list[np.ndarray]:
     a = open_parts(path, wire)
     torch.manual_seed(3)

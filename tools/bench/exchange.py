@@ -4,8 +4,8 @@
     torchrun --nproc-per-node 2 tools/bench/exchange.py parts [-n 128] [--dtype float32] [--format auto] [--runs 50]
 
 Operands are random, and results are compared with those of one device before anything is timed. Each time is that of
-the slowest rank. Columns: `step` is a product on the device, `captured` the same replayed from a CUDA graph, `host` the
-time of a call that is not waited for, `exchange` the exchange alone, `local` and `halo` the two products alone; `wire`
+the slowest rank. Columns: `step` is a product, `captured` the same replayed from a CUDA graph, `host` and `host_captured`
+the times of calls that are not waited for, `exchange` the exchange alone, `local` and `halo` the two products alone; `wire`
 "one" is the entire matrix on one device.
 """
 
@@ -27,8 +27,8 @@ from sptile.part import open_part
 from sptile.torch import SparseMatrix
 from sptile.torch.distributed import DistSparseMatrix
 
-COLUMNS = ("parts", "n", "dtype", "wire", "step", "captured", "host", "exchange", "local", "halo", "owned", "halo_rows")
-COLUMNS += ("bytes_sent", "error")
+COLUMNS = ("parts", "n", "dtype", "wire", "step", "captured", "host", "host_captured", "exchange", "local", "halo")
+COLUMNS += ("owned", "halo_rows", "bytes_sent", "error")
 
 
 def device_time(run: Callable[[], Any], runs: int) -> float:
@@ -62,14 +62,6 @@ def host_time(run: Callable[[], Any], runs: int = 20) -> float:
     return min(times)
 
 
-def captured_time(run: Callable[[], Any], runs: int) -> float:
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        run()
-    return device_time(graph.replay, runs)
-
-
 def slowest(times: list[float]) -> list[float]:
     found = torch.tensor(times, device="cuda", dtype=torch.float64)
     dist.all_reduce(found, op=dist.ReduceOp.MAX)
@@ -97,12 +89,13 @@ def wire_row(
         before = a.bytes_sent
         a @ x
         sent, exchange = a.bytes_sent - before, a._exchange
-        rows = a.fetch(x)
+        rows, bound = a.fetch(x), a.bind(x, graph=True)
         times = slowest(
             [
                 device_time(lambda: a @ x, options.runs),
-                captured_time(lambda: a @ x, options.runs),
+                device_time(bound, options.runs),
                 host_time(lambda: a @ x),
+                host_time(bound),
                 device_time(lambda: exchange.fetch(x).wait(), options.runs),
                 device_time(lambda: a.local @ x, options.runs),
                 device_time(lambda: a.halo @ rows, options.runs),

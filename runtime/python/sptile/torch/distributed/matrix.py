@@ -17,6 +17,7 @@ from ...part import Part
 from ..handle import DTYPES, Handle, torch_dtype
 from ..matrix import SparseMatrix, _in_order
 from ..pattern import pattern_of_entries
+from .bound import BoundProduct
 from .boundary import rows_from
 from .exchange import ADD_UP, COLLECT, FETCH, PRODUCT, WIRES, Exchange, Lists
 from .own_part import open_own_part
@@ -277,6 +278,60 @@ class DistSparseMatrix:
         flat = self._operand(PRODUCT, x, True)
         out: Tensor = Product.apply(flat, self._halves, False)  # type: ignore[no-untyped-call]
         return out.reshape(x.shape)
+
+    def bind(self, x: Tensor, *, graph: bool = False) -> BoundProduct:
+        """Prepares repeated products ``A @ x`` with the same buffers. Gradients do not reach x.
+
+        Parameters
+        ----------
+        x : Tensor
+            Contiguous rows of this rank, shape (owned, ...). Later products read its contents at that time.
+        graph : bool, optional
+            Capture the product in a CUDA graph, so that a call costs the host little more than its launch. All ranks
+            must pass the same value.
+
+        Returns
+        -------
+        BoundProduct
+            Its call multiplies, overwrites its attribute ``out``, and returns it. As with ``A @ x``, all ranks must make
+            the same calls, and errors of other ranks are raised.
+
+        Raises
+        ------
+        UsageError
+            On all ranks, if an operand does not match or is not contiguous, under autocast, or with graph=True if the
+            device is not a CUDA device.
+        IoError
+            If a rank has exited.
+
+        Notes
+        -----
+        x must keep its memory, for example ``x.copy_(next)``. A graph replays the kernels of the plans that exist when
+        it is captured. It may be replayed between other calls, in the same order on all ranks.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch.distributed as sd
+        >>> A = sd.DistSparseMatrix("parts")
+        >>> x = torch.ones(A.owned, 16)
+        >>> product = A.bind(x)
+        >>> product() is product.out
+        True
+        """
+        refusal: Error | None = None
+        if torch.is_autocast_enabled(self.device.type):
+            refusal = UsageError("bind does not support autocast; pass x in the type of the product")
+        elif isinstance(x, Tensor) and not x.is_contiguous():
+            refusal = UsageError(f"bind requires a contiguous operand, got strides {x.stride()}")
+        x = x.detach() if isinstance(x, Tensor) else x
+        flat = self._operand(PRODUCT, x, True, refusal)
+
+        def run() -> Tensor:
+            with torch.no_grad():
+                out: Tensor = Product.apply(flat, self._halves, False)  # type: ignore[no-untyped-call]
+            return out.reshape(x.shape)
+
+        return BoundProduct(run, self._exchange, flat, graph)
 
     def fetch(self, x: Tensor) -> Tensor:
         """Fetches the rows of other ranks that this rank needs. Gradients return to their owners.
@@ -555,11 +610,11 @@ class DistSparseMatrix:
         derived: Derived = self._derived[name]
         return derived
 
-    def _operand(self, call: int, x: object, multiplied: bool) -> Tensor:
-        """x as [owned, n], once all ranks agree about it."""
+    def _operand(self, call: int, x: object, multiplied: bool, refusal: Error | None = None) -> Tensor:
+        """x as [owned, n], once all ranks agree about it, unless this rank has a `refusal`."""
         operand = x if isinstance(x, Tensor) else torch.empty(0, 0)
         try:
-            refusal = self._refusal(x, multiplied)
+            refusal = refusal or self._refusal(x, multiplied)
             autocast = torch.is_autocast_enabled(self.device.type)
             if refusal is None and autocast and operand.dtype != torch.float64:
                 operand = operand.to(torch.get_autocast_dtype(self.device.type))

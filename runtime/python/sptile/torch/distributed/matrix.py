@@ -307,7 +307,7 @@ class DistSparseMatrix:
         Notes
         -----
         x must keep its memory, for example ``x.copy_(next)``. A graph replays the kernels of the plans that exist when
-        it is captured. It may be replayed between other calls, in the same order on all ranks.
+        it is captured. It may be replayed between other calls on the same stream, in the same order on all ranks.
 
         Examples
         --------

@@ -140,16 +140,17 @@ class SideStream:
         self._device = device
         # Kernels of an exchange are short, and other ranks wait for them.
         self.stream = torch.cuda.Stream(device, priority=-1) if device.type == "cuda" else None
+        self._event = torch.cuda.Event() if device.type == "cuda" else None
 
     def follow(self, reader: Any) -> Any:
         """Makes the side stream wait for the current stream, and for `reader`, a stream that reads memory to be
         overwritten, or None. Returns the side stream."""
         if self.stream is not None:
             current = torch.cuda.current_stream(self._device)
-            self.stream.wait_stream(current)
+            self._order(current, self.stream)
             # Work before the capture of a graph has ended.
             if reader is not None and reader != current and not torch.cuda.is_current_stream_capturing():
-                self.stream.wait_stream(reader)
+                self._order(reader, self.stream)
         return self.stream
 
     def begin(self, reader: Any) -> AbstractContextManager[Any]:
@@ -160,8 +161,13 @@ class SideStream:
     def lead(self) -> Any:
         """Makes the current stream wait for the side stream. Returns the current stream, see `reader`."""
         if self.stream is not None:
-            torch.cuda.current_stream(self._device).wait_stream(self.stream)
+            self._order(self.stream, torch.cuda.current_stream(self._device))
         return self.reader()
+
+    def _order(self, first: Any, second: Any) -> None:
+        """Makes a stream wait for the present work of another. `Stream.wait_stream` would make an event each time."""
+        self._event.record(first)  # type: ignore[union-attr]
+        second.wait_event(self._event)
 
     def reader(self) -> Any:
         """Returns the current stream, which reads received rows from now on."""

@@ -1205,6 +1205,24 @@ def test_the_rank_with_the_store_dies(world: World) -> None:
         assert outcome.raised == "IoError" and "rank 0" in outcome.message, outcome
 
 
+def watch(rank: int) -> list[int]:
+    """Ranks whose processes have exited, as soon as there are any."""
+    ranks = Ranks()
+    assert ranks.exited() == []
+    if rank == 1:
+        os._exit(3)
+    end = time.monotonic() + 30
+    while not (exited := ranks.exited()) and time.monotonic() < end:
+        time.sleep(0.01)
+    return exited
+
+
+def test_processes_that_exit_are_seen() -> None:
+    outcomes = run_ranks(watch, size=2, ends=False)
+    assert outcomes[0].value == [1], outcomes
+    assert outcomes[1].exit == 3
+
+
 def hang(rank: int, path: str, ended: Any) -> None:
     """Rank 1 multiplies only after the other ranks have given up."""
     a = DistSparseMatrix(path)

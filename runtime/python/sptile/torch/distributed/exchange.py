@@ -17,8 +17,8 @@ from ...errors import Error, InternalError, UnsupportedError, UsageError
 from ...part import Part
 from ..handle import DTYPES
 from .notices import Notice, Notices
-from .peers import Peers, host
-from .ranks import Ranks, rank_list
+from .peers import Peers
+from .ranks import Ranks, host, rank_list
 from .whole import seconds
 from .wires import Arrived, Collective, Pending, Route, Wire
 
@@ -39,6 +39,11 @@ _OF_ROWS = (PRODUCT, PRODUCT_T, FETCH, GIVE_BACK)
 _DTYPES = tuple(DTYPES)
 # Columns, runs and time-out of the exchanges that choose a wire.
 _TRIAL_COLUMNS, _TRIAL_RUNS, _TRIAL_SECONDS = 32, 10, 5.0
+# Row exchanges that the host enqueues before it waits for the device. In a full queue of the device, it could not hear
+# of errors of other ranks.
+_AHEAD = 32
+# Time limit for a device after the process of another rank has exited.
+_EXITED_SECONDS = 2.0
 # Time limit for ranks that exchange rows to read the notice of a refused operand.
 _REFUSAL_SECONDS = 5.0
 
@@ -121,6 +126,8 @@ class Exchange:
         self._last: _Header | None = None
         self._stopped = ""
         self._notices: Notices | None = None
+        count = _AHEAD if device.type == "cuda" else 0
+        self._events = [torch.cuda.Event() for _ in range(count)]  # of the present work at recent calls
         # Rows are sent from device memory if the group supports it, otherwise through host memory.
         self._direct = device.type == "cuda" and ranks.backends.get("cuda", "gloo") != "gloo"
         self._wire: Wire = Collective(ranks, device, self._direct, self.look)
@@ -202,6 +209,8 @@ class Exchange:
             header = _Header(call, x.shape[1:].numel(), _DTYPES.index(x.dtype), int(x.requires_grad))
             if self.check == "first" and header in self._agreed and call != COLLECT:
                 self._last = header
+                if self._events and call in _OF_ROWS:
+                    self._limit_queue()
                 if self._notices is not None and self._notices.due():
                     self.look()
                 return
@@ -297,19 +306,41 @@ class Exchange:
         if self.device.type == "cuda":
             done = torch.cuda.Event()
             done.record(torch.cuda.current_stream(self.device))
-            self.ranks.guarded("the wait for the device", lambda: self._wait_for(done))
+            self._wait_for(done)
         if fault := self._wire.fault():
             self._raise_fault(fault)
         self.look()
 
+    def _limit_queue(self) -> None:
+        """Limits the calls that the device has not begun to _AHEAD."""
+        if torch.cuda.is_current_stream_capturing():
+            return
+        event = self._events[self._calls % _AHEAD]
+        if not event.query():
+            self._wait_for(event)
+        event.record(torch.cuda.current_stream(self.device))
+
     def _wait_for(self, done: torch.cuda.Event) -> None:
-        end = time.monotonic() + self.ranks.seconds
-        while not done.query():
-            if self._notices is not None and self._notices.due():
-                self.look()
-            if time.monotonic() > end:
-                raise RuntimeError(f"its work has not finished after {self.ranks.seconds:g} s")
-            time.sleep(1e-4)
+        """Waits for the device, and raises errors of other ranks meanwhile."""
+
+        def poll() -> None:
+            end = time.monotonic() + self.ranks.seconds
+            why = f"its work has not finished after {self.ranks.seconds:g} s"
+            exited: list[int] = []
+            while not done.query():
+                if self._notices is not None and self._notices.due():
+                    self.look()
+                if not exited and (exited := self.ranks.exited()):
+                    end, why = min(end, time.monotonic() + _EXITED_SECONDS), f"{rank_list(exited)} exited"
+                if time.monotonic() > end:
+                    raise RuntimeError(why)
+                time.sleep(1e-4)
+
+        try:
+            self.ranks.guarded("the wait for the device", poll)
+        except Error as error:
+            self._stop(str(error))
+            raise
 
     def fetch(self, x: Tensor) -> Pending:
         """Starts to receive rows from other ranks: x [owned, n]; the result is [needed, n]."""

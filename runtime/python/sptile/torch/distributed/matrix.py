@@ -293,8 +293,8 @@ class DistSparseMatrix:
         Returns
         -------
         BoundProduct
-            Its call multiplies, overwrites its attribute ``out``, and returns it. As with ``A @ x``, all ranks must make
-            the same calls, and errors of other ranks are raised.
+            Its call multiplies, overwrites its attribute ``out``, and returns it. As with ``A @ x``, all ranks must
+            make the same calls, and errors of other ranks are raised.
 
         Raises
         ------

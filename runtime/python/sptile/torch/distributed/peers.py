@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import itertools
-import socket
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -20,14 +18,6 @@ _WORD = 8
 _STATE_WORDS = 4
 _ALIGNMENT = 256
 _STOPPED_HERE = -(2**31)
-
-
-def host() -> str:
-    """Identifies the running system, whose processes may map each other's device memory."""
-    try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    except OSError:
-        return socket.gethostname()
 
 
 class Peers:

@@ -4,10 +4,15 @@ device. An error in one process is raised in all."""
 from __future__ import annotations
 
 import json
+import os
+import select
+import socket
 import time
 import weakref
+import zlib
 from collections.abc import Callable, Sequence
 from datetime import timedelta
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import torch
@@ -56,6 +61,7 @@ class Ranks:
         # torch owns groups: a process that keeps one of gloo beyond destroy_process_group aborts when it ends.
         self._group, self._control = weakref.ref(members), weakref.ref(control)
         self._failures = 0
+        self._processes = _Processes(self.numbers(_Processes.own()))
 
     @property
     def group(self) -> Any:
@@ -66,6 +72,10 @@ class Ranks:
     def control(self) -> Any:
         """The group for small messages."""
         return _alive(self._control)
+
+    def exited(self) -> list[int]:
+        """Returns the ranks on this host whose processes have exited."""
+        return self._processes.exited()
 
     @property
     def store(self) -> Any:
@@ -170,6 +180,48 @@ class Ranks:
         if not missing:
             return "all ranks respond, but their calls differ"
         return f"no response from {rank_list(missing)}; it exited, hangs or makes another call"
+
+
+class _Processes:
+    """The processes of ranks that this one can watch: those of its host and its namespace of process ids."""
+
+    def __init__(self, told: list[list[int]]) -> None:
+        self._poll, self._ranks = select.poll(), {}
+        for rank, (process, *place) in enumerate(told):
+            if place != self.own()[1:] or process == os.getpid():
+                continue
+            try:
+                descriptor = os.pidfd_open(process)
+            except (AttributeError, OSError):
+                continue  # not Linux, or not allowed: the time-out of the group remains
+            self._ranks[descriptor] = rank
+            self._poll.register(descriptor, select.POLLIN)
+        weakref.finalize(self, _close, list(self._ranks))
+
+    @staticmethod
+    def own() -> list[int]:
+        """Returns the id of this process, and its host and namespace."""
+        try:
+            namespace = os.stat("/proc/self/ns/pid").st_ino
+        except OSError:
+            namespace = 0
+        return [os.getpid(), zlib.crc32(host().encode()), namespace]
+
+    def exited(self) -> list[int]:
+        return sorted(self._ranks[descriptor] for descriptor, _ in self._poll.poll(0))
+
+
+def _close(descriptors: list[int]) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)
+
+
+def host() -> str:
+    """Identifies the running system."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return socket.gethostname()
 
 
 def as_error(error: Exception) -> Error:

@@ -21,7 +21,7 @@ torch = pytest.importorskip("torch", reason="sptile.torch.distributed is tested 
 import torch.distributed as dist  # noqa: E402
 
 if torch.cuda.device_count() < 2 or not dist.is_nccl_available():
-    pytest.skip("two CUDA devices and NCCL are needed", allow_module_level=True)
+    pytest.skip("two CUDA devices and NCCL are required", allow_module_level=True)
 
 import sptile  # noqa: E402
 from sptile.torch.distributed import DistSparseMatrix, attention  # noqa: E402

@@ -251,8 +251,8 @@ def _cut(text: str, most: int) -> str:
 def _timeout(members: Any) -> timedelta:
     """Returns the time-out of a group."""
     device = torch.device(dist.get_backend_config(members).split(":")[0])
-    found: timedelta = members._get_backend(device).options._timeout
-    return found
+    found = getattr(getattr(members._get_backend(device), "options", None), "_timeout", None)
+    return found if isinstance(found, timedelta) else dist.distributed_c10d.default_pg_timeout
 
 
 def _control_group(members: Any) -> Any:

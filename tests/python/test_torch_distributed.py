@@ -39,6 +39,7 @@ from sptile.torch.distributed import exchange as exchange_module  # noqa: E402
 from sptile.torch.distributed import nn as dist_nn  # noqa: E402
 from sptile.torch.distributed import peers as peers_module  # noqa: E402
 from sptile.torch.distributed import whole as whole_module  # noqa: E402
+from sptile.torch.distributed.boundary import rows_from  # noqa: E402
 from sptile.torch.distributed.ranks import Ranks, rank_list  # noqa: E402
 
 RANKS = 4

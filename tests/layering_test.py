@@ -61,6 +61,7 @@ DIRECTORIES = {
     "runtime/cuda/device": "formats/core formats/layout runtime/threads runtime/core runtime/cuda",
     "runtime/cuda/collective": "formats/core formats/layout runtime/threads runtime/core runtime/cuda runtime/cuda/device",
     "runtime/cuda/convert": "formats/core formats/layout runtime/core runtime/cuda runtime/cuda/device",
+    "runtime/cuda/exchange": "formats/core runtime/cuda runtime/cuda/device",
     "runtime/cuda/check": "formats/layout runtime/cuda runtime/cuda/convert",
     "runtime/cuda/families/csr": FAMILY,
     "runtime/cuda/families/tall": FAMILY,
@@ -83,7 +84,7 @@ DIRECTORIES = {
                     "runtime/cuda runtime/kernels runtime/choice",
     "runtime/handle": "formats/layout runtime/threads runtime/core runtime/bundle runtime/cuda runtime/plan",
     "runtime/capi": "formats/core formats/layout runtime/include runtime/core runtime/operation runtime/bundle runtime/plan "
-                    "runtime/kernels runtime/handle",
+                    "runtime/cuda runtime/kernels runtime/handle",
     # conversion without a command line: what the command and libsptile-tools share
     "tools/pipeline": "formats/* reorder reorder/core reorder/quality runtime/*",
     # the command line, which multiplies nothing
@@ -139,8 +140,10 @@ torch.nn.sage_conv
 torch.nn
 torch
 torch.distributed.ranks
-torch.distributed.boundary torch.distributed.exchange torch.distributed.own_part
-torch.distributed.products torch.distributed.whole
+torch.distributed.boundary torch.distributed.notices torch.distributed.own_part torch.distributed.whole torch.distributed.wires
+torch.distributed.peers
+torch.distributed.exchange
+torch.distributed.bound torch.distributed.products
 torch.distributed.matrix
 torch.distributed.functions
 torch.distributed.nn
@@ -148,8 +151,8 @@ torch.distributed
 """
 
 # files of the Python package that may take the address of an array: views of any framework, operands of operators, and
-# the arrays that a matrix of torch has made for itself
-ADDRESSES = ("_arrays.py", "_calls.py", "torch/operands.py", "torch/handle.py")
+# the arrays that a matrix of torch, or an exchange between devices, has made for itself
+ADDRESSES = ("_arrays.py", "_calls.py", "torch/operands.py", "torch/handle.py", "torch/distributed/peers.py")
 
 # headers of at most 30 lines with one includer, without a long source or a test of their own, and why they are separate
 SMALL = {

@@ -186,4 +186,8 @@ Result<ValueSource> make_value_source(const formats::FormatView& format, const D
   return call<&Part::make_value_source>(format, a, parameters, stream);
 }
 
+Status exchange_rows(const RowExchange& exchange, void* stream) {
+  return call<&Part::exchange_rows>(exchange, stream);
+}
+
 }  // namespace sptile::runtime::cuda

@@ -6,6 +6,7 @@
 #include "runtime/cuda/backend.hpp"
 #include "runtime/cuda/device_input.hpp"
 #include "runtime/cuda/format_check.hpp"
+#include "runtime/cuda/row_exchange.hpp"
 
 /// Every function of the interface.
 #define SPTILE_CUDA_SEAM(F) \
@@ -41,7 +42,8 @@
   F(transpose_on_device)    \
   F(follow_positions)       \
   F(equal_on_device)        \
-  F(make_value_source)
+  F(make_value_source)      \
+  F(exchange_rows)
 
 namespace sptile::runtime::cuda {
 

@@ -481,6 +481,50 @@ typedef struct sptile_workspace {
 sptile_status sptile_run(const sptile_plan* plan, const sptile_operands* operands, void* stream,
                          const sptile_workspace* workspace);
 
+/* ---- Exchange of rows between devices ---- */
+
+/* A device that an exchange sends rows to or receives rows from. `rows` and `signal` are in the memory of the
+ * peer, which this device maps; `answer` is in the memory of this device. Of two devices, the signal of each
+ * is the answer of the other; both words are 0 at first. */
+typedef struct sptile_peer {
+  void* rows;          /* place of the rows from this device, without gaps; aligned as row_bytes, up to 16 */
+  uint64_t* signal;    /* written by this device only */
+  uint64_t* answer;    /* written by the peer only */
+  int64_t first, last; /* rows to send: elements first to last - 1 of sptile_row_exchange.rows */
+} sptile_peer;
+
+/* Arguments of an exchange. Initialize with SPTILE_ROW_EXCHANGE_INIT. */
+typedef struct sptile_row_exchange {
+  size_t size;
+  const sptile_peer* peers; /* [peer_count] in device memory, the same in all exchanges with one state */
+  const int64_t* rows;      /* [row_count] in device memory: rows of the source; NULL: 0 to row_count - 1 */
+  const void* source;       /* device memory; NULL if row_count is 0 */
+  uint64_t* state;          /* [4] in device memory, 0 at first and then left alone */
+  int32_t* fault;           /* memory that device and host map, 0 at first; see sptile_exchange_rows */
+  int64_t row_count;
+  int64_t row_bytes;    /* a multiple of 2 */
+  int64_t stride_bytes; /* between rows of the source, a multiple of 2 */
+  uint64_t timeout_ns;  /* a device that has not answered by then is a fault */
+  int32_t peer_count;
+  int32_t ordinal; /* CUDA device number */
+  int32_t blocks;  /* maximum number of thread blocks; 0: a number that fills the links */
+  int32_t stop;    /* != 0: send no rows, but make the running and all later exchanges of the peers fail */
+} sptile_row_exchange;
+
+#define SPTILE_ROW_EXCHANGE_INIT \
+  { sizeof(sptile_row_exchange), NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/* Enqueues an exchange of rows with other devices on a stream (NULL: the default stream), which may be
+ * captured in a CUDA graph. All devices make the same sequence of exchanges, and each is a peer of its peers,
+ * even if it sends them nothing. The exchange ends when all rows from the peers have arrived. Work that reads
+ * them must precede the next exchange in the stream.
+ *
+ * If a peer does not take part within the time-out, `*fault` becomes 1 + its index in `peers`; if it has
+ * stopped or failed, -1 - its index. Then the rows are invalid, this and all later exchanges of the state
+ * fail without waiting, as do those of the peers. The host may read `*fault` at any time,
+ * and set it to end a running exchange. */
+sptile_status sptile_exchange_rows(const sptile_row_exchange* exchange, void* stream);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

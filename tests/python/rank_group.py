@@ -95,10 +95,11 @@ def run_ranks(
     tcp: bool = False,
     group_seconds: float = 30,
     wait_seconds: float = 120,
+    ends: bool = True,
 ) -> list[Outcome]:
     """Runs work(rank, *arguments) in each of `size` processes; `work` is a function of a module. Outcome.exit is None
     for a process that did not end in time. The store of the group is a file, or with `tcp` in rank 0. With NCCL in
-    `backend`, rank p uses CUDA device p."""
+    `backend`, rank p uses CUDA device p. Without `ends`, a rank exits without the others, whose group may be broken."""
     with tempfile.TemporaryDirectory() as folder:
         method = f"file://{folder}/store"
         if tcp:
@@ -108,7 +109,7 @@ def run_ranks(
         processes = [
             _server.Process(
                 target=_rank,
-                args=(work, rank, size, backend, method, group_seconds, watchdog_seconds(), folder, arguments),
+                args=(work, rank, size, backend, method, group_seconds, watchdog_seconds(), ends, folder, arguments),
                 daemon=True,
             )
             for rank in range(size)
@@ -157,6 +158,7 @@ def _rank(
     method: str,
     group_seconds: float,
     step_seconds: float,
+    ends: bool,
     folder: str,
     arguments: tuple[Any, ...],
 ) -> None:
@@ -180,7 +182,7 @@ def _rank(
     unfinished = Path(folder) / f"unfinished-{rank}"
     unfinished.write_bytes(pickle.dumps(outcome))
     os.replace(unfinished, Path(folder) / f"outcome-{rank}")
-    if not outcome.raised:
+    if ends and not outcome.raised:
         step("destroy_process_group")
         dist.barrier()
         dist.destroy_process_group()

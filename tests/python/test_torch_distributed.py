@@ -5,11 +5,13 @@ Tests that take `world` also run with two processes over NCCL, with a CUDA devic
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import shutil
 import subprocess
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -33,9 +35,11 @@ import sptile  # noqa: E402
 import sptile.torch as st  # noqa: E402
 from sptile.errors import printable  # noqa: E402
 from sptile.torch.distributed import DistSparseMatrix, attention, sddmm  # noqa: E402
+from sptile.torch.distributed import exchange as exchange_module  # noqa: E402
 from sptile.torch.distributed import nn as dist_nn  # noqa: E402
-from sptile.torch.distributed.boundary import rows_from  # noqa: E402
+from sptile.torch.distributed import peers as peers_module  # noqa: E402
 from sptile.torch.distributed import whole as whole_module  # noqa: E402
+from sptile.torch.distributed.boundary import rows_from  # noqa: E402
 from sptile.torch.distributed.ranks import Ranks, rank_list  # noqa: E402
 
 RANKS = 4
@@ -187,12 +191,16 @@ def numpy_of(**tensors: torch.Tensor) -> dict[str, np.ndarray]:
 # ---- Products and gradients ----
 
 
-def multiply(_rank: int, parts: dict[str, str], types: dict[str, str]) -> dict[str, Any]:
+def multiply(_rank: int, parts: dict[str, str], types: dict[str, str], wire: str = "auto") -> dict[str, Any]:
     """A x, its gradient and what was sent, for each partition and width."""
     found: dict[str, Any] = {}
+    if wire == "peers":
+        emulate_peers()
     for name, path in parts.items():
         step(f"product of {name}")
-        a = DistSparseMatrix(path)
+        a = DistSparseMatrix(path, wire=wire)
+        if wire == "peers":
+            assert a.wire == ("gloo" if name in ("no halo", "all in one part") else "peers")
         found[name] = {
             "rows": a.rows.cpu().numpy(),
             "symmetric": a.symmetric,
@@ -343,6 +351,139 @@ def test_a_partition_by_an_earlier_version(tmp_path: Path) -> None:
     expected = grid @ np.stack([np.arange(144.0), np.ones(144)], 1)
     for found in values(run_ranks(of_an_earlier_version, str(tmp_path / "older"))):
         np.testing.assert_allclose(found.numpy(), expected, rtol=2e-5, atol=2e-4)
+
+
+# ---- Rows in the memory of other devices ----
+
+
+def emulated_exchange(e: Any, _stream: None) -> int:
+    """`sptile_exchange_rows` in host memory: the protocol of runtime/cuda/exchange/exchange_rows.cuh."""
+    stopped = 2**64 - 1
+    state = (ctypes.c_uint64 * 4).from_address(e.state)
+    fault = ctypes.c_int32.from_address(e.fault)
+    begun = 2 * state[0] + 1
+
+    def meet(value: int) -> None:
+        for i in range(e.peer_count):
+            ctypes.c_uint64.from_address(e.peers[i].signal).value = value
+        end = time.monotonic() + e.timeout_ns / 1e9
+        for i in range(e.peer_count if value != stopped else 0):
+            answer = ctypes.c_uint64.from_address(e.peers[i].answer)
+            while answer.value < value and time.monotonic() < end:
+                time.sleep(1e-4)
+            if answer.value < value or answer.value == stopped:
+                fault.value, state[2] = (-1 - i if answer.value == stopped else 1 + i), 1
+
+    state[2] |= int(e.stop != 0)
+    meet(stopped if state[2] else begun)
+    if not state[2]:
+        for peer in e.peers[: e.peer_count]:
+            for i in range(peer.first, peer.last):
+                row = i if e.rows is None else ctypes.c_int64.from_address(e.rows + 8 * i).value
+                place = peer.rows + (i - peer.first) * e.row_bytes
+                ctypes.memmove(place, e.source + row * e.stride_bytes, e.row_bytes)
+    meet(stopped if state[2] else begun + 1)
+    state[0] += 1
+    return 0
+
+
+def emulate_peers() -> None:
+    """Makes host memory of the processes stand in for device memory, which test_torch_distributed_cuda.py uses."""
+    peers_module.c.lib.sptile_exchange_rows = emulated_exchange
+    exchange_module._host_of = lambda _device: "emulated"
+    peers_module.share = lambda storage: [
+        one.hex() if isinstance(one, bytes) else one for one in storage._share_filename_cpu_()
+    ]
+    peers_module.open_shared = lambda described, _device: torch.UntypedStorage._new_shared_filename_cpu(
+        bytes.fromhex(described[0]), bytes.fromhex(described[1]), described[2]
+    )
+
+
+def test_rows_in_the_memory_of_other_devices_give_the_same_bits(
+    parts: dict[str, str], matrices: dict[str, Case]
+) -> None:
+    types = {name: case.dtype for name, case in matrices.items()}
+    by_group, by_peers = (values(run_ranks(multiply, parts, types, wire)) for wire in ("group", "peers"))
+    for first, second in zip(by_group, by_peers, strict=True):
+        for name in NAMES:
+            for n in WIDTHS:
+                for what in ("y", "grad"):
+                    assert first[name][n][what].tobytes() == second[name][n][what].tobytes(), (name, n, what)
+                assert first[name][n]["backward"] == second[name][n]["backward"]
+
+
+def peers_of_many_shapes(rank: int, path: str) -> None:
+    emulate_peers()
+    DistSparseMatrix.__init__.__kwdefaults__["wire"] = "peers"
+    many_shapes(rank, path)
+    a = DistSparseMatrix(path)
+    assert a.wire == "peers"
+    x = torch.rand(a.owned, 8, dtype=torch.float64)
+    expected = DistSparseMatrix(path, wire="group").fetch(x[:, 3:5].contiguous())
+    assert torch.equal(a.fetch(x[:, 3:5]), expected)  # rows with gaps
+    assert torch.equal(a.fetch(x[0, 3].expand(a.owned, 2)), a.fetch(x[0, 3].repeat(a.owned, 2)))
+
+
+def test_operands_of_many_shapes_in_the_memory_of_other_devices(parts: dict[str, str]) -> None:
+    values(run_ranks(peers_of_many_shapes, parts["unsymmetric f64"]))
+
+
+def peer_mistake(rank: int, path: str, kind: str) -> list[str]:
+    """Rank 2 makes a mistake in a call that the ranks have compared before, while the others wait for its rows as
+    devices do, without a look at notices."""
+    emulate_peers()
+    a = DistSparseMatrix(path, wire="peers")
+    x = torch.ones(a.owned, 4)
+    a @ x
+    if rank != 2:
+        a._exchange._notices._next_look = float("inf")  # type: ignore[union-attr]
+    said = []
+    wrong: Callable[[], Any] = lambda: a @ "x" if kind == "refused" else time.sleep(12)  # type: ignore[operator]
+    for call in (wrong if rank == 2 else lambda: a @ x, lambda: a @ x, lambda: a @ x):
+        try:
+            call()
+            said.append("nothing")
+        except sptile.Error as error:
+            said.append(f"{type(error).__name__}: {error}")
+    return said
+
+
+def test_a_refused_operand_ends_exchanges_on_devices(parts: dict[str, str]) -> None:
+    said = values(run_ranks(peer_mistake, parts["pattern"], "refused", group_seconds=60, ends=False))
+    for rank, of_rank in enumerate(said):
+        first, second = of_rank[:2]
+        if rank == 2:
+            assert first.startswith("ArgumentTypeError") and "an earlier call failed" in second
+        else:
+            assert first == "nothing" and second == f"UsageError: {LATE['no tensor']}"
+            assert "an earlier call failed (rank 2 refused" in of_rank[2]
+
+
+def test_a_rank_that_hangs_ends_exchanges_on_devices(parts: dict[str, str]) -> None:
+    said = values(run_ranks(peer_mistake, parts["pattern"], "hangs", group_seconds=4, ends=False))
+    assert said[2][0] == "nothing" and said[2][1].startswith(("IoError", "nothing"))
+    for rank in (0, 1, 3):
+        first, second, third = said[rank]
+        assert first == "nothing" and second.startswith("IoError") and "rank" in second, second
+        assert "an earlier call failed" in third
+
+
+def refused_wire(_rank: int, path: str) -> list[str]:
+    said = []
+    for wire in ("peers", "nccl", ("group", "auto")[_rank % 2]):
+        try:
+            said.append(DistSparseMatrix(path, wire=wire).wire)
+        except sptile.Error as error:
+            said.append(f"{type(error).__name__}: {error}")
+    return said
+
+
+def test_wires_that_are_refused(parts: dict[str, str]) -> None:
+    for peers, unknown, differ in values(run_ranks(refused_wire, parts["pattern"])):
+        assert peers.startswith("UnsupportedError: ") and "requires CUDA devices, got cpu" in peers
+        assert unknown.startswith("UsageError: ")
+        assert "wire must be one of 'auto', 'group', 'peers', got 'nccl'" in unknown
+        assert differ == "UsageError: wire must be equal on all ranks, got ['group', 'auto', 'group', 'auto']"
 
 
 # ---- What goes with them ----
@@ -873,7 +1014,7 @@ def test_ranks_that_do_not_do_the_same(world: World) -> None:
 
 
 def check_once(rank: int, path: str) -> list[str]:
-    a = DistSparseMatrix(path, check="first")
+    a = DistSparseMatrix(path)
     x = torch.ones(a.owned, 4, device=a.device)
     first = a @ x
     assert torch.equal(first, a @ x)
@@ -895,6 +1036,141 @@ def test_what_is_new_is_checked(world: World) -> None:
         assert "got 'never'" in never and "got None" in nothing
         assert "rank 0: A @ x of 5 columns" in differs
         assert f"rank {world.size - 1}: A @ x of {world.size + 4} columns" in differs
+
+
+def late_mistake(rank: int, path: str, kind: str, check: str) -> list[str]:
+    """Rank 2 makes a mistake in a call that the ranks have compared before."""
+    a = DistSparseMatrix(path, check=check)
+    x = torch.ones(a.owned, 4)
+    expected = a @ x
+    odd = rank == 2
+    wrong: Callable[[], Any] = {
+        "width": lambda: a @ torch.ones(a.owned, 8),
+        "call": lambda: a.fetch(x),
+        "rows": lambda: a @ torch.ones(a.owned + 1, 4),
+        "no tensor": lambda: a @ "x",  # type: ignore[operator]
+        "collect": lambda: a.collect(x),
+    }[kind]
+    said = []
+    begin = time.monotonic()
+    for call in (wrong if odd else lambda: a @ x, lambda: a @ x):
+        try:
+            y = call()
+            assert torch.equal(y, expected)
+            said.append("nothing")
+        except sptile.Error as error:
+            said.append(f"{type(error).__name__}: {error}")
+    assert time.monotonic() - begin < 5
+    return said
+
+
+LATE = {
+    "width": "rank 2: A @ x of 8 columns of torch.float32",
+    "call": "rank 2: rows of others of 4 columns of torch.float32",
+    "collect": "rank 2: collect of 4 columns of torch.float32",
+    "rows": "rank 2 refused the operand of A @ x; see the error there",
+    "no tensor": "rank 2 refused the operand of A @ x; see the error there",
+}
+REFUSED = {"rows": "UsageError: x must have shape", "no tensor": "ArgumentTypeError: x must be a torch.Tensor"}
+
+
+@pytest.mark.parametrize("kind", LATE)
+def test_a_mistake_in_a_call_that_is_not_new_ends_all_ranks(kind: str, parts: dict[str, str]) -> None:
+    outcomes = run_ranks(late_mistake, parts["pattern"], kind, "first", group_seconds=60, ends=False)
+    for rank, (first, second) in enumerate(values(outcomes)):
+        assert REFUSED[kind] in first if rank == 2 and kind in REFUSED else LATE[kind] in first, first
+        assert first.startswith(("UsageError", "ArgumentTypeError"))
+        assert second.startswith("UsageError: an earlier call failed (") and "another process group" in second
+
+
+@pytest.mark.parametrize("kind", LATE)
+def test_every_call_is_checked_on_request(kind: str, parts: dict[str, str]) -> None:
+    for rank, (first, second) in enumerate(values(run_ranks(late_mistake, parts["pattern"], kind, "every"))):
+        assert REFUSED[kind] in first if rank == 2 and kind in REFUSED else LATE[kind] in first, first
+        assert second == "nothing"
+
+
+def without_messages(_rank: int, path: str) -> int:
+    """Calls that were made before need no message: the number of messages of later ones."""
+    a = DistSparseMatrix(path)
+    x = torch.rand(a.owned, 4, requires_grad=True)
+
+    def step() -> torch.Tensor:
+        y = a.with_halo(torch.relu(a @ x)).sum()
+        y.backward()
+        a.synchronize()
+        return y.detach()
+
+    first, messages = step(), 0
+    tell = Ranks._tell
+
+    def counted(*arguments: Any) -> torch.Tensor:
+        nonlocal messages
+        messages += 1
+        return tell(*arguments)
+
+    Ranks._tell = counted  # type: ignore[method-assign]
+    for _ in range(3):
+        assert torch.equal(step(), first)
+    return messages
+
+
+def test_calls_that_are_not_new_need_no_message(parts: dict[str, str]) -> None:
+    assert values(run_ranks(without_messages, parts["unsymmetric f32"])) == [0] * RANKS
+
+
+def bound(_rank: int, path: str) -> list[str]:
+    """A product that is repeated with the same buffers, and what is refused."""
+    a = DistSparseMatrix(path)
+    x = torch.rand(a.owned, 4, dtype=a.dtype, requires_grad=True)
+    product, before = a.bind(x), a.bytes_sent
+    for number in range(3):
+        x.detach().fill_(number + 0.5)
+        y = product()
+        assert y is product.out and not y.requires_grad and torch.equal(y, a @ x.detach())
+    assert a.bytes_sent == 7 * before > 0
+    vector = a.bind(x.detach()[:, 0].clone())
+    assert vector().shape == (a.owned,)
+    said = []
+    for refused, graph in ((x, True), (x.t().contiguous().t(), False), ("x", False)):
+        try:
+            a.bind(refused, graph=graph)  # type: ignore[arg-type]
+        except sptile.Error as error:
+            said.append(f"{type(error).__name__}: {error}")
+    return said
+
+
+def test_a_product_bound_to_buffers(parts: dict[str, str]) -> None:
+    for rank, said in enumerate(values(run_ranks(bound, parts["unsymmetric f64"]))):
+        assert "graph=True requires a CUDA device, got cpu" in said[0], rank
+        assert said[1].startswith("UsageError: bind requires a contiguous operand, got strides (1, ")
+        assert said[2] == "ArgumentTypeError: x must be a torch.Tensor, got str"
+
+
+def fetch_twice(_rank: int, path: str) -> None:
+    a = DistSparseMatrix(path)
+    x = torch.rand(a.owned, 4, dtype=a.dtype)
+    first = a.fetch(x)
+    kept = first.clone()
+    second = a.fetch(x + 1)
+    assert torch.equal(first, kept) and torch.equal(second, first + 1)
+
+
+def test_fetched_rows_are_not_overwritten(parts: dict[str, str]) -> None:
+    values(run_ranks(fetch_twice, parts["symmetric f64"]))
+
+
+def former_name(_rank: int, path: str) -> list[str]:
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        a = DistSparseMatrix(path, check="always")
+        assert torch.equal(a @ torch.ones(a.owned, 1), a @ torch.ones(a.owned, 1))
+    return [f"{one.category.__name__}: {one.message}: {Path(one.filename).name}" for one in said]
+
+
+def test_the_former_name_of_every_is_deprecated(parts: dict[str, str]) -> None:
+    for said in values(run_ranks(former_name, parts["pattern"])):
+        assert said == ['DeprecationWarning: check="always" is now check="every": test_torch_distributed.py']
 
 
 def test_no_process_group(parts: dict[str, str]) -> None:
@@ -928,6 +1204,24 @@ def test_the_rank_with_the_store_dies(world: World) -> None:
     assert outcomes[0].exit == 3
     for outcome in outcomes[1:]:
         assert outcome.raised == "IoError" and "rank 0" in outcome.message, outcome
+
+
+def watch(rank: int) -> list[int]:
+    """Ranks whose processes have exited, as soon as there are any."""
+    ranks = Ranks()
+    assert ranks.exited() == []
+    if rank == 1:
+        os._exit(3)
+    end = time.monotonic() + 30
+    while not (exited := ranks.exited()) and time.monotonic() < end:
+        time.sleep(0.01)
+    return exited
+
+
+def test_processes_that_exit_are_seen() -> None:
+    outcomes = run_ranks(watch, size=2, ends=False)
+    assert outcomes[0].value == [1], outcomes
+    assert outcomes[1].exit == 3
 
 
 def hang(rank: int, path: str, ended: Any) -> None:

@@ -133,6 +133,21 @@ class Workspace(Structure):
     ]
 
 
+class Peer(Structure):
+    _fields_ = [
+        ("rows", c_void_p), ("signal", c_void_p), ("answer", c_void_p), ("first", c_int64), ("last", c_int64),
+    ]
+
+
+class RowExchange(Sized):
+    _fields_ = [
+        ("size", c_size_t), ("peers", POINTER(Peer)), ("rows", c_void_p), ("source", c_void_p), ("state", c_void_p),
+        ("fault", c_void_p), ("row_count", c_int64), ("row_bytes", c_int64), ("stride_bytes", c_int64),
+        ("timeout_ns", c_uint64), ("peer_count", c_int32), ("ordinal", c_int32), ("blocks", c_int32),
+        ("stop", c_int32),
+    ]
+
+
 SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "sptile_abi_version": (c_int, []),
     "sptile_version": (c_char_p, []),
@@ -160,4 +175,5 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "sptile_predict": (c_int, [c_void_p, c_char_p, POINTER(PlanOptions), POINTER(Prediction), c_size_t, c_int,
         POINTER(c_int)]),
     "sptile_run": (c_int, [c_void_p, POINTER(Operands), c_void_p, POINTER(Workspace)]),
+    "sptile_exchange_rows": (c_int, [POINTER(RowExchange), c_void_p]),
 }

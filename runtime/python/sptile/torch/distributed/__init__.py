@@ -13,10 +13,11 @@ Start one process per part with torchrun, and call `torch.distributed.init_proce
 import torch.distributed.nn
 
 from . import nn
+from .bound import BoundProduct
 from .functions import attention, sddmm
 from .matrix import DistSparseMatrix
 
-__all__ = ["DistSparseMatrix", "attention", "nn", "sddmm"]
+__all__ = ["BoundProduct", "DistSparseMatrix", "attention", "nn", "sddmm"]
 
 
 def __dir__() -> list[str]:

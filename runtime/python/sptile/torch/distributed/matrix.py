@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import warnings
 from collections.abc import Callable, Iterable
@@ -16,14 +17,17 @@ from ...part import Part
 from ..handle import DTYPES, Handle, torch_dtype
 from ..matrix import SparseMatrix, _in_order
 from ..pattern import pattern_of_entries
+from .bound import BoundProduct
 from .boundary import rows_from
-from .exchange import ADD_UP, COLLECT, FETCH, PRODUCT, Exchange, Lists
+from .exchange import ADD_UP, COLLECT, FETCH, PRODUCT, WIRES, Exchange, Lists
 from .own_part import open_own_part
 from .products import Fetch, Halves, Product
 from .ranks import Ranks, as_error
 from .whole import Measured, compare, without_entries
 
 Derived = TypeVar("Derived")
+# Numbers of the matrices that this process has opened.
+_serials = itertools.count()
 
 
 class DistSparseMatrix:
@@ -43,9 +47,13 @@ class DistSparseMatrix:
     format : str, optional
         Storage format, see `sptile.torch.SparseMatrix`. Only "csr" is bitwise reproducible between runs.
     check : str, optional
-        "always": before each exchange the ranks compare their calls in a message of 40 bytes, and a mismatch raises an
-        error on all ranks. "first": compare only calls that are new to this rank; a later mismatch ends with the
-        timeout of the group.
+        "first": the ranks compare calls that are new, and calls whose operand a rank refuses. If other ranks are in the
+        exchange of an earlier kind of call meanwhile, all ranks stop, and the group cannot be used again. "every": the
+        ranks compare every call, in a message of 40 bytes before it, to find errors in programs.
+    wire : str, optional
+        How rows are sent. "group": by the backend of the process group. "peers": kernels write them into the memory of
+        the other devices, which must be CUDA devices of one host that can map each other's memory. "auto": the faster
+        of both, measured when the matrix is opened.
     never_slower : int, optional
         Number of columns of a product that must not be slower than on rank 0 alone. Both are timed. If rank 0 alone is
         faster, it owns all rows and warns.
@@ -75,6 +83,8 @@ class DistSparseMatrix:
     ------
     UsageError
         If an option is invalid, or the numbers of parts and ranks differ.
+    UnsupportedError
+        With wire="peers", if devices cannot map each other's memory.
     MissingFileError, IoError, BadInputError
         If a part cannot be read, is damaged, or belongs to another partition.
 
@@ -103,7 +113,8 @@ class DistSparseMatrix:
         device: torch.device | str | None = None,
         *,
         format: str = "auto",
-        check: str = "always",
+        check: str = "first",
+        wire: str = "auto",
         never_slower: int | None = None,
     ) -> None:
         ranks = Ranks(group)
@@ -113,16 +124,27 @@ class DistSparseMatrix:
         def place_part() -> tuple[SparseMatrix, SparseMatrix, Exchange, SparseMatrix]:
             if never_slower is not None and (not isinstance(never_slower, int) or never_slower < 1):
                 raise UsageError(f"never_slower must be a number of columns or None, got {never_slower!r}")
+            if wire not in WIRES:
+                raise UsageError(f"wire must be one of {', '.join(map(repr, WIRES))}, got {wire!r}")
             local, halo = (
                 SparseMatrix.from_bundle(one, format=format).to(place) for one in (part.local, part.halo)
             )
             return local, halo, Exchange(Lists.of(part), ranks, place, check), rows_from(halo, part.interior)
 
-        (local, halo, exchange, boundary), told = ranks.attempt(place_part, lambda _: {"never_slower": never_slower})
-        if any(one != told[0] for one in told):
-            raise UsageError(
-                f"never_slower must be equal on all ranks, got {[one['never_slower'] for one in told]}"
-            )
+        (local, halo, exchange, boundary), told = ranks.attempt(
+            place_part,
+            lambda made: {
+                "never_slower": never_slower,
+                "wire": wire,
+                "serial": next(_serials),
+                "sends": len(made[2].send_rows),
+            },
+        )
+        for name in ("never_slower", "wire"):
+            if any(one[name] != told[0][name] for one in told):
+                raise UsageError(f"{name} must be equal on all ranks, got {[one[name] for one in told]}")
+        exchange.start(f"exchange/{told[0]['serial']}", any(one["sends"] for one in told))
+        exchange.choose(wire)
         self.shape, self.nnz, self.symmetric, self.id = (
             torch.Size(part.shape),
             part.nnz,
@@ -152,6 +174,7 @@ class DistSparseMatrix:
         local = without_entries(0, 0, self.local) if whole is None else whole
         lists = Lists.alone(owned, ranks.size)
         exchange = Exchange(lists, ranks, self.device, self._exchange.check, alone=True)
+        exchange.start(f"{self._exchange.name}/alone", False)
         self.rows = torch.arange(owned, device=self.device)
         self._set(local, without_entries(owned, 0, self.local), exchange, without_entries(0, 0, self.local))
         if ranks.rank == 0:
@@ -218,11 +241,97 @@ class DistSparseMatrix:
         """
         return self._exchange.bytes_sent
 
+    @property
+    def wire(self) -> str:
+        """How rows are sent: "peers", or the backend of the process group, such as "nccl".
+
+        Examples
+        --------
+        >>> import torch, sptile.torch.distributed as sd
+        >>> A = sd.DistSparseMatrix("parts")
+        >>> A.wire
+        'gloo'
+        """
+        return self._exchange.wire
+
+    def synchronize(self) -> None:
+        """Waits for the current stream of the device. Raises errors of other ranks instead of waiting for these ranks.
+
+        Raises
+        ------
+        UsageError
+            If another rank has refused an operand or made a different call.
+        IoError
+            If the stream has not finished within the time-out of the group; names ranks that have exited.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch.distributed as sd
+        >>> A = sd.DistSparseMatrix("parts")
+        >>> y = A @ torch.ones(A.owned, 16)
+        >>> A.synchronize()
+        """
+        self._exchange.synchronize()
+
     def __matmul__(self, x: Tensor) -> Tensor:
         """Computes this rank's rows of ``A @ x``, where x has the shape (owned,), (owned, n) or (owned, heads, n)."""
         flat = self._operand(PRODUCT, x, True)
         out: Tensor = Product.apply(flat, self._halves, False)  # type: ignore[no-untyped-call]
         return out.reshape(x.shape)
+
+    def bind(self, x: Tensor, *, graph: bool = False) -> BoundProduct:
+        """Prepares repeated products ``A @ x`` with the same buffers. Gradients do not reach x.
+
+        Parameters
+        ----------
+        x : Tensor
+            Contiguous rows of this rank, shape (owned, ...). Later products read its contents at that time.
+        graph : bool, optional
+            Capture the product in a CUDA graph, so that a call costs the host little more than its launch. All ranks
+            must pass the same value.
+
+        Returns
+        -------
+        BoundProduct
+            Its call multiplies, overwrites its attribute ``out``, and returns it. As with ``A @ x``, all ranks must
+            make the same calls, and errors of other ranks are raised.
+
+        Raises
+        ------
+        UsageError
+            On all ranks, if an operand does not match or is not contiguous, under autocast, or with graph=True if the
+            device is not a CUDA device.
+        IoError
+            If a rank has exited.
+
+        Notes
+        -----
+        x must keep its memory, for example ``x.copy_(next)``. A graph replays the kernels of the plans that exist when
+        it is captured. It may be replayed between other calls on the same stream, in the same order on all ranks.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch.distributed as sd
+        >>> A = sd.DistSparseMatrix("parts")
+        >>> x = torch.ones(A.owned, 16)
+        >>> product = A.bind(x)
+        >>> product() is product.out
+        True
+        """
+        refusal: Error | None = None
+        if torch.is_autocast_enabled(self.device.type):
+            refusal = UsageError("bind does not support autocast; pass x in the type of the product")
+        elif isinstance(x, Tensor) and not x.is_contiguous():
+            refusal = UsageError(f"bind requires a contiguous operand, got strides {x.stride()}")
+        x = x.detach() if isinstance(x, Tensor) else x
+        flat = self._operand(PRODUCT, x, True, refusal)
+
+        def run() -> Tensor:
+            with torch.no_grad():
+                out: Tensor = Product.apply(flat, self._halves, False)  # type: ignore[no-untyped-call]
+            return out.reshape(x.shape)
+
+        return BoundProduct(run, self._exchange, flat, graph)
 
     def fetch(self, x: Tensor) -> Tensor:
         """Fetches the rows of other ranks that this rank needs. Gradients return to their owners.
@@ -501,11 +610,11 @@ class DistSparseMatrix:
         derived: Derived = self._derived[name]
         return derived
 
-    def _operand(self, call: int, x: object, multiplied: bool) -> Tensor:
-        """x as [owned, n], once all ranks agree about it."""
+    def _operand(self, call: int, x: object, multiplied: bool, refusal: Error | None = None) -> Tensor:
+        """x as [owned, n], once all ranks agree about it, unless this rank has a `refusal`."""
         operand = x if isinstance(x, Tensor) else torch.empty(0, 0)
         try:
-            refusal = self._refusal(x, multiplied)
+            refusal = refusal or self._refusal(x, multiplied)
             autocast = torch.is_autocast_enabled(self.device.type)
             if refusal is None and autocast and operand.dtype != torch.float64:
                 operand = operand.to(torch.get_autocast_dtype(self.device.type))

@@ -62,7 +62,7 @@ class Fetch(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, exchange: Exchange) -> Tensor:
         ctx.exchange = exchange
-        return exchange.fetch(x).wait()
+        return exchange.fetch(x).wait().clone()  # the next exchange overwrites them
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> Any:

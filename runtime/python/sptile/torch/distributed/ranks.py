@@ -4,9 +4,15 @@ device. An error in one process is raised in all."""
 from __future__ import annotations
 
 import json
+import os
+import select
+import socket
 import time
 import weakref
+import zlib
 from collections.abc import Callable, Sequence
+from datetime import timedelta
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import torch
@@ -25,6 +31,9 @@ _MEANINGS: tuple[tuple[type[Exception], type[Error]], ...] = (
     (OSError, IoError),
     (torch.cuda.OutOfMemoryError, DeviceError),
 )
+_LOOK = timedelta(milliseconds=50)
+# Groups for small messages, by group. Torch owns both.
+_controls: weakref.WeakKeyDictionary[Any, weakref.ref[Any]] = weakref.WeakKeyDictionary()
 # Time limit for the exchange of failures among the ranks that found one.
 _ROLL_CALL_SECONDS = 5.0
 
@@ -32,7 +41,7 @@ _ROLL_CALL_SECONDS = 5.0
 class Ranks:
     """The ranks of a process group (None: all). `rank` is this one's, `size` how many there are.
 
-    A group without a backend for host memory (NCCL alone) gets an additional gloo group of the same ranks.
+    Small messages have a gloo group of the same ranks: gloo ends a process that receives a message instead of rows.
     """
 
     def __init__(self, group: dist.ProcessGroup | None = None) -> None:
@@ -47,13 +56,12 @@ class Ranks:
             raise UsageError("this process is not in the process group of the matrix")
         backends = dist.get_backend_config(members).lower().split(",")
         self.backends = dict(pair.split(":", 1) for pair in backends if ":" in pair)
-        control = members
-        if "cpu" not in self.backends:
-            everyone = dist.get_process_group_ranks(members)
-            control = dist.new_group(everyone, backend="gloo", use_local_synchronization=True)
+        control = _control_group(members)
+        self.seconds: float = _timeout(members).total_seconds()
         # torch owns groups: a process that keeps one of gloo beyond destroy_process_group aborts when it ends.
         self._group, self._control = weakref.ref(members), weakref.ref(control)
         self._failures = 0
+        self._processes = _Processes(self.numbers(_Processes.own()))
 
     @property
     def group(self) -> Any:
@@ -65,9 +73,18 @@ class Ranks:
         """The group for small messages."""
         return _alive(self._control)
 
-    def numbers(self, own: Sequence[int]) -> list[list[int]]:
-        """Returns the integers of every rank; all ranks pass the same number of them."""
-        told: list[list[int]] = self._tell(torch.tensor(own, dtype=torch.int64)).tolist()
+    def exited(self) -> list[int]:
+        """Returns the ranks on this host whose processes have exited."""
+        return self._processes.exited()
+
+    @property
+    def store(self) -> Any:
+        """The store of the group for small messages."""
+        return self.control.get_group_store()
+
+    def numbers(self, own: Sequence[int], look: Callable[[], None] | None = None) -> list[list[int]]:
+        """Returns the integers of every rank; all ranks pass the same number of them. See `finish` for `look`."""
+        told: list[list[int]] = self._tell(torch.tensor(own, dtype=torch.int64), look).tolist()
         return told
 
     def _records(self, own: bytes) -> list[dict[str, Any]]:
@@ -76,13 +93,40 @@ class Ranks:
         mine[: len(own)] = torch.frombuffer(bytearray(own), dtype=torch.uint8)
         return [json.loads(bytes(of_rank).rstrip(b"\0")) for of_rank in self._tell(mine).tolist()]
 
-    def _tell(self, mine: Tensor) -> Tensor:
+    def _tell(self, mine: Tensor, look: Callable[[], None] | None = None) -> Tensor:
         """[size, k]: the k numbers of every rank. Each sends to each: in a ring, as all_gather has it, only the
         neighbours of a rank that ended would see it."""
         leaving = mine.expand(self.size, -1).contiguous()
         arrived = torch.empty_like(leaving)
-        self.guarded("a message", lambda: dist.all_to_all_single(arrived, leaving, group=self.control))
+        work: Any = None
+
+        def send() -> None:
+            nonlocal work
+            work = dist.all_to_all_single(arrived, leaving, group=self.control, async_op=True)
+
+        self.guarded("a message", send)
+        self.finish("a message", work, look)
         return arrived
+
+    def finish(self, what: str, work: Any, look: Callable[[], None] | None = None) -> None:
+        """Waits for communication through host memory. While it lasts, calls `look`, which may raise, every 50 ms."""
+
+        def wait() -> None:
+            if look is None:
+                work.wait()
+                return
+            while True:
+                try:
+                    work.wait(_LOOK)
+                    return
+                except RuntimeError:
+                    failed = work.is_completed()  # otherwise only this wait has ended
+                    look()  # a rank that stopped says why before it exits
+                    if failed:
+                        work.wait()
+                        return
+
+        self.guarded(what, wait)
 
     def attempt(
         self, make: Callable[[], Result], describe: Callable[[Result], dict[str, Any]]
@@ -123,7 +167,7 @@ class Ranks:
         between ranks."""
         self._failures += 1
         try:
-            store = self.control.get_group_store()
+            store = self.store
             keys = [f"sptile/failed/{self._failures}/{rank}" for rank in range(self.size)]
             store.set(keys[self.rank], "here")
             end = time.monotonic() + _ROLL_CALL_SECONDS
@@ -136,6 +180,48 @@ class Ranks:
         if not missing:
             return "all ranks respond, but their calls differ"
         return f"no response from {rank_list(missing)}; it exited, hangs or makes another call"
+
+
+class _Processes:
+    """The processes of ranks that this one can watch: those of its host and its namespace of process ids."""
+
+    def __init__(self, told: list[list[int]]) -> None:
+        self._poll, self._ranks = select.poll(), {}
+        for rank, (process, *place) in enumerate(told):
+            if place != self.own()[1:] or process == os.getpid():
+                continue
+            try:
+                descriptor = os.pidfd_open(process)
+            except (AttributeError, OSError):
+                continue  # not Linux, or not allowed: the time-out of the group remains
+            self._ranks[descriptor] = rank
+            self._poll.register(descriptor, select.POLLIN)
+        weakref.finalize(self, _close, list(self._ranks))
+
+    @staticmethod
+    def own() -> list[int]:
+        """Returns the id of this process, and its host and namespace."""
+        try:
+            namespace = os.stat("/proc/self/ns/pid").st_ino
+        except OSError:
+            namespace = 0
+        return [os.getpid(), zlib.crc32(host().encode()), namespace]
+
+    def exited(self) -> list[int]:
+        return sorted(self._ranks[descriptor] for descriptor, _ in self._poll.poll(0))
+
+
+def _close(descriptors: list[int]) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)
+
+
+def host() -> str:
+    """Identifies the running system."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return socket.gethostname()
 
 
 def as_error(error: Exception) -> Error:
@@ -160,6 +246,28 @@ def _cut(text: str, most: int) -> str:
     while (excess := len(json.dumps(text)) - 2 - most) > 0:
         text = text[: -max(1, excess // 12)]
     return text
+
+
+def _timeout(members: Any) -> timedelta:
+    """Returns the time-out of a group."""
+    device = torch.device(dist.get_backend_config(members).split(":")[0])
+    found = getattr(getattr(members._get_backend(device), "options", None), "_timeout", None)
+    return found if isinstance(found, timedelta) else dist.distributed_c10d.default_pg_timeout
+
+
+def _control_group(members: Any) -> Any:
+    """Returns a gloo group of the same ranks with the same time-out, made once for each group."""
+    known = _controls.get(members)
+    control = None if known is None else known()
+    if control is None:
+        control = dist.new_group(
+            dist.get_process_group_ranks(members),
+            timeout=_timeout(members),
+            backend="gloo",
+            use_local_synchronization=True,
+        )
+        _controls[members] = weakref.ref(control)
+    return control
 
 
 def _alive(reference: weakref.ref[Any]) -> Any:

@@ -55,7 +55,7 @@ def compare(
     return Measured(max(one["divided"] for one in told), told[0]["whole"]), matrix
 
 
-def seconds(run: Callable[[], Any], device: torch.device) -> float:
+def seconds(run: Callable[[], Any], device: torch.device, runs: int = _RUNS) -> float:
     """Returns the mean time of a run, after one untimed run that plans."""
 
     def wait() -> float:
@@ -66,9 +66,9 @@ def seconds(run: Callable[[], Any], device: torch.device) -> float:
     with torch.no_grad():
         run()
         begin = wait()
-        for _ in range(_RUNS):
+        for _ in range(runs):
             run()
-        return (wait() - begin) / _RUNS
+        return (wait() - begin) / runs
 
 
 def without_entries(rows: int, columns: int, like: SparseMatrix) -> SparseMatrix:

@@ -245,8 +245,8 @@ class Measurement {
       most = std::max(most, owned);
     for (std::int64_t p = 0; p < group_.size(); ++p) {
       auto next = static_cast<std::int32_t>(p * most);
-      for (const std::int32_t id : sptile::Part(a_.path(p)).old_ids())
-        place[static_cast<std::size_t>(id)] = next++;
+      const sptile::Part part(a_.path(p));
+      for (const std::int32_t id : part.old_ids()) place[static_cast<std::size_t>(id)] = next++;
     }
     std::vector<float> own = b_;
     own.resize(elements(most));

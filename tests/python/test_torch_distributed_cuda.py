@@ -31,6 +31,7 @@ RANKS = 2
 BACKENDS = "cpu:gloo,cuda:nccl"
 WIDTHS = (1, 3, 64, 128)
 TYPES = {"float32": 2e-5, "float64": 1e-12, "bfloat16": 2e-2}
+SHORT = {"float32": "f32", "float64": "f64", "bfloat16": "bf16"}
 
 
 def matrix_of(symmetric: bool, rows: int = 6000) -> sp.csr_array:
@@ -47,7 +48,7 @@ def parts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         pytest.skip("the sptile command is not there: set SPTILE_COMMAND")
     folder, made = tmp_path_factory.mktemp("partitions"), {}
     for symmetric in (False, True):
-        for wide in ("f32", "f64"):
+        for wide in SHORT.values():
             name = f"{'symmetric' if symmetric else 'unsymmetric'} {wide}"
             source, target = folder / f"{name}.mtx", folder / name
             scipy.io.mmwrite(source, matrix_of(symmetric), symmetry="general", precision=17)
@@ -96,7 +97,7 @@ def multiply(_rank: int, path: str, wire: str, dtype: str) -> dict[int, list[np.
 def test_products_and_gradients_are_those_of_one_process(
     symmetric: bool, dtype: str, parts: dict[str, str]
 ) -> None:
-    name = f"{'symmetric' if symmetric else 'unsymmetric'} {'f64' if dtype == 'float64' else 'f32'}"
+    name = f"{'symmetric' if symmetric else 'unsymmetric'} {SHORT[dtype]}"
     by_wire = [on_two(multiply, parts[name], wire, dtype) for wire in ("group", "peers")]
     matrix, bound = matrix_of(symmetric), TYPES[dtype]
     for n in WIDTHS:
@@ -141,7 +142,7 @@ def two_matrices_and_streams(_rank: int, first: str, second: str) -> None:
     streams = [torch.cuda.Stream(), torch.cuda.Stream()]
     results = []
     for step in range(60):
-        x = operand(matrices[0], 64, "float32", step)
+        x = operand(matrices[step % 2], 64, "float32", step)
         stream = streams[step // 2 % 2]
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):

@@ -16,9 +16,10 @@ import cpu
 import gpu
 import papers
 import topics
+import two_gpus
 from rows import Results
 
-MODULES = (gpu, cpu, topics, papers)
+MODULES = (gpu, cpu, topics, papers, two_gpus)
 # A public function of a module that is not a chart makes the block of its name.
 BLOCKS = {
     name.replace("_", "-"): make
@@ -28,7 +29,7 @@ BLOCKS = {
     and getattr(make, "__module__", None) == module.__name__
     and make not in module.CHARTS.values()
 }
-CHARTS = gpu.CHARTS | cpu.CHARTS | topics.CHARTS | papers.CHARTS
+CHARTS = gpu.CHARTS | cpu.CHARTS | topics.CHARTS | papers.CHARTS | two_gpus.CHARTS
 BLOCK = re.compile(r"<!-- begin ([\w-]+) -->\n.*?<!-- end \1 -->", re.DOTALL)
 ROOT = Path(__file__).resolve().parents[3]
 

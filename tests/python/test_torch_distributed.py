@@ -526,6 +526,24 @@ def test_operands_of_many_shapes(world: World) -> None:
     values(world.run(many_shapes, world.parts["unsymmetric f64"]))
 
 
+def default_device(_rank: int, path: str) -> np.ndarray:
+    """A product whose operands name their device, while new tensors without one have no memory."""
+    a = DistSparseMatrix(path)
+    torch.set_default_device("meta")
+    try:
+        return a.collect(a @ torch.ones(a.owned, 3, device=a.device)).numpy()
+    finally:
+        torch.set_default_device(None)
+
+
+def test_messages_are_in_host_memory_whatever_the_default_device(
+    world: World, matrices: dict[str, Case]
+) -> None:
+    expected = matrices["symmetric f32"].matrix.sum(1)
+    for found in values(world.run(default_device, world.parts["symmetric f32"])):
+        np.testing.assert_allclose(found, np.repeat(expected[:, None], 3, 1), rtol=1e-5)
+
+
 def half_precision(_rank: int, path: str) -> list[torch.Tensor]:
     a = DistSparseMatrix(path)
     x = (torch.arange(a.shape[0] * 3) % 8).view(-1, 3) / 8

@@ -470,11 +470,11 @@ class DistSparseMatrix:
         ranks = self._exchange.ranks
         counts = [one[0] for one in ranks.numbers([self.owned])]
         most = max(counts)
-        mine = torch.zeros((most, flat.shape[1]), dtype=flat.dtype)
+        mine = flat.new_zeros((most, flat.shape[1]))
         mine[: self.owned] = flat
-        places = torch.zeros(most, dtype=torch.int64)
+        places = flat.new_zeros(most, dtype=torch.int64)
         places[: self.owned] = self.rows.cpu()
-        whole = torch.empty((self.shape[0], flat.shape[1]), dtype=flat.dtype)
+        whole = flat.new_empty((self.shape[0], flat.shape[1]))
         all_rows = [torch.empty_like(mine).view(torch.uint8) for _ in counts]
         all_places = [torch.empty_like(places) for _ in counts]
 

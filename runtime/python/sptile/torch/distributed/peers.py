@@ -33,7 +33,7 @@ class Peers:
         self.device, self.place = device, place
         self.ranks, self.seconds = ranks, ranks.seconds
         self.side = SideStream(device)
-        self.fault_word = torch.zeros(1, dtype=torch.int32, pin_memory=device.type == "cuda")
+        self.fault_word = torch.zeros(1, dtype=torch.int32, device="cpu", pin_memory=device.type == "cuda")
         self._fault: Any = self.fault_word.numpy()
         self._channels: dict[tuple[str, int, torch.dtype], _Channel] = {}
 

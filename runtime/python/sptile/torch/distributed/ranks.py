@@ -84,13 +84,13 @@ class Ranks:
 
     def numbers(self, own: Sequence[int], look: Callable[[], None] | None = None) -> list[list[int]]:
         """Returns the integers of every rank; all ranks pass the same number of them. See `finish` for `look`."""
-        told: list[list[int]] = self._tell(torch.tensor(own, dtype=torch.int64), look).tolist()
+        told: list[list[int]] = self._tell(torch.tensor(own, dtype=torch.int64, device="cpu"), look).tolist()
         return told
 
     def _records(self, own: bytes) -> list[dict[str, Any]]:
         """The records of all ranks, JSON in at most 4 KiB."""
-        mine = torch.zeros(_RECORD_BYTES, dtype=torch.uint8)
-        mine[: len(own)] = torch.frombuffer(bytearray(own), dtype=torch.uint8)
+        mine = torch.zeros(_RECORD_BYTES, dtype=torch.uint8, device="cpu")
+        mine[: len(own)] = torch.tensor(list(own), dtype=torch.uint8, device="cpu")
         return [json.loads(bytes(of_rank).rstrip(b"\0")) for of_rank in self._tell(mine).tolist()]
 
     def _tell(self, mine: Tensor, look: Callable[[], None] | None = None) -> Tensor:

@@ -59,7 +59,7 @@ def parts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 def on_two(work: Callable[..., Any], *arguments: Any) -> list[Any]:
-    """What work(rank, *arguments) gives on each of two devices."""
+    """Returns the results of work(rank, *arguments) on two devices."""
     return values(run_ranks(work, *arguments, size=RANKS, backend=BACKENDS))
 
 

@@ -67,7 +67,7 @@ struct Route {
   }
 };
 
-/// What one device has for a route and a type of rows.
+/// Memory of one device for a route and a type of rows.
 template <class Piece>
 struct Side {
   std::vector<Piece> received;  ///< by sender

@@ -58,9 +58,49 @@ Status exchange(const sptile_row_exchange* from, void* stream) {
                              stream);
 }
 
+Result<sptile_distributed_run> checked_run(const sptile_distributed_run* given) {
+  constexpr const char* kCall = "sptile_run_distributed";
+  if (given == nullptr) return null_argument(kCall, "run");
+  auto run = read_struct<sptile_distributed_run>(given, SPTILE_SIZE_WITH(sptile_distributed_run, event),
+                                                 SPTILE_DISTRIBUTED_RUN_INIT, "run");
+  if (!run) return run;
+  if (run->exchange == nullptr) return null_argument(kCall, "run.exchange");
+  if (run->local == nullptr) return null_argument(kCall, "run.local");
+  if (run->local_operands == nullptr) return null_argument(kCall, "run.local_operands");
+  if (run->boundary != nullptr && run->boundary_operands == nullptr)
+    return null_argument(kCall, "run.boundary_operands");
+  if (run->event == nullptr) return null_argument(kCall, "run.event");
+  const auto exchange = read_struct<sptile_row_exchange>(
+      run->exchange, SPTILE_SIZE_WITH(sptile_row_exchange, stop), SPTILE_ROW_EXCHANGE_INIT, "exchange");
+  if (!exchange) return tl::unexpected(exchange.error());
+  return run;
+}
+
+sptile_status run_distributed(const sptile_distributed_run* given, void* stream) {
+  sptile_distributed_run run = SPTILE_DISTRIBUTED_RUN_INIT;
+  sptile_status status = guarded([&]() -> Status {
+    const auto checked = checked_run(given);
+    if (!checked) return tl::unexpected(checked.error());
+    run = *checked;
+    return cuda::order_streams(run.exchange->ordinal, stream, run.side, run.event);
+  });
+  if (status == SPTILE_STATUS_OK) status = sptile_exchange_rows(run.exchange, run.side);
+  if (status == SPTILE_STATUS_OK)
+    status = sptile_run(run.local, run.local_operands, stream, run.local_workspace);
+  if (status == SPTILE_STATUS_OK)
+    status = guarded([&] { return cuda::order_streams(run.exchange->ordinal, run.side, stream, run.event); });
+  if (status == SPTILE_STATUS_OK && run.boundary != nullptr)
+    status = sptile_run(run.boundary, run.boundary_operands, stream, run.boundary_workspace);
+  return status;
+}
+
 }  // namespace
 }  // namespace sptile::runtime
 
 sptile_status sptile_exchange_rows(const sptile_row_exchange* exchange, void* stream) {
   return sptile::runtime::guarded([&] { return sptile::runtime::exchange(exchange, stream); });
+}
+
+sptile_status sptile_run_distributed(const sptile_distributed_run* run, void* stream) {
+  return sptile::runtime::run_distributed(run, stream);
 }

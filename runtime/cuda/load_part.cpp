@@ -190,4 +190,8 @@ Status exchange_rows(const RowExchange& exchange, void* stream) {
   return call<&Part::exchange_rows>(exchange, stream);
 }
 
+Status order_streams(int ordinal, void* first, void* second, void* event) {
+  return call<&Part::order_streams>(ordinal, first, second, event);
+}
+
 }  // namespace sptile::runtime::cuda

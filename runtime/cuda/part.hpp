@@ -43,7 +43,8 @@
   F(follow_positions)       \
   F(equal_on_device)        \
   F(make_value_source)      \
-  F(exchange_rows)
+  F(exchange_rows)          \
+  F(order_streams)
 
 namespace sptile::runtime::cuda {
 

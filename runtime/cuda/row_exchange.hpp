@@ -50,4 +50,7 @@ struct RowExchange {
 /// and waits for their rows.
 Status exchange_rows(const RowExchange& exchange, void* stream);
 
+/// Makes later work of stream `second` wait for the present work of `first`. Records `event`, a cudaEvent_t.
+Status order_streams(int ordinal, void* first, void* second, void* event);
+
 }  // namespace sptile::runtime::cuda

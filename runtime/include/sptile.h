@@ -525,6 +525,29 @@ typedef struct sptile_row_exchange {
  * and set it to end a running exchange. */
 sptile_status sptile_exchange_rows(const sptile_row_exchange* exchange, void* stream);
 
+/* A product of the rows of one device: C = A B for the columns that it owns, while `exchange` receives rows R
+ * of other devices, then C += A' R for the last rows of C. Initialize with SPTILE_DISTRIBUTED_RUN_INIT. */
+typedef struct sptile_distributed_run {
+  size_t size;
+  const sptile_row_exchange* exchange;
+  const sptile_plan* local;
+  const sptile_plan* boundary; /* NULL if no rows of others are needed; its operands have beta = 1 */
+  const sptile_operands* local_operands;
+  const sptile_operands* boundary_operands;
+  const sptile_workspace* local_workspace;    /* as in sptile_run */
+  const sptile_workspace* boundary_workspace; /* as in sptile_run */
+  void* side;                                 /* cudaStream_t of the exchange */
+  void* event; /* cudaEvent_t that orders both streams, of this sequence of runs only */
+} sptile_distributed_run;
+
+#define SPTILE_DISTRIBUTED_RUN_INIT \
+  { sizeof(sptile_distributed_run), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+
+/* Enqueues the exchange on the side stream, after the present work of `stream`, and the products on `stream`
+ * (NULL: the default stream), the second after the exchange. Both streams may be captured in a CUDA graph. If
+ * it fails, an exchange may be running, for which the peers wait until their time-out. */
+sptile_status sptile_run_distributed(const sptile_distributed_run* run, void* stream);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

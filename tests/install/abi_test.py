@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 
-MAX_FUNCTIONS = 25
+MAX_FUNCTIONS = 26
 
 
 def output(*command):

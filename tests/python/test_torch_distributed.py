@@ -5,6 +5,7 @@ Tests that take `world` also run with two processes over NCCL, with a CUDA devic
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import json
 import os
@@ -36,10 +37,14 @@ import sptile.torch as st  # noqa: E402
 from sptile.errors import printable  # noqa: E402
 from sptile.torch.distributed import DistSparseMatrix, attention, sddmm  # noqa: E402
 from sptile.torch.distributed import exchange as exchange_module  # noqa: E402
+from sptile.torch.distributed import functions as functions_module  # noqa: E402
 from sptile.torch.distributed import nn as dist_nn  # noqa: E402
 from sptile.torch.distributed import peers as peers_module  # noqa: E402
+from sptile.torch.distributed import step as step_module  # noqa: E402
+from sptile.torch.handle import packed_key  # noqa: E402
 from sptile.torch.distributed import whole as whole_module  # noqa: E402
 from sptile.torch.distributed.boundary import rows_from  # noqa: E402
+from sptile.torch.distributed.row_blocks import row_blocks  # noqa: E402
 from sptile.torch.distributed.ranks import Ranks, rank_list  # noqa: E402
 
 RANKS = 4
@@ -215,10 +220,17 @@ def multiply(_rank: int, parts: dict[str, str], types: dict[str, str], wire: str
             forward = a.bytes_sent - at_first
             y.backward(a.take(whole_g))
             assert x.grad is not None
+            before = a.bytes_sent
+            bound = a.bind(x)
+            for again in (a @ x, a @ x.detach(), bound(), bound()):  # without the checks of the first product
+                assert torch.equal(again, y)
+            assert a.bytes_sent == before + 5 * forward
+            one_call = a.wire == "peers" and y.numel() > 0
+            assert (packed_key(x) in a._halves.repeated) == one_call
             found[name][n] = {
                 **numpy_of(y=y, grad=x.grad),
                 "forward": forward,
-                "backward": a.bytes_sent - at_first - forward,
+                "backward": before - at_first - forward,
             }
     return found
 
@@ -387,9 +399,19 @@ def emulated_exchange(e: Any, _stream: None) -> int:
     return 0
 
 
+def emulated_run(reference: Any, _stream: None) -> int:
+    """`sptile_run_distributed` in host memory."""
+    run = reference._obj
+    status = emulated_exchange(run.exchange.contents, None)
+    for plan, operands in ((run.local, run.local_operands), (run.boundary, run.boundary_operands)):
+        status = status or (0 if plan is None else peers_module.c.lib.sptile_run(plan, operands, None, None))
+    return status
+
+
 def emulate_peers() -> None:
     """Makes host memory of the processes stand in for device memory, which test_torch_distributed_cuda.py uses."""
     peers_module.c.lib.sptile_exchange_rows = emulated_exchange
+    step_module._run_distributed = emulated_run
     exchange_module._host_of = lambda _device: "emulated"
     peers_module.share = lambda storage: [
         one.hex() if isinstance(one, bytes) else one for one in storage._share_filename_cpu_()
@@ -598,6 +620,34 @@ def entry_numbers(_rank: int, path: str) -> dict[str, Any]:
     return found
 
 
+def in_two_blocks(_rank: int, path: str) -> bool:
+    """Whether this rank has interior rows; results and gradients of any order are those without row blocks."""
+    a, found = DistSparseMatrix(path), []
+    two, by_blocks = row_blocks(a.joined, a.owned), functions_module._blocks
+    torch.manual_seed(5)
+    numbers = [a.take(torch.rand(a.shape[0], 6, dtype=torch.float64)) for _ in range(3)]
+    for split in (by_blocks, lambda *_: None):
+        functions_module._blocks = split
+        q, k, v = (one.clone().requires_grad_() for one in numbers)
+        dots, out = sddmm(a, q, k), attention(a, q, k, v)
+        first = torch.autograd.grad(out.square().sum() + dots.square().sum(), (q, k, v))
+        learned = torch.autograd.grad(sddmm(a, q, k).square().sum(), (q, k), create_graph=True)
+        second = torch.autograd.grad(sum(one.square().sum() for one in learned), (q, k))
+        found.append([dots, out, *first, *learned, *second])
+    for one, other in zip(*found, strict=True):
+        torch.testing.assert_close(one, other)
+    functions_module._blocks = by_blocks
+    with contextlib.suppress(sptile.Error):
+        attention(a, q[:, :2], k, v)  # refused while rows are in flight
+    torch.testing.assert_close(sddmm(a, q, k), dots)
+    return two is not None
+
+
+def test_rows_that_need_no_others_are_computed_meanwhile(world: World) -> None:
+    found = {name: values(world.run(in_two_blocks, world.parts[name])) for name in ("band", "unsymmetric f64")}
+    assert all(found["band"])
+
+
 LAYERS = ("GCN", "GCN wide", "GIN", "AGNN", "GAT")
 
 
@@ -768,7 +818,7 @@ def test_what_never_slower_refuses(world: World, broken: Callable[..., str]) -> 
     differ = world.run(never_slower_each, [good], columns)
     alike(differ, "UsageError", f"never_slower must be equal on all ranks, got {columns}")
     none = world.run(never_slower_each, [good], [8, 0])
-    alike(none, "UsageError", f"rank 1 of {world.size}", "never_slower must be a number of columns or None, got 0")
+    alike(none, "UsageError", f"rank 1 of {world.size}", 'never_slower must be a number of columns, "auto" or None, got 0')
     apart = broken(lambda folder: part_of(folder, world.odd).unlink())
     outcomes = world.run(never_slower_each, [apart] + [good] * (world.size - 1), [8])
     alike(outcomes, "MissingFileError", f"rank 0 of {world.size}", part_of(Path(), world.odd).name)

@@ -31,14 +31,15 @@ RANKS = 2
 BACKENDS = "cpu:gloo,cuda:nccl"
 WIDTHS = (1, 3, 64, 128)
 TYPES = {"float32": 2e-5, "float64": 1e-12, "bfloat16": 2e-2}
-SHORT = {"float32": "f32", "float64": "f64", "bfloat16": "bf16"}
+SHORT = {"float32": "f32", "float64": "f64", "bfloat16": "pattern"}  # patterns multiply operands of all types
 
 
-def matrix_of(symmetric: bool, rows: int = 6000) -> sp.csr_array:
-    """About 20 nonzeros a row, in 0.1 to 1.1."""
+def matrix_of(symmetric: bool, pattern: bool = False, rows: int = 6000) -> sp.csr_array:
+    """About 20 nonzeros a row, in 0.1 to 1.1, or 1 in a pattern."""
     rng = np.random.default_rng(rows + symmetric)
     a = sp.random_array((rows, rows), density=20 / rows, rng=rng, data_sampler=lambda size: rng.uniform(0.1, 1.1, size))
-    return sp.csr_array(a + a.T if symmetric else a)
+    whole = sp.csr_array(a + a.T if symmetric else a)
+    return sp.csr_array(whole != 0, dtype=float) if pattern else whole
 
 
 @pytest.fixture(scope="module")
@@ -48,12 +49,14 @@ def parts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         pytest.skip("the sptile command is not there: set SPTILE_COMMAND")
     folder, made = tmp_path_factory.mktemp("partitions"), {}
     for symmetric in (False, True):
-        for wide in SHORT.values():
-            name = f"{'symmetric' if symmetric else 'unsymmetric'} {wide}"
+        for kind in SHORT.values():
+            name = f"{'symmetric' if symmetric else 'unsymmetric'} {kind}"
             source, target = folder / f"{name}.mtx", folder / name
-            scipy.io.mmwrite(source, matrix_of(symmetric), symmetry="general", precision=17)
-            typed = [program, "partition", source, "--parts", str(RANKS), "--method", "rows", "--dtype", wide]
-            subprocess.run([*typed, "-o", target, "-q"], check=True, capture_output=True)
+            pattern = kind == "pattern"
+            field = "pattern" if pattern else "real"
+            scipy.io.mmwrite(source, matrix_of(symmetric, pattern), field=field, symmetry="general", precision=17)
+            words = [program, "partition", source, "--parts", str(RANKS), "--method", "rows", "-o", target, "-q"]
+            subprocess.run(words + ([] if pattern else ["--dtype", kind]), check=True, capture_output=True)
             made[name] = str(target)
     return made
 
@@ -99,7 +102,7 @@ def test_products_and_gradients_are_those_of_one_process(
 ) -> None:
     name = f"{'symmetric' if symmetric else 'unsymmetric'} {SHORT[dtype]}"
     by_wire = [on_two(multiply, parts[name], wire, dtype) for wire in ("group", "peers")]
-    matrix, bound = matrix_of(symmetric), TYPES[dtype]
+    matrix, bound = matrix_of(symmetric, SHORT[dtype] == "pattern"), TYPES[dtype]
     for n in WIDTHS:
         x, g = (drawn(matrix.shape[0], n, dtype, seed).double().numpy() for seed in (n, n + 1000))
         for by_group, by_peers in zip(*by_wire, strict=True):
@@ -261,6 +264,21 @@ def test_a_mistake_ends_all_ranks(kind: str, parts: dict[str, str]) -> None:
 
 def chosen(_rank: int, path: str) -> tuple[str, str]:
     return DistSparseMatrix(path).wire, DistSparseMatrix(path, wire="group").wire
+
+
+def small(_rank: int, path: str) -> tuple[bool, int]:
+    expected = open_parts(path, "group")
+    expected = expected.collect(expected @ operand(expected, 16, "float32", 3))
+    a = DistSparseMatrix(path, format="csr", never_slower="auto")
+    assert a.measured is not None and a.fell_back == (a.measured.whole < a.measured.divided)
+    torch.testing.assert_close(a.collect(a @ operand(a, 16, "float32", 3)), expected)
+    return a.fell_back, a.owned
+
+
+def test_a_small_matrix_stays_on_one_device(parts: dict[str, str]) -> None:
+    """A product of 6000 rows takes less time than an exchange."""
+    found = on_two(small, parts["symmetric f32"])
+    assert found == [(True, 6000), (True, 0)]
 
 
 def test_the_faster_wire_is_chosen(parts: dict[str, str]) -> None:

@@ -102,4 +102,13 @@ Status exchange_rows(const RowExchange& e, void* stream) {
   return check(code, "the exchange of rows cannot start");
 }
 
+Status order_streams(int ordinal, void* first, void* second, void* event) {
+  const CurrentDevice current(ordinal);
+  if (!current.status()) return current.status();
+  auto* const mark = static_cast<cudaEvent_t>(event);
+  if (Status s = check(cudaEventRecord(mark, static_cast<cudaStream_t>(first)), "cudaEventRecord"); !s)
+    return s;
+  return check(cudaStreamWaitEvent(static_cast<cudaStream_t>(second), mark, 0), "cudaStreamWaitEvent");
+}
+
 }  // namespace sptile::runtime::cuda

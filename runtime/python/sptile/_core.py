@@ -148,6 +148,15 @@ class RowExchange(Sized):
     ]
 
 
+class DistributedRun(Sized):
+    _fields_ = [
+        ("size", c_size_t), ("exchange", POINTER(RowExchange)), ("local", c_void_p), ("boundary", c_void_p),
+        ("local_operands", POINTER(Operands)), ("boundary_operands", POINTER(Operands)),
+        ("local_workspace", POINTER(Workspace)), ("boundary_workspace", POINTER(Workspace)), ("side", c_void_p),
+        ("event", c_void_p),
+    ]
+
+
 SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "sptile_abi_version": (c_int, []),
     "sptile_version": (c_char_p, []),
@@ -176,4 +185,5 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
         POINTER(c_int)]),
     "sptile_run": (c_int, [c_void_p, POINTER(Operands), c_void_p, POINTER(Workspace)]),
     "sptile_exchange_rows": (c_int, [POINTER(RowExchange), c_void_p]),
+    "sptile_run_distributed": (c_int, [POINTER(DistributedRun), c_void_p]),
 }

@@ -66,3 +66,43 @@ TEST_CASE("exchange of rows: without a device, a valid call is an error") {
   CHECK((status == SPTILE_STATUS_UNSUPPORTED || status == SPTILE_STATUS_DEVICE));
   CHECK(std::string(sptile_last_error()) != "");
 }
+
+TEST_CASE("distributed run: missing arguments are refused by name") {
+  Given given;
+  sptile_distributed_run run = SPTILE_DISTRIBUTED_RUN_INIT;
+  const auto refusal = [&] {
+    CHECK(sptile_run_distributed(&run, nullptr) == SPTILE_STATUS_USAGE);
+    return std::string(sptile_last_error());
+  };
+  CHECK(sptile_run_distributed(nullptr, nullptr) == SPTILE_STATUS_USAGE);
+  CHECK(refusal().find("run.exchange is NULL") != std::string::npos);
+  run.exchange = &given.exchange;
+  CHECK(refusal().find("run.local is NULL") != std::string::npos);
+  // Plans are opaque, and are not used before all arguments are checked.
+  run.local = run.boundary = reinterpret_cast<const sptile_plan*>(&given);
+  CHECK(refusal().find("run.local_operands is NULL") != std::string::npos);
+  sptile_operands operands = SPTILE_OPERANDS_INIT;
+  run.local_operands = &operands;
+  CHECK(refusal().find("run.boundary_operands is NULL") != std::string::npos);
+  run.boundary_operands = &operands;
+  CHECK(refusal().find("run.event is NULL") != std::string::npos);
+  run.event = &given;
+  given.exchange.size = 8;
+  CHECK(refusal().find("exchange.size = 8") != std::string::npos);
+  given.exchange.size = sizeof given.exchange;
+  run.size = 8;
+  CHECK(refusal().find("run.size = 8") != std::string::npos);
+}
+
+TEST_CASE("distributed run: without a device, a valid call is an error") {
+  Given given;
+  given.exchange.ordinal = 1000;
+  sptile_operands operands = SPTILE_OPERANDS_INIT;
+  sptile_distributed_run run = SPTILE_DISTRIBUTED_RUN_INIT;
+  run.exchange = &given.exchange;
+  run.local = reinterpret_cast<const sptile_plan*>(&given);
+  run.local_operands = &operands;
+  run.event = &given;
+  const sptile_status status = sptile_run_distributed(&run, nullptr);
+  CHECK((status == SPTILE_STATUS_UNSUPPORTED || status == SPTILE_STATUS_DEVICE));
+}

@@ -1,42 +1,71 @@
-"""Table of products on two GPUs."""
+"""Tables of products, training steps, SDDMM and attention on two GPUs."""
 
 from rows import distinct, geomean, number, table
 
 CHARTS = {}
-HEAD = ["matrix", "halo rows", "one GPU", "NCCL", "captured", "peers", "captured", "host", "captured", "exchange", "efficiency"]
+PRODUCTS = ["matrix", "halo rows", "one GPU", "two", "efficiency", "captured", "host", "captured", "exchange", "hidden"]
+OTHERS = ["matrix", "two GPUs", "by NCCL", "all_to_all, cuSPARSE", "ratio", "all_gather, cuSPARSE", "ratio"]
+OPERATIONS = ["matrix", "training, one GPU", "two", "SDDMM, one GPU", "two", "attention, one GPU", "two"]
 
 
-def _time(row, column):
-    value = number(row, column)
-    return f"{value:.0f}"
+def _time(row, column="step_us"):
+    return f"{number(row, column):.0f}"
 
 
-def _efficiency(one, other):
+def _best(row):
+    """Returns the time of a product, captured or not."""
+    return min(number(row, "step_us"), number(row, "captured_us"))
+
+
+def _efficiency(one, two):
     """Returns the time of one GPU over that of two, halved."""
-    return number(one, "step_us") / min(number(other, "step_us"), number(other, "captured_us")) / 2
+    return number(one, "step_us") / _best(two) / 2
 
 
 def _matrices(results):
+    """Yields rows of each matrix by wire."""
     for matrix in distinct(results.rows("two-gpus"), "matrix"):
-        yield tuple(results.rows("two-gpus", matrix=matrix, wire=wire)[0] for wire in ("one", "nccl", "peers"))
+        yield {row["wire"]: row for row in results.rows("two-gpus", matrix=matrix)}
 
 
 def two_gpus(results):
     lines = []
-    for one, nccl, peers in _matrices(results):
-        share = number(peers, "halo_rows") / number(peers, "owned_rows")
-        times = [_time(row, column) for row in (nccl, peers) for column in ("step_us", "captured_us")]
+    for found in _matrices(results):
+        one, two = found["one"], found["peers"]
+        share = number(two, "halo_rows") / number(two, "owned_rows")
+        hidden = f"{100 * min(number(two, 'hidden'), 1):.0f} %"
+        times = [_time(two, column) for column in ("captured_us", "host_us", "host_captured_us", "exchange_us")]
         lines.append(
-            [f"{one['matrix']} ({one['partition']})", f"{share:.1%}".replace("%", " %"), _time(one, "step_us"), *times]
-            + [_time(peers, column) for column in ("host_us", "host_captured_us", "exchange_us")]
-            + [f"{_efficiency(one, peers):.2f}"]
+            [f"{one['matrix']} ({one['partition']})", f"{share:.1%}".replace("%", " %"), _time(one), _time(two)]
+            + [f"{_efficiency(one, two):.2f}", *times, hidden]
         )
-    return table(HEAD, lines)
+    return table(PRODUCTS, lines)
+
+
+def two_gpus_others(results):
+    lines = []
+    for found in _matrices(results):
+        best, line = _best(found["peers"]), [found["one"]["matrix"]]
+        line += [f"{best:.0f}", f"{_best(found['nccl']):.0f}"]
+        for wire in ("all_to_all", "all_gather"):
+            line += [_time(found[wire]), f"{number(found[wire], 'step_us') / best:.2f}"]
+        lines.append(line)
+    return table(OTHERS, lines)
+
+
+def two_gpus_operations(results):
+    lines = []
+    for found in _matrices(results):
+        line = [found["one"]["matrix"]]
+        for column in ("training_us", "sddmm_us", "attention_us"):
+            line += [_time(found[wire], column) for wire in ("one", "peers")]
+        lines.append(line)
+    return table(OPERATIONS, lines)
 
 
 def two_gpus_headline(results):
-    found = [(_efficiency(one, peers), number(one, "step_us")) for one, _, peers in _matrices(results)]
-    long = [2 * efficiency for efficiency, time in found if time >= 500]
+    pairs = [(found["one"], found["peers"]) for found in _matrices(results)]
+    long = [2 * _efficiency(one, two) for one, two in pairs if number(one, "step_us") >= 500]
     return (
         f"**Two H100 multiply {geomean(long):.2f} times as fast as one** (geometric mean, {len(long)} graphs, f32,\n"
         "N = 128), with rows written into the memory of the other device."

@@ -86,13 +86,17 @@ class TorchPlan(PlanHandle):
     @untraced
     def place(self) -> tuple[c_void_p, Any]:
         """Returns the current stream of the CUDA device, and the workspace of its runs."""
-        stream = _current_stream(self._index)
-        return (self._workspaces.get(stream) or self._workspace(stream))[0]
+        return self.workspace(_current_stream(self._index))[0]
+
+    @untraced
+    def workspace(self, stream: int) -> tuple[tuple[c_void_p, Any], Tensor | None]:
+        """Returns the current stream, a reference to the workspace of its runs, and the memory of the workspace."""
+        return self._workspaces.get(stream) or self._workspace(stream)
 
     @untraced
     def _workspace(self, stream: int) -> tuple[tuple[c_void_p, Any], Tensor | None]:
         """Returns zeroed memory for the runs of a stream. A graph has separate memory, which each replay zeroes: the
-        allocator lends it to other work of the graph."""
+        allocator lends it to other work of the graph once the caller drops it."""
         size = int(self.info.workspace_bytes)
         memory = torch.zeros(size, dtype=torch.uint8, device=self._device) if size > 0 else None
         pointer = None if memory is None else byref(c.Workspace(memory.data_ptr(), size))
@@ -407,6 +411,15 @@ class Ref:
         return iter((self.token, self.rows, self.cols, self.given))
 
 
+def packed_address(x: Tensor, index: int | None) -> int:
+    """Returns the address of a contiguous tensor on a CUDA device, or on the CPU (None); otherwise 0."""
+    try:
+        here = x.is_cpu if index is None else x.is_cuda and x.get_device() == index
+        return x.data_ptr() if here and x.is_contiguous() and not x.is_neg() else 0
+    except RuntimeError:  # sparse and batched tensors have no address
+        return 0
+
+
 def packed_key(x: Tensor) -> tuple[torch.Size, torch.dtype, str | None]:
     """Returns the properties of x that determine its `PackedProduct`."""
     return x.shape, x.dtype, precision_of(x)
@@ -428,11 +441,7 @@ class PackedProduct:
 
     def address(self, x: Tensor) -> int:
         """Returns the address of x, of the right shape and type. 0: x needs the checks of `spmm`."""
-        try:
-            here = x.is_cpu if self._index is None else x.is_cuda and x.get_device() == self._index
-            return x.data_ptr() if here and x.is_contiguous() and not x.is_neg() else 0
-        except RuntimeError:  # sparse and batched tensors have no address
-            return 0
+        return packed_address(x, self._index)
 
     @untraced
     def run(self, x: Tensor, address: int) -> Tensor:

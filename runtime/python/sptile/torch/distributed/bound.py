@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from ...errors import UsageError
-from .exchange import PRODUCT, Exchange
+from .exchange import PRODUCT, header_of
+from .products import Halves, multiply
 
 
 class BoundProduct:
@@ -17,12 +17,12 @@ class BoundProduct:
 
     Parameters
     ----------
-    run : callable
-        Multiplies and returns the result.
-    exchange : Exchange
-        Exchange of the matrix.
+    halves : Halves
+        Matrices of the rank.
     operand : Tensor
         Operand buffer, shape (owned, n).
+    shape : torch.Size
+        Shape of the result.
     graph : bool
         Capture the product in a CUDA graph.
 
@@ -41,23 +41,27 @@ class BoundProduct:
     torch.Size([2286, 16])
     """
 
-    def __init__(self, run: Callable[[], Tensor], exchange: Exchange, operand: Tensor, graph: bool) -> None:
-        self._run, self._exchange, self._operand = run, exchange, operand
-        before = exchange.bytes_sent
-        self.out = run()
-        self._sent = exchange.bytes_sent - before
+    def __init__(self, halves: Halves, operand: Tensor, shape: torch.Size, graph: bool) -> None:
+        self._halves, self._exchange, self._operand = halves, halves.exchange, operand
+        self._header = header_of(PRODUCT, operand, False)
+        before = self._exchange.bytes_sent
+        with torch.no_grad():
+            self._rows = multiply(halves, operand)
+        self.out = self._rows.view(shape)
+        self._sent = self._exchange.bytes_sent - before
         self._graph: Any = None
         if graph:
             # No rank replays a graph that another has not captured.
-            self._graph, _ = exchange.ranks.attempt(lambda: self._capture(exchange.device), lambda _: {})
-            exchange.bytes_sent = before + self._sent
+            self._graph, _ = self._exchange.ranks.attempt(self._capture, lambda _: {})
+            self._exchange.bytes_sent = before + self._sent
 
-    def _capture(self, device: torch.device) -> Any:
+    def _capture(self) -> Any:
+        device = self._exchange.device
         if device.type != "cuda":
             raise UsageError(f"graph=True requires a CUDA device, got {device}")
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.device(device), torch.cuda.graph(graph):
-            self.out = self._run()
+        with torch.cuda.device(device), torch.cuda.graph(graph), torch.no_grad():
+            multiply(self._halves, self._operand, self._rows)
         return graph
 
     def __call__(self) -> Tensor:
@@ -85,10 +89,12 @@ class BoundProduct:
         >>> product() is y
         True
         """
-        self._exchange.agree(PRODUCT, self._operand)
-        if self._graph is None:
-            self.out.copy_(self._run())
-        else:
+        if not self._exchange.repeats(self._header):
+            self._exchange.agree(PRODUCT, self._operand)
+        if self._graph is not None:
             self._graph.replay()
             self._exchange.bytes_sent += self._sent
+        else:
+            with torch.no_grad():
+                multiply(self._halves, self._operand, self._rows)
         return self.out

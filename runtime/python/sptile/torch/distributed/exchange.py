@@ -6,7 +6,7 @@ import math
 import time
 import warnings
 from functools import partial
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import torch
@@ -39,9 +39,9 @@ _OF_ROWS = (PRODUCT, PRODUCT_T, FETCH, GIVE_BACK)
 _DTYPES = tuple(DTYPES)
 # Columns, runs and time-out of the exchanges that choose a wire.
 _TRIAL_COLUMNS, _TRIAL_RUNS, _TRIAL_SECONDS = 32, 10, 5.0
-# Row exchanges that the host enqueues before it waits for the device. In a full queue of the device, it could not hear
-# of errors of other ranks.
-_AHEAD = 32
+# Row exchanges that the host enqueues before it waits for the device, and those between two looks at the device. In a
+# full queue of the device, the host could not hear of errors of other ranks.
+_AHEAD, _GROUP = 32, 8
 # Time limit for a device after the process of another rank has exited.
 _EXITED_SECONDS = 2.0
 # Time limit for ranks that exchange rows to read the notice of a refused operand.
@@ -55,7 +55,7 @@ def _host_of(device: torch.device) -> str:
     return host()
 
 
-class _Header(NamedTuple):
+class Header(NamedTuple):
     """Properties of a call that must be equal on all ranks."""
 
     call: int
@@ -66,6 +66,11 @@ class _Header(NamedTuple):
     def __str__(self) -> str:
         learns = ", which requires a gradient" if self.learns else ""
         return f"{_CALLS[self.call]} of {self.width} columns of {_DTYPES[self.dtype]}{learns}"
+
+
+def header_of(call: int, x: Tensor, learns: bool) -> Header:
+    """Returns the properties of a call with operand x, of which a gradient is required if `learns`."""
+    return Header(call, x.shape[1:].numel(), _DTYPES.index(x.dtype), int(learns))
 
 
 class Lists(NamedTuple):
@@ -120,18 +125,20 @@ class Exchange:
             FETCH: (forward,),
             GIVE_BACK: (backward,),
         }
-        self._agreed: set[_Header] = set()
+        self._agreed: set[Header] = set()
         self._calls = self._compared = 0  # calls so far, and the last of them that the ranks compared
         self.name = ""
-        self._last: _Header | None = None
+        self._last: Header | None = None
         self._stopped = ""
         self._notices: Notices | None = None
-        count = _AHEAD if device.type == "cuda" else 0
-        self._events = [torch.cuda.Event() for _ in range(count)]  # of the present work at recent calls
+        count = _AHEAD // _GROUP if device.type == "cuda" else 0
+        self._events = [torch.cuda.Event() for _ in range(count)]  # of the work at recent calls
         # Rows are sent from device memory if the group supports it, otherwise through host memory.
         self._direct = device.type == "cuda" and ranks.backends.get("cuda", "gloo") != "gloo"
         self._wire: Wire = Collective(ranks, device, self._direct, self.look)
         self._moves = not alone
+        # The Crossing whose rows are in flight; the next exchange would overwrite them.
+        self.unfinished: Any = None
 
     def start(self, name: str, moves: bool) -> None:
         """Begins to read the notices of other ranks. `name` is the same on all ranks and of no other exchange; `moves`
@@ -197,6 +204,28 @@ class Exchange:
             if refusal is not None:
                 raise refusal
             return
+        header = None
+        if refusal is None:
+            header = header_of(call, x, x.requires_grad)
+            if self.repeats(header):
+                return
+        self._enter()
+        self._compare(call, header, refusal)
+
+    def repeats(self, header: Header) -> bool:
+        """Begins a call that the ranks need not compare. Returns False if they must."""
+        if self.check != "first" or header not in self._agreed:
+            return False
+        self._enter()
+        self._last = header
+        if self._events and self._calls % _GROUP == 0 and header.call in _OF_ROWS:
+            self._limit_queue()
+        if self._notices is not None and self._notices.due():
+            self.look()
+        return True
+
+    def _enter(self) -> None:
+        """Counts a call, unless an earlier one has failed."""
         if self._stopped:
             raise UsageError(
                 f"an earlier call failed ({self._stopped}); open the partition again with another process group"
@@ -204,25 +233,14 @@ class Exchange:
         if fault := self._wire.fault():
             self._raise_fault(fault)
         self._calls += 1
-        header = None
-        if refusal is None:
-            header = _Header(call, x.shape[1:].numel(), _DTYPES.index(x.dtype), int(x.requires_grad))
-            if self.check == "first" and header in self._agreed and call != COLLECT:
-                self._last = header
-                if self._events and call in _OF_ROWS:
-                    self._limit_queue()
-                if self._notices is not None and self._notices.due():
-                    self.look()
-                return
-        self._compare(call, header, refusal)
 
-    def _prepare(self, header: _Header) -> None:
+    def _prepare(self, header: Header) -> None:
         """Allocates memory for a new kind of call on all ranks, which raise the same error if one of them cannot."""
         if header.call in _OF_ROWS and self._moves and header.width > 0 and self.ranks.size > 1:
             for route in self._routes[header.call]:
                 self._wire.prepare(route, header.width, _DTYPES[header.dtype])
 
-    def _compare(self, call: int, header: _Header | None, refusal: Error | None) -> None:
+    def _compare(self, call: int, header: Header | None, refusal: Error | None) -> None:
         """Compares a call with those of the other ranks, in a message."""
         told = self._tell(call, header, refusal)
         if refusal is not None:
@@ -230,18 +248,18 @@ class Exchange:
         refused = [rank for rank, numbers in enumerate(told) if numbers[0]]
         if refused:
             raise UsageError(f"{rank_list(refused)} refused the operand of {_CALLS[call]}; see the error there")
-        headers = [_Header(*numbers[1:]) for numbers in told]
+        headers = [Header(*numbers[1:]) for numbers in told]
         if len(set(headers)) > 1:
             who = {one: [rank for rank, other in enumerate(headers) if other == one] for one in headers}
             raise UsageError(
                 "the calls of the ranks differ: "
                 + "; ".join(f"{rank_list(ranks)}: {one}" for one, ranks in list(who.items())[:4])
             )
-        if headers[0] not in self._agreed:
+        if call != COLLECT and headers[0] not in self._agreed:
             self._prepare(headers[0])
             self._agreed.add(headers[0])
 
-    def _tell(self, call: int, header: _Header | None, refusal: Error | None) -> list[list[int]]:
+    def _tell(self, call: int, header: Header | None, refusal: Error | None) -> list[list[int]]:
         """Returns the calls of all ranks. The others may be in the exchange of a call that was compared before: a
         notice stops them. A rank that refuses its operand waits for them a few seconds at most."""
         end = math.inf
@@ -257,7 +275,7 @@ class Exchange:
                 raise refusal
 
         try:
-            return self.ranks.numbers([int(refusal is not None), *(header or _Header(0, 0, 0, 0))], look)
+            return self.ranks.numbers([int(refusal is not None), *(header or Header(0, 0, 0, 0))], look)
         except Error as error:
             self._stop(str(error if refusal is None else refusal))
             raise error if refusal is None else refusal from error
@@ -315,7 +333,7 @@ class Exchange:
         """Limits the calls that the device has not begun to _AHEAD."""
         if torch.cuda.is_current_stream_capturing():
             return
-        event = self._events[self._calls % _AHEAD]
+        event = self._events[self._calls % _AHEAD // _GROUP]
         if not event.query():
             self._wait_for(event)
         event.record(torch.cuda.current_stream(self.device))
@@ -346,6 +364,10 @@ class Exchange:
         """Starts to receive rows from other ranks: x [owned, n]; the result is [needed, n]."""
         return self._begin(self._forward, x)
 
+    def channel(self, x: Tensor) -> Any:
+        """Returns the memory for `fetch` of x that the library can use together with products, or None."""
+        return self._wire.channel(self._forward, x.shape[1], x.dtype) if self._moves else None
+
     def give_back(self, r: Tensor) -> Pending:
         """Sends contributions back to the owners of their rows. r [needed, n] contributes to rows of other ranks;
         the result [sent rows, n] contributes to rows `send_rows`, ordered by sender."""
@@ -369,6 +391,8 @@ class Exchange:
         n = x.shape[1]
         if self.ranks.size == 1 or n == 0 or not self._moves:
             return Arrived(x.new_empty((sum(route.received), n)))
+        if self.unfinished is not None:
+            self.unfinished.settle()
         pending = self._wire.begin(route, x)
         self.bytes_sent += sum(route.sent) * n * x.element_size()
         return pending

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import torch
 from torch import Tensor
 
 from ...errors import ArgumentTypeError, UsageError
 from .. import functions
 from ..matrix import SparseMatrix
+from .crossing import Crossing
 from .exchange import FETCH
 from .matrix import DistSparseMatrix
+from .row_blocks import RowBlocks, row_blocks
 
 
 def sddmm(A: DistSparseMatrix, x: Tensor, y: Tensor) -> Tensor:
@@ -42,7 +47,13 @@ def sddmm(A: DistSparseMatrix, x: Tensor, y: Tensor) -> Tensor:
     >>> sd.sddmm(A, x, x).shape
     torch.Size([38964])
     """
-    return functions.sddmm(_matrix(A).joined, x, A.with_halo(y))
+    a = _matrix(A)
+    blocks = _blocks(a, a.joined, x)
+    if blocks is None:
+        return functions.sddmm(a.joined, x, a.with_halo(y))
+    first, (own, beside) = blocks.interior.shape[0], _columns(a, blocks, y)
+    interior = functions.sddmm(blocks.interior, x[:first], own)
+    return torch.cat([interior, functions.sddmm(blocks.boundary, x[first:], beside())])
 
 
 def attention(
@@ -93,16 +104,41 @@ def attention(
     torch.Size([2286, 4])
     """
     entries = _matrix(A).joined if over is None else over
-    if k is v:
-        k = v = A.with_halo(v)
-    else:
-        both = A.with_halo(_side_by_side(A, k, v))
-        width = k.shape[1:].numel()
-        k = both[:, :width].reshape(-1, *k.shape[1:])
-        v = both[:, width:].reshape(-1, *v.shape[1:])
-    return functions.attention(
-        entries, q, k, v, scale=scale, bias=bias, dropout_p=dropout_p, score=score, negative_slope=negative_slope
-    )
+    options: dict[str, Any] = {"scale": scale, "dropout_p": dropout_p, "score": score, "negative_slope": negative_slope}
+    blocks = _blocks(A, entries, q) if bias is None and dropout_p == 0 else None
+    sent = v if k is v else _side_by_side(A, k, v)
+    width = 0 if k is v else k.shape[1:].numel()
+
+    def keys_and_values(rows: Tensor) -> tuple[Tensor, Tensor]:
+        if k is v:
+            return rows, rows
+        return rows[:, :width].reshape(-1, *k.shape[1:]), rows[:, width:].reshape(-1, *v.shape[1:])
+
+    if blocks is None:
+        return functions.attention(entries, q, *keys_and_values(A.with_halo(sent)), bias=bias, **options)
+    first, (own, beside) = blocks.interior.shape[0], _columns(A, blocks, sent)
+    interior = functions.attention(blocks.interior, q[:first], *keys_and_values(own), **options)
+    boundary = functions.attention(blocks.boundary, q[first:], *keys_and_values(beside()), **options)
+    return torch.cat([interior, boundary])
+
+
+def _blocks(A: DistSparseMatrix, entries: SparseMatrix, x: Tensor) -> RowBlocks | None:
+    """Returns the row blocks of a matrix with rows x, or None if it is to be computed as a whole."""
+    fits = isinstance(x, Tensor) and x.dim() > 0 and x.shape[0] == A.owned
+    fits = fits and isinstance(entries, SparseMatrix) and entries.shape == (A.owned, A.owned + A.needed)
+    return row_blocks(entries, A.owned) if fits else None
+
+
+def _columns(A: DistSparseMatrix, blocks: RowBlocks, x: Tensor) -> tuple[Tensor, Callable[[], Tensor]]:
+    """Starts to fetch rows of x. Returns its own rows, and a function that returns the rows for the columns of the
+    boundary block once they have arrived."""
+    crossing = Crossing(A._exchange, A._operand(FETCH, x, False))
+
+    def beside() -> Tensor:
+        rows = torch.cat([crossing.own.index_select(0, blocks.used), crossing.others()])
+        return rows.view(-1, *x.shape[1:])
+
+    return crossing.own.view(x.shape), beside
 
 
 def _side_by_side(A: DistSparseMatrix, k: Tensor, v: Tensor) -> Tensor:

@@ -14,16 +14,17 @@ from torch import Tensor
 
 from ...errors import ArgumentTypeError, Error, UsageError
 from ...part import Part
-from ..handle import DTYPES, Handle, torch_dtype
-from ..matrix import SparseMatrix, _in_order
+from .. import operators
+from ..handle import DTYPES, Handle, packed_key, torch_dtype
+from ..matrix import _PLAIN_TENSORS, SparseMatrix, _in_order
 from ..pattern import pattern_of_entries
 from .bound import BoundProduct
 from .boundary import rows_from
 from .exchange import ADD_UP, COLLECT, FETCH, PRODUCT, WIRES, Exchange, Lists
 from .own_part import open_own_part
-from .products import Fetch, Halves, Product
+from .products import Fetch, Halves, Product, apply_product
 from .ranks import Ranks, as_error
-from .whole import Measured, compare, without_entries
+from .whole import Measured, clearly_faster, compare, trial_columns, without_entries
 
 Derived = TypeVar("Derived")
 # Numbers of the matrices that this process has opened.
@@ -54,9 +55,11 @@ class DistSparseMatrix:
         How rows are sent. "group": by the backend of the process group. "peers": kernels write them into the memory of
         the other devices, which must be CUDA devices of one host that can map each other's memory. "auto": the faster
         of both, measured when the matrix is opened.
-    never_slower : int, optional
-        Number of columns of a product that must not be slower than on rank 0 alone. Both are timed. If rank 0 alone is
-        faster, it owns all rows and warns.
+    never_slower : int, "auto" or None, optional
+        Number of columns of a product that must not be slower than on rank 0 alone. Both are timed when the matrix is
+        opened. If rank 0 alone is faster, it owns all rows and warns. "auto": 128 columns on CUDA devices, fewer if an
+        operand would exceed 256 MiB; rank 0 reads the entire matrix only if a product takes longer than 0.9 times the
+        sum of the local products. On the CPU, "auto" does nothing, like None.
 
     Attributes
     ----------
@@ -77,7 +80,7 @@ class DistSparseMatrix:
     fell_back : bool
         True if rank 0 owns all rows because of `never_slower`.
     measured : tuple of float or None
-        Seconds of a product (distributed, rank 0 alone) with `never_slower`.
+        Seconds of a product (distributed, rank 0 alone), if both were timed because of `never_slower`.
 
     Raises
     ------
@@ -115,15 +118,16 @@ class DistSparseMatrix:
         format: str = "auto",
         check: str = "first",
         wire: str = "auto",
-        never_slower: int | None = None,
+        never_slower: int | str | None = "auto",
     ) -> None:
         ranks = Ranks(group)
         part = open_own_part(path, ranks)
         place = _device(device, ranks)
 
         def place_part() -> tuple[SparseMatrix, SparseMatrix, Exchange, SparseMatrix]:
-            if never_slower is not None and (not isinstance(never_slower, int) or never_slower < 1):
-                raise UsageError(f"never_slower must be a number of columns or None, got {never_slower!r}")
+            columns = isinstance(never_slower, int) and never_slower >= 1
+            if not columns and never_slower not in ("auto", None):
+                raise UsageError(f'never_slower must be a number of columns, "auto" or None, got {never_slower!r}')
             if wire not in WIRES:
                 raise UsageError(f"wire must be one of {', '.join(map(repr, WIRES))}, got {wire!r}")
             local, halo = (
@@ -138,6 +142,7 @@ class DistSparseMatrix:
                 "wire": wire,
                 "serial": next(_serials),
                 "sends": len(made[2].send_rows),
+                "owned": made[2].owned,
             },
         )
         for name in ("never_slower", "wire"):
@@ -155,15 +160,24 @@ class DistSparseMatrix:
         self.fell_back = False
         self.measured: Measured | None = None
         self._set(local, halo, exchange, boundary)
-        if never_slower is not None:
+        if isinstance(never_slower, int):
             self._take_the_faster(path, part, never_slower, format)
+        elif never_slower == "auto" and self.device.type == "cuda" and ranks.size > 1:
+            n = trial_columns(max(one["owned"] for one in told), self.dtype.itemsize)
+            self._take_the_faster(path, part, n, format, only_if_close=True)
 
-    def _take_the_faster(self, path: str | os.PathLike[str], part: Part, n: int, format: str) -> None:
-        """Gives rank 0 all rows if it is faster alone."""
+    def _take_the_faster(
+        self, path: str | os.PathLike[str], part: Part, n: int, format: str, *, only_if_close: bool = False
+    ) -> None:
+        """Gives rank 0 all rows if it is faster alone. With `only_if_close`, does not time rank 0 alone if the local
+        products show that it is slower."""
         ranks = self._exchange.ranks
         x, _ = ranks.attempt(
             lambda: torch.zeros(self.owned, n, dtype=self.dtype, device=self.device), lambda _: {}
         )
+        if only_if_close and clearly_faster(ranks, lambda: self @ x, lambda: self.local @ x, self.device):
+            self._exchange.bytes_sent = 0
+            return
         self.measured, whole = compare(path, part, ranks, lambda: self @ x, lambda rows: x.new_zeros(rows, n), format)
         self._exchange.bytes_sent = 0
         divided, alone = self.measured
@@ -188,7 +202,7 @@ class DistSparseMatrix:
     def _set(self, local: SparseMatrix, halo: SparseMatrix, exchange: Exchange, boundary: SparseMatrix) -> None:
         self.local, self.halo, self._exchange = local, halo, exchange
         self.interior = exchange.owned - boundary.shape[0]
-        self._halves = Halves(local, halo, boundary, exchange, self.symmetric)
+        self._halves = Halves(local, halo, boundary, exchange, self.symmetric, {})
         self.device, self.dtype = local.device, local.dtype
         self.rank, self.world_size = exchange.ranks.rank, exchange.ranks.size
         self.is_normalized = False
@@ -275,6 +289,15 @@ class DistSparseMatrix:
 
     def __matmul__(self, x: Tensor) -> Tensor:
         """Computes this rank's rows of ``A @ x``, where x has the shape (owned,), (owned, n) or (owned, heads, n)."""
+        if type(x) in _PLAIN_TENSORS and not torch.is_autocast_enabled(self.device.type) and not operators.watched():
+            a = self._halves
+            known = a.repeated.get(packed_key(x))
+            if known is not None and (address := known.step.address(x)):
+                if a.exchange.repeats(known.headers[x.requires_grad]):
+                    if x.requires_grad and torch.is_grad_enabled():
+                        found: Tensor = apply_product(x, a, False)
+                        return found
+                    return known.run(a.exchange, x, address)
         flat = self._operand(PRODUCT, x, True)
         out: Tensor = Product.apply(flat, self._halves, False)  # type: ignore[no-untyped-call]
         return out.reshape(x.shape)
@@ -326,12 +349,7 @@ class DistSparseMatrix:
         x = x.detach() if isinstance(x, Tensor) else x
         flat = self._operand(PRODUCT, x, True, refusal)
 
-        def run() -> Tensor:
-            with torch.no_grad():
-                out: Tensor = Product.apply(flat, self._halves, False)  # type: ignore[no-untyped-call]
-            return out.reshape(x.shape)
-
-        return BoundProduct(run, self._exchange, flat, graph)
+        return BoundProduct(self._halves, flat, x.shape, graph)
 
     def fetch(self, x: Tensor) -> Tensor:
         """Fetches the rows of other ranks that this rank needs. Gradients return to their owners.

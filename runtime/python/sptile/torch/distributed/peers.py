@@ -35,15 +35,18 @@ class Peers:
         self.side = SideStream(device)
         self.fault_word = torch.zeros(1, dtype=torch.int32, device="cpu", pin_memory=device.type == "cuda")
         self._fault: Any = self.fault_word.numpy()
-        self._channels: dict[tuple[str, int, torch.dtype], _Channel] = {}
+        self._channels: dict[tuple[str, int, torch.dtype], Channel] = {}
 
     def prepare(self, route: Route, n: int, dtype: torch.dtype) -> None:
         key = route.name, n, dtype
         if key not in self._channels:
-            self._channels[key] = _Channel(self, route, n, dtype)
+            self._channels[key] = Channel(self, route, n, dtype)
 
     def begin(self, route: Route, x: Tensor) -> Pending:
         return self._channels[route.name, x.shape[1], x.dtype].begin(x)
+
+    def channel(self, route: Route, n: int, dtype: torch.dtype) -> Channel | None:
+        return self._channels.get((route.name, n, dtype))
 
     def fault(self) -> str:
         number = int(self._fault[0])
@@ -59,8 +62,9 @@ class Peers:
             channel.stop()
 
 
-class _Channel:
-    """Memory of one route, width and type: a word for each rank, then the received rows."""
+class Channel:
+    """Memory of one route, width and type: a word for each rank, then the received rows `arrived`. `exchange` is the
+    call of the library."""
 
     def __init__(self, wire: Peers, route: Route, n: int, dtype: torch.dtype) -> None:
         self._wire, self._route, ranks = wire, route, wire.ranks
@@ -94,10 +98,10 @@ class _Channel:
             peers.append([rows, there + ranks.rank * _WORD, here + q * _WORD, sent[q], sent[q + 1]])
         self._peers = torch.tensor(peers, dtype=torch.int64).to(wire.device)
         self._state = torch.zeros(_STATE_WORDS, dtype=torch.int64, device=wire.device)
-        self._arrived = self._memory[words:].view(dtype).view(places[-1], n)
+        self.arrived = self._memory[words:].view(dtype).view(places[-1], n)
         self._leaving: Tensor | None = None
         self._reader: Any = None  # the stream that reads the received rows
-        self._exchange = c.RowExchange(
+        self.exchange = c.RowExchange(
             peers=ctypes.cast(self._peers.data_ptr(), ctypes.POINTER(c.Peer)),
             rows=None if route.rows is None else route.rows.data_ptr(),
             state=self._state.data_ptr(),
@@ -111,25 +115,35 @@ class _Channel:
 
     def begin(self, x: Tensor) -> Pending:
         size = x.element_size()
-        if x.shape[0] > 0 and (x.stride(0) * size < self._exchange.row_bytes or (x.shape[1] > 1 and x.stride(1) != 1)):
+        if x.shape[0] > 0 and (x.stride(0) * size < self.exchange.row_bytes or (x.shape[1] > 1 and x.stride(1) != 1)):
             x = x.contiguous()
         self._leaving = x
-        self._exchange.source = x.data_ptr()
-        self._exchange.stride_bytes = max(x.stride(0) * size, self._exchange.row_bytes)
+        self.exchange.source = x.data_ptr()
+        self.exchange.stride_bytes = max(x.stride(0) * size, self.exchange.row_bytes)
         self._run(self._reader)
         return self
 
+    def take(self, stream: int) -> None:
+        """Begins a run on the current stream, which reads the received rows from now on."""
+        if self._reader is None or self._reader.cuda_stream != stream:
+            self._wire.side.release(self._reader)
+            self._reader = self._wire.side.reader()
+
+    def handles(self) -> tuple[int | None, int | None]:
+        """See `SideStream.handles`."""
+        return self._wire.side.handles()
+
     def _run(self, reader: Any) -> None:
-        self._exchange.timeout_ns = int(self._wire.seconds * 1e9)
+        self.exchange.timeout_ns = int(self._wire.seconds * 1e9)
         stream = self._wire.side.follow(reader)
-        c.check(c.lib.sptile_exchange_rows(self._exchange, stream.cuda_stream if stream is not None else None))
+        c.check(c.lib.sptile_exchange_rows(self.exchange, stream.cuda_stream if stream is not None else None))
 
     def wait(self) -> Tensor:
         self._reader, self._leaving = self._wire.side.lead(), None
-        return self._arrived
+        return self.arrived
 
     def stop(self) -> None:
-        self._exchange.stop = 1
+        self.exchange.stop = 1
         self._run(None)
 
 

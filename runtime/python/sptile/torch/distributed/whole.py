@@ -18,6 +18,10 @@ from ..matrix import SparseMatrix
 from .ranks import Ranks
 
 _RUNS = 5
+_TRIAL_COLUMNS, _TRIAL_BYTES = 128, 1 << 28
+# Share of the local products of all ranks that the entire product takes at least: less would be unusual, because it
+# also has the nonzeros of all halos.
+_SURE = 0.9
 
 
 class Measured(NamedTuple):
@@ -26,6 +30,26 @@ class Measured(NamedTuple):
 
     divided: float
     whole: float
+
+
+def trial_columns(rows: int, bytes_per_number: int) -> int:
+    """Returns the number of columns of a trial with operands of `rows` rows: 128, or less if an operand would exceed
+    256 MiB, but at least 8."""
+    n = _TRIAL_COLUMNS
+    while n > 8 and n * rows * bytes_per_number > _TRIAL_BYTES:
+        n //= 2
+    return n
+
+
+def clearly_faster(
+    ranks: Ranks, divided: Callable[[], Any], local: Callable[[], Any], device: torch.device
+) -> bool:
+    """Returns whether products in all parts take less time than one rank needs for all of the local products alone."""
+    _, told = ranks.attempt(
+        lambda: (seconds(divided, device), seconds(local, device)),
+        lambda found: {"divided": found[0], "local": found[1]},
+    )
+    return max(one["divided"] for one in told) < _SURE * sum(one["local"] for one in told)
 
 
 def compare(

@@ -44,6 +44,9 @@ class Wire(Protocol):
     def begin(self, route: Route, x: Tensor) -> Pending:
         """Starts to send rows of x [rows, n]; the route and width are prepared."""
 
+    def channel(self, route: Route, n: int, dtype: torch.dtype) -> Any:
+        """Returns the memory of an exchange that the library can run together with products, or None."""
+
     def fault(self) -> str:
         """Describes the failure of an earlier exchange that the host has not waited for, "" if there is none."""
 
@@ -82,6 +85,9 @@ class Collective:
 
     def begin(self, route: Route, x: Tensor) -> Pending:
         return self._channels[route.name, x.shape[1], x.dtype].begin(x)
+
+    def channel(self, _route: Route, _n: int, _dtype: torch.dtype) -> None:
+        return None
 
     def fault(self) -> str:
         return ""  # torch.distributed raises it
@@ -146,12 +152,15 @@ class SideStream:
         """Makes the side stream wait for the current stream, and for `reader`, a stream that reads memory to be
         overwritten, or None. Returns the side stream."""
         if self.stream is not None:
-            current = torch.cuda.current_stream(self._device)
-            self._order(current, self.stream)
-            # Work before the capture of a graph has ended.
-            if reader is not None and reader != current and not torch.cuda.is_current_stream_capturing():
-                self._order(reader, self.stream)
+            self._order(torch.cuda.current_stream(self._device), self.stream)
+            self.release(reader)
         return self.stream
+
+    def release(self, reader: Any) -> None:
+        """Makes the side stream wait for `reader`, unless it is the current stream or None."""
+        # Work before the capture of a graph has ended.
+        if reader is not None and reader != self.reader() and not torch.cuda.is_current_stream_capturing():
+            self._order(reader, self.stream)
 
     def begin(self, reader: Any) -> AbstractContextManager[Any]:
         """Makes the side stream current, see `follow`."""
@@ -163,6 +172,10 @@ class SideStream:
         if self.stream is not None:
             self._order(self.stream, torch.cuda.current_stream(self._device))
         return self.reader()
+
+    def handles(self) -> tuple[int | None, int | None]:
+        """Returns the addresses of the stream and of the event that orders it, once the event was recorded."""
+        return (None, None) if self.stream is None else (self.stream.cuda_stream, self._event.cuda_event)  # type: ignore[union-attr]
 
     def _order(self, first: Any, second: Any) -> None:
         """Makes a stream wait for the present work of another. `Stream.wait_stream` would make an event each time."""

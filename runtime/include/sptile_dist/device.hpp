@@ -51,7 +51,7 @@ class DeviceExchange {
     const bool completed = detail::completes(event, seconds_, [this] { look(); });
     if (!completed && peers_) peers_->expire(event);
     if (!completed) nccl_.front()->expire();
-    look();
+    if (peers_) peers_->look();
   }
 
   template <class T, class M>

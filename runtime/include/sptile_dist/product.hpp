@@ -109,8 +109,8 @@ class Product {
   [[nodiscard]] bool fell_back() const { return fell_back_; }
   /// Returns the measured times, equal in all processes.
   [[nodiscard]] const Measured& measured() const { return measured_; }
-  /// Returns the name of the exchange that a DeviceExchange has chosen.
-  [[nodiscard]] std::string wire() const requires has_choices { return halo_->wire(); }
+  /// Returns the name of the exchange that a DeviceExchange has chosen, "none" if the product fell back.
+  [[nodiscard]] std::string wire() const requires has_choices { return halo_ ? halo_->wire() : "none"; }
 
   /// Computes C = A B; b and c have owned() * n elements, row-major. In device memory the product is enqueued
   /// on `stream`, a cudaStream_t (nullptr: the default stream), and rows are exchanged on another stream.

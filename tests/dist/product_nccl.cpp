@@ -7,8 +7,9 @@
 // at most CTAS thread blocks, through the memory of peers, or by the fastest of these. Prints one line of
 // JSON with times of the slowest rank in microseconds. `steps` prints the seconds of each step of the program
 // to stderr. With `dies`, rank 1 exits before a run, and the other ranks must report that in time. Exit
-// codes: 0: all results are correct; 77: there are fewer devices than parts; others: stderr has the reason. A
-// rank that makes no progress for 20 s (SPTILE_TEST_WATCHDOG) prints its step and stack.
+// codes: 0: all results are correct; 77: there are fewer devices than parts, or they cannot map each other;
+// others: stderr has the reason. A rank that makes no progress for 20 s (SPTILE_TEST_WATCHDOG) prints its
+// step and stack.
 //
 //   seconds       duration of the program until the last time is measured; sampled: rows compared one by one
 //   wire          exchange of the product
@@ -437,6 +438,10 @@ int run_all(const Arguments& a, const std::vector<std::string>& words) {
     return 77;
   }
   const std::vector<int> codes = sptile::test::run_processes(ranks, words);
+  if (std::count(codes.begin(), codes.end(), SPTILE_STATUS_UNSUPPORTED) == std::ssize(codes)) {
+    std::fprintf(stderr, "SKIP: the devices cannot map each other's memory\n");
+    return 77;
+  }
   bool right = true;
   for (std::size_t rank = 0; rank < codes.size(); ++rank) {
     // Whoever needs nothing of rank 1 may end well.

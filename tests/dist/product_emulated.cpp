@@ -180,27 +180,39 @@ void check_peers_fail(const Files& files) {
             std::vector<T> c(b.size());
             (void)product.capture(b, c);
           });
-  const auto run_without = [&](std::int64_t rank, ThreadExchange& host, double seconds, bool throws) {
-    Peers peers(host, seconds);
-    Product<T, Peers> product(files.parts, peers, {.n = 3});
-    if (rank == 1 && throws) throw sptile::Exception(SPTILE_STATUS_IO, "has stopped");
+  const auto run_without = [&](auto& exchange, bool throws) {
+    Product<T, std::remove_reference_t<decltype(exchange)>> product(files.parts, exchange, {.n = 3});
+    if (exchange.rank() == 1 && throws) throw sptile::Exception(SPTILE_STATUS_IO, "has stopped");
     sptile::test::DeviceOperands<T> operands(
         std::vector<T>(static_cast<std::size_t>(product.owned()) * 3, T(1)));
     operands.start([&](auto b, auto c, auto stream) {
-      if (rank != 1) product.run(b, c, stream);
+      if (exchange.rank() != 1) product.run(b, c, stream);
     });
-    if (rank != 1) product.wait();
+    if (exchange.rank() != 1) product.wait();
     std::this_thread::sleep_for(std::chrono::seconds(2));  // the others have stopped
   };
+  const std::vector<std::string> gone = {"no rows from rank 1 within 0.5 s", "has stopped"};
   refused(
-      "a rank that does not come to a run with its peers", ranks,
-      {"no rows from rank 1 within 0.5 s", "has stopped after an error"},
-      [&](std::int64_t rank, ThreadExchange& host) { run_without(rank, host, 0.5, false); }, 1);
+      "a rank that does not come to a run with its peers", ranks, gone,
+      [&](std::int64_t, ThreadExchange& host) {
+        Peers peers(host, 0.5);
+        run_without(peers, false);
+      },
+      1);
   const auto begin = std::chrono::steady_clock::now();
-  refused("a rank that throws before a run", ranks, {"has stopped"},
-          [&](std::int64_t rank, ThreadExchange& host) { run_without(rank, host, 60, true); });
+  refused("a rank that throws before a run", ranks, {"has stopped"}, [&](std::int64_t, ThreadExchange& host) {
+    Peers peers(host, 60);
+    run_without(peers, true);
+  });
   if (std::chrono::steady_clock::now() - begin > std::chrono::seconds(20))
     fail("peers of a rank that throws wait for their time limit");
+  refused("a rank that throws before a run by the faster exchange", ranks,
+          {"no rows from rank 1 within 0.5 s", "has stopped", "no answer from other ranks within 0.5",
+           "remote process exited"},
+          [&](std::int64_t, ThreadExchange& host) {
+            dist::DeviceExchange either(host, 0.5);
+            run_without(either, true);
+          });
 }
 
 template <class T>

@@ -48,9 +48,11 @@ class DeviceExchange {
 
   /// Waits until the event has completed.
   void wait(void* event) {
-    const bool completed = detail::completes(event, seconds_, [this] { look(); });
-    if (!completed && peers_) peers_->expire(event);
-    if (!completed) nccl_.front()->expire();
+    if (!detail::completes(event, seconds_, [this] { look(); })) {
+      abort();
+      if (peers_) peers_->expire(event);
+      nccl_.front()->expire();
+    }
     if (peers_) peers_->look();
   }
 
@@ -62,8 +64,18 @@ class DeviceExchange {
   using Peers = PeerExchange<G>;
 
   void look() {
-    for (const auto& one : nccl_) one->look();
-    if (peers_) peers_->look();
+    try {
+      for (const auto& one : nccl_) one->look();
+      if (peers_) peers_->look();
+    } catch (...) {
+      abort();
+      throw;
+    }
+  }
+
+  /// Aborts all communicators: any of them may have kernels in flight.
+  void abort() noexcept {
+    for (const auto& one : nccl_) one->abort();
   }
 
   double seconds_;

@@ -118,6 +118,10 @@ class NcclExchange {
     settle("the exchange of rows",
            ncclCommGetAsyncError(communicator_, &state) == ncclSuccess ? state : ncclInternalError);
   }
+  /// Aborts the communicator, which ends its kernels that wait for other processes.
+  void abort() noexcept {
+    if (communicator_ != nullptr) ncclCommAbort(std::exchange(communicator_, nullptr));
+  }
   /// Aborts the communicator after the time limit, and throws.
   [[noreturn]] void expire() { fail(detail::no_answer(rank_, size_, seconds_)); }
 
@@ -157,13 +161,8 @@ class NcclExchange {
   }
 
   [[noreturn]] void fail(const std::string& why) {
-    give_up();
+    abort();
     throw Exception(SPTILE_STATUS_IO, why);
-  }
-
-  /// Aborts the communicator, which ends its kernels that wait for other processes.
-  void give_up() noexcept {
-    if (communicator_ != nullptr) ncclCommAbort(std::exchange(communicator_, nullptr));
   }
 
   G& group_;

@@ -34,7 +34,9 @@ namespace dist {
 ///
 /// The constructor delivers a row between all devices, and throws SPTILE_STATUS_UNSUPPORTED in all processes
 /// if one does not arrive. Exchanges that wait for a process for longer than `seconds` throw SPTILE_STATUS_IO
-/// here and in all later calls. The destructor waits for the other processes, unless an exchange has failed.
+/// here and in all later calls. An exception that destroys a Product is such a failure: it ends the exchanges
+/// of this product in all processes. The destructor waits for the other processes, unless an exchange has
+/// failed.
 template <Group G>
 class PeerExchange {
  public:
@@ -238,7 +240,11 @@ class PeerExchange<G>::Channel {
   Channel& operator=(const Channel&) = delete;
   ~Channel() {
     if (number_ < 0) return;  // no process maps the memory
-    if (exchange_.is_unwinding()) stop();
+    if (exchange_.is_unwinding()) {
+      stop();
+      if (exchange_.failure_.empty())
+        exchange_.failure_ = "an exception has ended the exchanges of a product";
+    }
     cudaDeviceSynchronize();  // kernels of the channel end within the time limit
     hear();
     std::erase(exchange_.channels_, this);

@@ -87,8 +87,8 @@ class PeerExchange {
     detail::completes(event, seconds_to_end, [] {});  // its kernels then name the silent process
     look();
     failure_ = detail::no_answer(rank_, size_, seconds_);
-    look();
-    throw Exception(SPTILE_STATUS_INTERNAL, failure_);
+    stop();
+    throw Exception(SPTILE_STATUS_IO, failure_);
   }
 
   template <class T, class M>

@@ -10,8 +10,9 @@
 // Macros defined before the include select the classes:
 //
 //   SPTILE_DIST_MPI   MpiExchange; requires the MPI compiler wrapper
-//   SPTILE_DIST_CUDA  operands in device memory (CudaMemory), and StagedExchange; requires the CUDA runtime
-//   SPTILE_DIST_NCCL  NcclExchange and everything of SPTILE_DIST_CUDA; requires NCCL
+//   SPTILE_DIST_CUDA  operands in device memory (CudaMemory), PeerExchange and StagedExchange; requires the
+//                     CUDA runtime
+//   SPTILE_DIST_NCCL  NcclExchange, DeviceExchange and everything of SPTILE_DIST_CUDA; requires NCCL
 #pragma once
 
 #include "sptile_dist/product.hpp"
@@ -21,8 +22,10 @@
 #endif
 #if defined(SPTILE_DIST_CUDA) || defined(SPTILE_DIST_NCCL)
 #include "sptile_dist/cuda.hpp"
+#include "sptile_dist/peers.hpp"
 #include "sptile_dist/staged.hpp"
 #endif
 #ifdef SPTILE_DIST_NCCL
+#include "sptile_dist/device.hpp"
 #include "sptile_dist/nccl.hpp"
 #endif

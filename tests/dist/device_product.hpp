@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -100,6 +101,67 @@ void check_device_product(Product& product, const Reference<T>& forward, const R
   if (product.bytes_sent() - before != wanted)
     fail("six runs sent " + std::to_string(product.bytes_sent() - before) + " bytes, not " +
          std::to_string(wanted));
+}
+
+/// Checks a product that is captured when its operand is 0, and replayed with another, alone and between
+/// other runs.
+template <class T, class Capture>
+void check_captured(const std::string& what, const Reference<T>& reference, const Capture& capture,
+                    double tolerance) {
+  const std::vector<T> host = rows_of_b<T>(reference.ids(), reference.n()), zeros(host.size(), T(0));
+  DeviceArray<T> b(zeros), c(std::vector<T>(host.size(), T(-7)));
+  const dist::detail::CudaStream stream;
+  auto [captured, run, wait] = capture(std::span<const T>(b.span()), c.span(), stream.get());
+  if (c.to_host() != zeros) fail(what + " of 0 is not 0 when it is captured");
+  DeviceOperands<T> other(host);
+  for (int i = 0; i < 3; ++i) {
+    const std::vector<T>& now = i == 1 ? zeros : host;
+    if (!now.empty())
+      dist::detail::check(
+          cudaMemcpyAsync(b.data(), now.data(), now.size() * sizeof(T), cudaMemcpyHostToDevice, stream.get()),
+          "cudaMemcpyAsync");
+    if (i == 2) other.start(run);
+    captured.run(stream.get());
+    if (i == 1) other.start(run);
+    wait();
+    if (i == 1 && c.to_host() != zeros) fail(what + " of 0 is not 0 when it is replayed");
+    if (i != 1) reference.compare(what + " replayed", c.to_host(), tolerance);
+    if (i > 0) reference.compare(what + " beside a replay", other.result(), tolerance);
+  }
+}
+
+/// Checks captured products A B and A^T B, and the number of bytes that they send.
+template <class T, class Product>
+void check_captured_product(Product& product, const Reference<T>& forward, const Reference<T>& transposed,
+                            double tolerance = tolerance_of<T>) {
+  using Captured = typename Product::Captured;
+  using Run = std::function<void(std::span<const T>, std::span<T>, void*)>;
+  struct Ways {
+    Captured captured;
+    Run run;
+    std::function<void()> wait;
+  };
+  const auto wait = [&] { product.wait(); };
+  const std::int64_t before = product.bytes_sent();
+  check_captured(
+      "captured A B", forward,
+      [&](auto b, auto c, void* stream) {
+        return Ways{product.capture(b, c, stream), [&](auto x, auto y, void* on) { product.run(x, y, on); },
+                    wait};
+      },
+      tolerance);
+  const std::int64_t there = product.bytes_sent() - before,
+                     row = static_cast<std::int64_t>(sizeof(T)) * forward.n();
+  const std::int64_t wanted = product.fell_back() ? 0 : 6 * product.part().send_offset().back() * row;
+  if (there != wanted)
+    fail("a capture and five runs sent " + std::to_string(there) + " bytes, not " + std::to_string(wanted));
+  check_captured(
+      "captured A^T B", transposed,
+      [&](auto b, auto c, void* stream) {
+        return Ways{product.capture_transposed(b, c, stream),
+                    [&](auto x, auto y, void* on) { product.run_transposed(x, y, on); }, wait};
+      },
+      tolerance);
 }
 
 /// Checks that rows for other parts are copied exactly, and added in the order of senders. M: memory of the

@@ -19,6 +19,8 @@ struct Work {
 void seed_emulated_devices(unsigned seed);
 /// Adds work to a stream.
 void enqueue(cudaStream_t stream, Work work);
+/// Makes devices refuse to map the memory of others, or not.
+void refuse_mapping(bool refuse);
 /// Runs `at` under the lock of all work, after executing some of it.
 void look(const std::function<void()>& at);
 

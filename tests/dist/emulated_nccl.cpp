@@ -68,8 +68,10 @@ void put_on_stream(ncclComm& own, const std::vector<Transfer>& transfers) {
   for (const Transfer& one : transfers)
     if (one.from != nullptr) {
       const auto offer = offered.emplace_back(std::make_shared<Offer>(Offer{one.from, one.bytes}));
-      enqueue(one.stream,
-              {[world, offer, key = std::pair(own.rank, one.peer)] { world->offers[key].push_back(offer); }});
+      enqueue(one.stream, {[world, offer, key = std::pair(own.rank, one.peer)] {
+                offer->taken = false;  // in a graph, it is offered again
+                world->offers[key].push_back(offer);
+              }});
     }
   for (const Transfer& one : transfers)
     if (one.to != nullptr) {
@@ -115,7 +117,7 @@ ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
 
 ncclResult_t ncclCommInitRankConfig(ncclComm_t* communicator, int size, ncclUniqueId id, int rank,
                                     ncclConfig_t* config) {
-  if (config->blocking != 0) return ncclInternalError;
+  if (config->blocking != 0 || config->maxCTAs == 0) return ncclInternalError;
   look([&] {
     auto world = worlds[id.internal].lock();
     if (world == nullptr) worlds[id.internal] = world = std::make_shared<World>();

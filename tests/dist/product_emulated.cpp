@@ -1,15 +1,19 @@
-// Products with operands in device memory, over NCCL and over an exchange of host memory, between emulated
-// devices: what is ordered how, not the kernels, which are those of the CPU.
+// Products with operands in device memory, over NCCL, the memory of peers, the faster of both, and an
+// exchange of host memory, between emulated devices: what is ordered how, not the kernels, which are those of
+// the CPU.
 //
 //   product_emulated PARTS WHOLE [failures]
 //
 // WHOLE is a bundle of the matrix; `failures`: ranks do without each other, too. Exit code 0: all is right;
 // else a line on stderr says what is not.
 #define SPTILE_DIST_NCCL
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -78,16 +82,27 @@ void check_orders(const Files& files) {
       sptile::test::check_selected_rows<T, EmulatedMemory>(
           sptile::Part(dist::detail::path_of_part(files.parts, rank)), 5);
       const auto check = [&](auto& exchange, bool never_slower) {
+        using Exchange = std::remove_reference_t<decltype(exchange)>;
         const dist::ProductOptions options{.n = 5, .transpose = true, .never_slower = never_slower};
-        Product<T, std::remove_reference_t<decltype(exchange)>> product(files.parts, exchange, options);
-        sptile::test::check_device_product(product, Reference<T>(whole, product.old_ids(), options.n, false),
-                                           Reference<T>(whole, product.old_ids(), options.n, true));
+        Product<T, Exchange> product(files.parts, exchange, options);
+        const Reference<T> forward(whole, product.old_ids(), options.n, false),
+            transposed(whole, product.old_ids(), options.n, true);
+        sptile::test::check_device_product(product, forward, transposed);
+        if constexpr (dist::Capturable<Exchange>)
+          sptile::test::check_captured_product(product, forward, transposed);
         const auto& [divided, alone] = product.measured();
         if (product.fell_back() != (never_slower && alone < divided)) fail("the slower one was taken");
       };
       DirectExchange host(threads, rank);
       dist::NcclExchange nccl(host, 60);
       check(nccl, seed % 4 == 3);
+      {
+        dist::PeerExchange peers(host, 60);
+        check(peers, seed % 4 == 1);
+        check(peers, false);  // after the memory of others was retired
+      }
+      dist::DeviceExchange either(host, 60);
+      check(either, seed % 4 == 0);
       ThreadExchange plain(threads, rank);
       Staged staged(plain);
       check(staged, seed % 4 == 2);
@@ -115,6 +130,89 @@ void refused(const char* what, std::int64_t ranks, const std::vector<std::string
     if (!known) fail(std::string(what) + " is answered with '" + said + "'");
   });
   std::printf("refused: %s\n", what);
+}
+
+/// Rank 2 of a group claims to run on another host.
+struct OtherHost : ThreadExchange {
+  using ThreadExchange::ThreadExchange;
+  void all_gather(const void* from, std::size_t bytes, void* to) {
+    std::string id, message(static_cast<const char*>(from), bytes);
+    std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), id);
+    const std::size_t at = message.find(id);
+    if (rank() == 2 && at != std::string::npos) message[at] = message[at] == '0' ? '1' : '0';
+    ThreadExchange::all_gather(message.data(), bytes, to);
+  }
+};
+
+/// Exchanges through the memory of peers that cannot map it, or that end.
+template <class T>
+void check_peers_fail(const Files& files) {
+  using Peers = dist::PeerExchange<ThreadExchange>;
+  const std::int64_t ranks = files.ranks();
+  Threads threads(ranks);
+  threads.run([&](std::int64_t rank) {
+    OtherHost host(threads, rank);
+    try {
+      const dist::PeerExchange<OtherHost> peers(host, 10);
+      fail("a rank on another host is not refused");
+    } catch (const sptile::Exception& e) {
+      if (e.status() != SPTILE_STATUS_UNSUPPORTED ||
+          std::string(e.what()).find("rank 2: runs on another host than rank 0") == std::string::npos)
+        fail(std::string("another host is answered with '") + e.what() + "'");
+    }
+  });
+  sptile::test::refuse_mapping(true);
+  refused("devices that cannot map each other", ranks,
+          {"rank 0: cudaIpcOpenMemHandle of rank 1: operation not supported"},
+          [&](std::int64_t, ThreadExchange& host) { const Peers peers(host, 10); });
+  threads.run([&](std::int64_t rank) {
+    ThreadExchange host(threads, rank);
+    dist::DeviceExchange either(host, 10);
+    const Product<T, dist::DeviceExchange<ThreadExchange>> product(files.parts, either, {.n = 3});
+    if (!product.wire().starts_with("nccl")) fail("devices that cannot map each other use " + product.wire());
+  });
+  sptile::test::refuse_mapping(false);
+  refused("operands of the wrong size in one rank, when a product is captured", ranks,
+          {"rank 1: B has 0 elements"}, [&](std::int64_t rank, ThreadExchange& host) {
+            Peers peers(host, 10);
+            Product<T, Peers> product(files.parts, peers, {.n = 3});
+            const std::vector<T> b(rank == 1 ? 0 : static_cast<std::size_t>(product.owned()) * 3);
+            std::vector<T> c(b.size());
+            (void)product.capture(b, c);
+          });
+  const auto run_without = [&](auto& exchange, bool throws) {
+    Product<T, std::remove_reference_t<decltype(exchange)>> product(files.parts, exchange, {.n = 3});
+    if (exchange.rank() == 1 && throws) throw sptile::Exception(SPTILE_STATUS_IO, "has stopped");
+    sptile::test::DeviceOperands<T> operands(
+        std::vector<T>(static_cast<std::size_t>(product.owned()) * 3, T(1)));
+    operands.start([&](auto b, auto c, auto stream) {
+      if (exchange.rank() != 1) product.run(b, c, stream);
+    });
+    if (exchange.rank() != 1) product.wait();
+    std::this_thread::sleep_for(std::chrono::seconds(2));  // the others have stopped
+  };
+  const std::vector<std::string> gone = {"no rows from rank 1 within 0.5 s", "has stopped"};
+  refused(
+      "a rank that does not come to a run with its peers", ranks, gone,
+      [&](std::int64_t, ThreadExchange& host) {
+        Peers peers(host, 0.5);
+        run_without(peers, false);
+      },
+      1);
+  const auto begin = std::chrono::steady_clock::now();
+  refused("a rank that throws before a run", ranks, {"has stopped"}, [&](std::int64_t, ThreadExchange& host) {
+    Peers peers(host, 60);
+    run_without(peers, true);
+  });
+  if (std::chrono::steady_clock::now() - begin > std::chrono::seconds(20))
+    fail("peers of a rank that throws wait for their time limit");
+  refused("a rank that throws before a run by the faster exchange", ranks,
+          {"no rows from rank 1 within 0.5 s", "has stopped", "no answer from other ranks within 0.5",
+           "remote process exited"},
+          [&](std::int64_t, ThreadExchange& host) {
+            dist::DeviceExchange either(host, 0.5);
+            run_without(either, true);
+          });
 }
 
 template <class T>
@@ -172,7 +270,10 @@ void check_failures(const Files& files) {
 template <class T>
 void check_all(const Files& files, bool failures) {
   check_orders<T>(files);
-  if (failures) check_failures<T>(files);
+  if (failures) {
+    check_failures<T>(files);
+    check_peers_fail<T>(files);
+  }
 }
 
 }  // namespace

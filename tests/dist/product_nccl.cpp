@@ -1,20 +1,27 @@
-// Checks and times products over NCCL on the CUDA devices of a machine, with a process per part.
+// Checks and times products on the CUDA devices of a machine, with a process per part.
 //
-//   product_nccl PARTS WHOLE [n=128] [runs=50] [format=NAME,...] [steps] [dies]
+//   product_nccl PARTS WHOLE [wire=nccl|nccl:CTAS|peers|auto] [n=128] [runs=50] [format=NAME,...] [steps]
+//                [dies]
 //
-// WHOLE is a bundle of the matrix, of float or a pattern. Prints one line of JSON with times of the slowest
-// rank in microseconds. `steps` prints the seconds of each step of the program to stderr. With `dies`, rank 1
-// exits before a run, and the other ranks must report that in time. Exit codes: 0: all results are correct;
-// 77: there are fewer devices than parts; others: stderr has the reason. A rank that makes no progress for 20
-// s (SPTILE_TEST_WATCHDOG) prints its step and stack.
+// WHOLE is a bundle of the matrix, of float or a pattern. Rows are exchanged by NCCL (default), by NCCL with
+// at most CTAS thread blocks, through the memory of peers, or by the fastest of these. Prints one line of
+// JSON with times of the slowest rank in microseconds. `steps` prints the seconds of each step of the program
+// to stderr. With `dies`, rank 1 exits before a run, and the other ranks must report that in time. Exit
+// codes: 0: all results are correct; 77: there are fewer devices than parts, or they cannot map each other;
+// others: stderr has the reason. A rank that makes no progress for 20 s (SPTILE_TEST_WATCHDOG) prints its
+// step and stack.
 //
 //   seconds       duration of the program until the last time is measured; sampled: rows compared one by one
-//   step          a product: gather, exchange and halo product beside the local product
-//   exchange      gather and exchange alone; `local` and `halo`: the two products alone
+//   wire          exchange of the product
+//   step          a product: gather, exchange and boundary product beside the local product
+//   captured      the same as a CUDA graph
+//   host          time of the host for a product that it does not wait for, the least of groups of 20;
+//                 `captured_host`: for a captured one
+//   exchange      gather and exchange alone; `local` and `halo`: the two products of the step alone
 //   hidden        how much of the exchange is not seen: 1 - (step - local - halo) / exchange
 //   one_device    the whole matrix on one device, all others idle
-//   all_gather    all rows gathered everywhere, then own rows by cuSPARSE
-//   all_to_all    the exchange of sptile, then own rows, local and halo in one, by cuSPARSE
+//   all_gather    all rows gathered everywhere by NCCL, then own rows by cuSPARSE
+//   all_to_all    the exchange by NCCL, then own rows, local and halo in one, by cuSPARSE
 #define SPTILE_DIST_NCCL
 #include <cuda_runtime_api.h>
 #include <nccl.h>
@@ -23,8 +30,10 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <limits>
 #include <numeric>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -43,8 +52,7 @@ using sptile::test::CsrRows;
 using sptile::test::CusparseProduct;
 using sptile::test::ProcessGroup;
 using sptile::test::Watchdog;
-using Exchange = dist::NcclExchange<ProcessGroup>;
-using Product = dist::Product<float, Exchange, dist::CudaMemory>;
+using Nccl = dist::NcclExchange<ProcessGroup>;
 using Array = sptile::test::DeviceArray<float>;
 using Reference = sptile::test::Reference<float>;
 using Buffer = dist::CudaMemory::Buffer<float>;
@@ -52,7 +60,7 @@ using Buffer = dist::CudaMemory::Buffer<float>;
 const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();  // of the program
 
 struct Arguments {
-  std::string parts, whole, format;
+  std::string parts, whole, format, wire = "nccl";
   std::int64_t n = 128, rank = -1;
   int runs = 50, memory = -1;
   bool steps = false, dies = false;
@@ -61,6 +69,12 @@ struct Arguments {
   /// Tile formats multiply in tf32.
   [[nodiscard]] double tolerance() const {
     return format.empty() || format == "csr" ? sptile::test::tolerance_of<float> : 5e-3;
+  }
+  /// Returns CTAS of nccl:CTAS, 0 if it is not given.
+  [[nodiscard]] int max_ctas() const {
+    if (wire == "nccl") return 0;
+    if (!wire.starts_with("nccl:")) throw std::invalid_argument("wire=" + wire + ": unknown");
+    return std::stoi(wire.substr(5));
   }
   [[nodiscard]] std::int64_t ranks() const { return sptile::Part(path(0)).parts(); }
 };
@@ -71,6 +85,7 @@ Arguments parse(int argc, char** argv) {
     const std::string word = argv[i], value = word.substr(word.find('=') + 1);
     if (word.starts_with("n=")) a.n = std::stoll(value);
     if (word.starts_with("runs=")) a.runs = std::stoi(value);
+    if (word.starts_with("wire=")) a.wire = value;
     if (word.starts_with("format=")) a.format = value;
     if (word.starts_with("rank=")) a.rank = std::stoll(value);
     if (word.starts_with("memory=")) a.memory = std::stoi(value);
@@ -108,24 +123,49 @@ class Stopwatch {
     check(cudaEventSynchronize(end_), "cudaEventSynchronize");
     float milliseconds = 0;
     check(cudaEventElapsedTime(&milliseconds, begin_, end_), "cudaEventElapsedTime");
-    const std::vector<float> all = dist::detail::gathered(group_, milliseconds);
-    return static_cast<double>(*std::max_element(all.begin(), all.end())) * 1000 / runs_;
+    return slowest(static_cast<double>(milliseconds)) * 1000 / runs_;
+  }
+
+  /// Microseconds that the host needs to put work on the stream, in the slowest rank: the least of some
+  /// groups.
+  template <class Work, class Wait>
+  double time_host(const Work& work, const Wait& wait) {
+    constexpr int groups = 10, size = 20;
+    double least = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < groups; ++i) {
+      wait();
+      group_.meet();
+      const auto start = std::chrono::steady_clock::now();
+      for (int j = 0; j < size; ++j) work();
+      const std::chrono::duration<double, std::micro> found = std::chrono::steady_clock::now() - start;
+      least = std::min(least, found.count() / size);
+    }
+    wait();
+    return slowest(least);
   }
 
  private:
+  double slowest(double own) {
+    const std::vector<double> all = dist::detail::gathered(group_, own);
+    return *std::max_element(all.begin(), all.end());
+  }
+
   ProcessGroup& group_;
   int runs_;
   dist::detail::CudaStream stream_;
   cudaEvent_t begin_ = nullptr, end_ = nullptr;
 };
 
-/// One rank measures.
+/// One rank measures products with an exchange, and others with NCCL.
+template <class Exchange>
 class Measurement {
  public:
-  Measurement(const Arguments& arguments, ProcessGroup& group, Exchange& exchange, Watchdog& watchdog)
+  Measurement(const Arguments& arguments, ProcessGroup& group, Exchange& exchange, Nccl& nccl,
+              Watchdog& watchdog)
       : a_(arguments),
         group_(group),
         exchange_(exchange),
+        nccl_(nccl),
         watchdog_(watchdog),
         watch_(group, arguments.runs),
         part_(arguments.path(group.rank())),
@@ -136,8 +176,8 @@ class Measurement {
   void run() {
     watchdog_.step("rows for others");
     sptile::test::check_selected_rows<float, dist::CudaMemory>(part_, a_.n);
-    const double step = time_step();
-    const auto [exchange, local, halo] = time_pieces();
+    const auto [wire, step, captured, host, captured_host] = time_step();
+    const auto [exchange, local, halo] = time_pieces(wire);
     const double one = time_one_device(), all_gather = time_all_gather(), all_to_all = time_all_to_all();
     watchdog_.step("results of all ranks");
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -149,19 +189,32 @@ class Measurement {
     check(cudaGetDeviceProperties(&device, 0), "cudaGetDeviceProperties");
     const std::int64_t row = a_.n * static_cast<std::int64_t>(sizeof(float));
     std::printf(
-        "{\"device\": \"%s\", \"parts\": %lld, \"rows\": %lld, \"entries\": %lld, \"n\": %lld, "
-        "\"bytes_sent\": %lld, \"largest_send\": %lld, \"step\": %.2f, \"exchange\": %.2f, \"local\": %.2f, "
-        "\"halo\": %.2f, \"hidden\": %.3f, \"one_device\": %.2f, \"all_gather\": %.2f, \"all_to_all\": "
-        "%.2f, \"sampled\": %lld, \"seconds\": %.1f}\n",
-        device.name, static_cast<long long>(group_.size()), static_cast<long long>(part_.rows()),
-        static_cast<long long>(part_.entries()), static_cast<long long>(a_.n),
+        "{\"device\": \"%s\", \"wire\": \"%s\", \"parts\": %lld, \"rows\": %lld, \"entries\": %lld, \"n\": "
+        "%lld, "
+        "\"bytes_sent\": %lld, \"largest_send\": %lld, \"step\": %.2f, \"captured\": %.2f, \"host\": %.2f, "
+        "\"captured_host\": %.2f, \"exchange\": %.2f, \"local\": %.2f, \"halo\": %.2f, \"hidden\": %.3f, "
+        "\"one_device\": %.2f, \"all_gather\": %.2f, \"all_to_all\": %.2f, \"sampled\": %lld, \"seconds\": "
+        "%.1f}\n",
+        device.name, wire.c_str(), static_cast<long long>(group_.size()),
+        static_cast<long long>(part_.rows()), static_cast<long long>(part_.entries()),
+        static_cast<long long>(a_.n),
         static_cast<long long>(std::accumulate(sent.begin(), sent.end(), std::int64_t{0}) * row),
-        static_cast<long long>(*std::max_element(sent.begin(), sent.end()) * row), step, exchange, local,
-        halo, 1 - (step - local - halo) / exchange, one, all_gather, all_to_all,
-        static_cast<long long>(std::accumulate(sampled.begin(), sampled.end(), std::int64_t{0})), seconds);
+        static_cast<long long>(*std::max_element(sent.begin(), sent.end()) * row), step, captured, host,
+        captured_host, exchange, local, halo, 1 - (step - local - halo) / exchange, one, all_gather,
+        all_to_all, static_cast<long long>(std::accumulate(sampled.begin(), sampled.end(), std::int64_t{0})),
+        seconds);
   }
 
  private:
+  using Product = dist::Product<float, Exchange, dist::CudaMemory>;
+  using SentRows = dist::CudaMemory::SentRows<float>;
+  using Halo = typename dist::detail::HaloRowsOf<float, Exchange, dist::CudaMemory>::type;
+
+  struct Step {
+    std::string wire;
+    double step, captured, host, captured_host;
+  };
+
   struct Pieces {
     double exchange, local, halo;
   };
@@ -171,16 +224,25 @@ class Measurement {
   }
 
   /// Checked before.
-  double time_step() {
+  Step time_step() {
     watchdog_.step("open the part and plan the product");
     Product product(a_.parts, exchange_, {.n = a_.n, .transpose = true, .format = a_.format});
     watchdog_.step("reference of the transposed product");
     const Reference transposed(whole_, part_.old_ids(), a_.n, true);
     watchdog_.step("products");
     sptile::test::check_device_product(product, reference_, transposed, a_.tolerance());
+    watchdog_.step("captured products");
+    sptile::test::check_captured_product(product, reference_, transposed, a_.tolerance());
     watchdog_.step("times of products");
     Array b(b_), c(b_);
-    return watch_.time([&] { product.run(b.span(), c.span(), watch_.stream()); });
+    auto captured = product.capture(b.span(), c.span(), watch_.stream());
+    const auto run = [&] { product.run(b.span(), c.span(), watch_.stream()); };
+    const auto replay = [&] { captured.run(watch_.stream()); };
+    const auto wait = [&] { product.wait(); };
+    Step found{a_.wire, watch_.time(run), watch_.time(replay), watch_.time_host(run, wait),
+               watch_.time_host(replay, wait)};
+    if constexpr (requires { product.wire(); }) found.wire = product.wire();
+    return found;
   }
 
   std::optional<sptile::Plan> planned(sptile::Matrix matrix) {
@@ -188,28 +250,30 @@ class Measurement {
     return matrix.plan("spmm", memory_.place({.n = a_.n, .format = a_.format}));
   }
 
-  void multiply(const std::optional<sptile::Plan>& plan, const Array& b, Array& c, double beta) {
-    if (plan) plan->run({.dense = {{{b.data(), 0, 0}, {c.data(), 0, 0}}}, .beta = beta}, watch_.stream());
+  void multiply(const std::optional<sptile::Plan>& plan, const float* b, float* c, double beta) {
+    if (plan) plan->run({.dense = {{{b, 0, 0}, {c, 0, 0}}}, .beta = beta}, watch_.stream());
   }
 
-  Pieces time_pieces() {
+  /// `wire`: that of the product.
+  Pieces time_pieces(const std::string& wire) {
     watchdog_.step("times of exchange, local and halo product");
     const auto local = planned(sptile::Matrix(a_.path(group_.rank())));
-    const auto halo = planned(sptile::Matrix(a_.path(group_.rank()), {.matrix = "halo"}));
-    const dist::CudaMemory::SentRows<float> rows(memory_, part_, a_.n, false);
-    Array b(b_), c(b_), arriving(std::vector<float>(elements(part_.needed())));
-    Buffer leaving(elements(part_.send_offset().back()));
-    return {watch_.time([&] { exchange(rows, b.data(), leaving, arriving.data()); }),
-            watch_.time([&] { multiply(local, b, c, 0); }),
-            watch_.time([&] { multiply(halo, arriving, c, 1); })};
-  }
-
-  void exchange(const dist::CudaMemory::SentRows<float>& rows, const float* b, Buffer& leaving,
-                float* arriving) {
-    rows.gather(b, leaving.data(), watch_.stream());
-    exchange_.start(leaving.data(), part_.send_offset(), arriving, part_.receive_offset(),
-                    elements(1) * sizeof(float), watch_.stream());
-    exchange_.finish();
+    const sptile::Matrix of_halo(a_.path(group_.rank()), {.matrix = "halo"});
+    const auto boundary =
+        planned(sptile::Matrix(dist::detail::rows_from(of_halo.csr(), part_.interior()), {.trusted = true}));
+    const SentRows rows(memory_, part_, a_.n, false);
+    Halo halo(exchange_, memory_, rows, part_, a_.n, false);
+    halo.connect();
+    if constexpr (requires { halo.choices(); })
+      for (std::size_t i = 0; i < halo.choices() && halo.wire() != wire; ++i) halo.use(i);
+    Array b(b_), c(b_);
+    float* const of_boundary = c.data() + elements(part_.interior());
+    const auto exchange = [&] {
+      halo.fetch(b.data(), watch_.stream());
+      halo.finish();
+    };
+    return {watch_.time(exchange), watch_.time([&] { multiply(local, b.data(), c.data(), 0); }),
+            watch_.time([&] { multiply(boundary, halo.received().data(), of_boundary, 1); })};
   }
 
   double time_one_device() {
@@ -220,7 +284,7 @@ class Measurement {
     std::iota(ids.begin(), ids.end(), 0);
     const std::vector<float> all = sptile::test::rows_of_b<float>(ids, a_.n);
     Array b(all), c(all);
-    const double found = watch_.time([&] { multiply(whole, b, c, 0); });
+    const double found = watch_.time([&] { multiply(whole, b.data(), c.data(), 0); });
     reference_.compare("the entire matrix", own_rows(c.to_host()), a_.tolerance());
     return found;
   }
@@ -275,11 +339,14 @@ class Measurement {
     own.resize(elements(next));
     Array b(own), c(b_);
     Buffer leaving(elements(part_.send_offset().back()));
-    const dist::CudaMemory::SentRows<float> sent(memory_, part_, a_.n, false);
+    const SentRows sent(memory_, part_, a_.n, false);
     CusparseProduct product(CsrRows(whole_.csr(), part_.old_ids(), place, next), a_.n, b.data(), c.data(),
                             watch_.stream());
     const double found = watch_.time([&] {
-      exchange(sent, b.data(), leaving, b.data() + b_.size());
+      sent.gather(b.data(), leaving.data(), watch_.stream());
+      nccl_.start(leaving.data(), part_.send_offset(), b.data() + b_.size(), part_.receive_offset(),
+                  elements(1) * sizeof(float), watch_.stream());
+      nccl_.finish();
       product.run();
     });
     reference_.compare("all_to_all and cuSPARSE", c.to_host(), a_.tolerance());
@@ -302,6 +369,7 @@ class Measurement {
   const Arguments& a_;
   ProcessGroup& group_;
   Exchange& exchange_;
+  Nccl& nccl_;
   Watchdog& watchdog_;
   Stopwatch watch_;
   dist::CudaMemory memory_;
@@ -312,32 +380,43 @@ class Measurement {
 };
 
 /// A rank ends where others wait for it.
+template <class Exchange>
 void die(const Arguments& a, ProcessGroup& group, Exchange& exchange, Watchdog& watchdog) {
   watchdog.step("product without rank 1");
-  Product product(a.parts, exchange, {.n = a.n});
+  dist::Product<float, Exchange, dist::CudaMemory> product(a.parts, exchange, {.n = a.n});
   if (group.rank() == 1) _exit(3);
   sptile::test::DeviceOperands<float> operands(sptile::test::rows_of_b<float>(product.old_ids(), a.n));
   operands.start([&](auto b, auto c, auto stream) { product.run(b, c, stream); });
   product.wait();
 }
 
-int run_rank(const Arguments& a) {
+/// Works with an exchange that is made from `arguments`.
+template <class Exchange, class... Rest>
+void run_exchange(const Arguments& a, ProcessGroup& group, Watchdog& watchdog, Rest... arguments) {
   const double seconds = a.dies ? 10 : 300;
+  watchdog.step("open the exchange");
+  Exchange exchange(group, seconds, arguments...);
+  if (a.dies) return die(a, group, exchange, watchdog);
+  watchdog.step("open NCCL for comparison");
+  Nccl nccl(group, seconds);
+  watchdog.step("open the matrix and compute the reference");
+  Measurement<Exchange>(a, group, exchange, nccl, watchdog).run();
+  watchdog.step("close the exchanges");
+}
+
+int run_rank(const Arguments& a) {
   try {
     Watchdog watchdog(a.rank, a.steps);
     watchdog.step("open the device");
     check(cudaSetDevice(static_cast<int>(a.rank)), "cudaSetDevice");
     check(cudaFree(nullptr), "cudaFree");
-    ProcessGroup group(a.memory, a.rank, a.ranks(), seconds);
-    watchdog.step("open NCCL");
-    Exchange exchange(group, seconds);
-    if (a.dies) {
-      die(a, group, exchange, watchdog);
-    } else {
-      watchdog.step("open the matrix and compute the reference");
-      Measurement(a, group, exchange, watchdog).run();
-    }
-    watchdog.step("close NCCL");
+    ProcessGroup group(a.memory, a.rank, a.ranks(), a.dies ? 10 : 300);
+    if (a.wire == "peers")
+      run_exchange<dist::PeerExchange<ProcessGroup>>(a, group, watchdog);
+    else if (a.wire == "auto")
+      run_exchange<dist::DeviceExchange<ProcessGroup>>(a, group, watchdog);
+    else
+      run_exchange<Nccl>(a, group, watchdog, a.max_ctas());
   } catch (const sptile::Exception& e) {
     std::fprintf(stderr, "rank %lld: %s\n", static_cast<long long>(a.rank), e.what());
     return e.status();
@@ -351,13 +430,18 @@ int run_all(const Arguments& a, const std::vector<std::string>& words) {
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess) devices = 0;
   if (ranks < 2 || devices < ranks) {
-    std::fprintf(stderr,
-                 "SKIP: there are %d CUDA devices for %lld parts; products over NCCL need one each, and two "
-                 "at least\n",
-                 devices, static_cast<long long>(ranks));
+    std::fprintf(
+        stderr,
+        "SKIP: there are %d CUDA devices for %lld parts; products over several need one each, and two "
+        "at least\n",
+        devices, static_cast<long long>(ranks));
     return 77;
   }
   const std::vector<int> codes = sptile::test::run_processes(ranks, words);
+  if (std::count(codes.begin(), codes.end(), SPTILE_STATUS_UNSUPPORTED) == std::ssize(codes)) {
+    std::fprintf(stderr, "SKIP: the devices cannot map each other's memory\n");
+    return 77;
+  }
   bool right = true;
   for (std::size_t rank = 0; rank < codes.size(); ++rank) {
     // Whoever needs nothing of rank 1 may end well.
@@ -375,7 +459,9 @@ int run_all(const Arguments& a, const std::vector<std::string>& words) {
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    std::fprintf(stderr, "product_nccl PARTS WHOLE [n=128] [runs=50] [format=NAME,...] [steps] [dies]\n");
+    std::fprintf(stderr,
+                 "product_nccl PARTS WHOLE [wire=nccl|nccl:CTAS|peers|auto] [n=128] [runs=50] "
+                 "[format=NAME,...] [steps] [dies]\n");
     return 2;
   }
   try {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -19,10 +20,8 @@ inline namespace v1 {
 namespace dist {
 namespace detail {
 
-/// Description and error of one process.
-struct Record {
-  std::uint64_t id = 0;  ///< id of the partition
-  std::int64_t parts = 0, rank = 0, n = 0, element_bytes = 0, transpose = 0, never_slower = 0;
+/// Error of one process, or none.
+struct Outcome {
   std::int64_t status = SPTILE_STATUS_OK;
   char message[512] = {};
 
@@ -43,6 +42,12 @@ struct Record {
   }
 };
 
+/// Description of one process and its product.
+struct Record : Outcome {
+  std::uint64_t id = 0;  ///< id of the partition
+  std::int64_t parts = 0, rank = 0, n = 0, element_bytes = 0, transpose = 0, never_slower = 0;
+};
+
 /// Returns the records of all processes, by rank.
 template <class R, Group G>
 std::vector<R> gathered(G& group, const R& mine) {
@@ -52,16 +57,22 @@ std::vector<R> gathered(G& group, const R& mine) {
   return all;
 }
 
-/// Throws the same exception in all processes if any record has an error or the records differ. `records` are
-/// those of all processes, by rank.
-inline void agree(const std::vector<Record>& records) {
-  const auto refuse = [](std::size_t rank, sptile_status status, const std::string& what) {
-    throw Exception(status, "rank " + std::to_string(rank) + ": " + what);
-  };
+[[noreturn]] inline void refuse(std::size_t rank, sptile_status status, const std::string& what) {
+  throw Exception(status, "rank " + std::to_string(rank) + ": " + what);
+}
+
+/// Throws the same exception in all processes if any outcome is an error. `all` are those of all processes,
+/// by rank.
+template <std::derived_from<Outcome> R>
+void agree(const std::vector<R>& all) {
+  for (std::size_t r = 0; r < all.size(); ++r)
+    if (all[r].status != SPTILE_STATUS_OK)
+      refuse(r, static_cast<sptile_status>(all[r].status), all[r].message);
+}
+
+/// Throws the same exception in all processes if the records differ.
+inline void compare(const std::vector<Record>& records) {
   const auto processes = static_cast<std::int64_t>(records.size());
-  for (std::size_t r = 0; r < records.size(); ++r)
-    if (records[r].status != SPTILE_STATUS_OK)
-      refuse(r, static_cast<sptile_status>(records[r].status), records[r].message);
   const Record& first = records.front();
   const auto differs = [&](std::size_t r, const char* what, std::int64_t mine, std::int64_t firsts) {
     if (mine != firsts)
@@ -89,19 +100,22 @@ inline void agree(const std::vector<Record>& records) {
   }
 }
 
-/// Runs `work` and throws an exception of one process in all of them.
-template <Group G, class Work>
-void attempt(G& group, Record& record, const Work& work) {
+/// Runs `work` and throws an exception of one process in all of them. Returns `mine` of all processes, by
+/// rank.
+template <Group G, std::derived_from<Outcome> R, class Work>
+std::vector<R> attempt(G& group, R& mine, const Work& work) {
   try {
     work();
   } catch (const Exception& e) {
-    record.failed(e.status(), e.what());
+    mine.failed(e.status(), e.what());
   } catch (const std::exception& e) {
-    record.failed(SPTILE_STATUS_IO, e.what());
+    mine.failed(SPTILE_STATUS_IO, e.what());
   } catch (...) {
-    record.failed(SPTILE_STATUS_INTERNAL, "an exception that is not a std::exception was thrown");
+    mine.failed(SPTILE_STATUS_INTERNAL, "an exception that is not a std::exception was thrown");
   }
-  agree(gathered(group, record));
+  std::vector<R> all = gathered(group, mine);
+  agree(all);
+  return all;
 }
 
 /// Number of rows that one part sends to another, and a hash (FNV-1a) of their ids in the entire matrix.

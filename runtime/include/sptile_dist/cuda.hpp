@@ -3,16 +3,19 @@
 
 #include <cuda_runtime_api.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <optional>
 #include <span>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "sptile.hpp"
+#include "sptile_dist/exchange.hpp"
 
 namespace sptile {
 inline namespace v1 {
@@ -57,6 +60,8 @@ class CudaArray {
   [[nodiscard]] T* data() { return data_; }
   [[nodiscard]] const T* data() const { return data_; }
   [[nodiscard]] std::size_t size() const { return size_; }
+  /// Gives up the memory without freeing it.
+  void leak() { data_ = nullptr; }
 
  private:
   T* data_ = nullptr;
@@ -101,6 +106,74 @@ class CudaStream {
 
  private:
   cudaStream_t stream_ = nullptr;
+};
+
+/// Polls a condition: without a pause at first, then every 50 us.
+class Pause {
+ public:
+  void operator()() {
+    if (++looks_ < 1000)
+      std::this_thread::yield();
+    else
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+
+ private:
+  int looks_ = 0;
+};
+
+/// Waits until the event has completed or the time is over; returns whether it has completed. Calls `look`
+/// meanwhile, which throws if the event cannot complete.
+template <class Look>
+bool completes(void* event, double seconds, const Look& look) {
+  const Deadline deadline(seconds);
+  for (Pause pause;; pause()) {
+    const cudaError_t happened = cudaEventQuery(static_cast<cudaEvent_t>(event));
+    if (happened == cudaSuccess) return true;
+    if (happened != cudaErrorNotReady) check(happened, "cudaEventQuery");
+    cudaGetLastError();  // clears the status, which is not an error
+    look();
+    if (deadline.over()) return false;
+  }
+}
+
+/// Work captured in a CUDA graph.
+class CudaGraph {
+ public:
+  /// Captures work(stream) without running it.
+  template <class Work>
+  explicit CudaGraph(const Work& work) {
+    const CudaStream stream;
+    // Threads of NCCL call functions that a capture of all threads would refuse.
+    check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+    cudaGraph_t graph = nullptr;
+    try {
+      work(stream.get());
+    } catch (...) {
+      if (cudaStreamEndCapture(stream.get(), &graph) == cudaSuccess) cudaGraphDestroy(graph);
+      cudaGetLastError();  // clears the status of the ended capture
+      throw;
+    }
+    check(cudaStreamEndCapture(stream.get(), &graph), "cudaStreamEndCapture");
+    // Kernels of the exchange keep the priority of their stream.
+    const cudaError_t code =
+        cudaGraphInstantiateWithFlags(&work_, graph, cudaGraphInstantiateFlagUseNodePriority);
+    cudaGraphDestroy(graph);
+    check(code, "cudaGraphInstantiateWithFlags");
+  }
+  CudaGraph(CudaGraph&& other) noexcept : work_(std::exchange(other.work_, nullptr)) {}
+  CudaGraph& operator=(CudaGraph&& other) noexcept {
+    std::swap(work_, other.work_);
+    return *this;
+  }
+  ~CudaGraph() {
+    if (work_ != nullptr) cudaGraphExecDestroy(work_);
+  }
+
+  void launch(void* stream) const { check(cudaGraphLaunch(work_, stream_of(stream)), "cudaGraphLaunch"); }
+
+ private:
+  cudaGraphExec_t work_ = nullptr;
 };
 
 /// Gathers the rows of this process that others need, as products with a selection matrix S with a single 1
@@ -152,6 +225,7 @@ class CudaMemory {
   using Buffer = detail::CudaArray<T, false>;
   template <class T>
   using SentRows = detail::SelectedRows<T, CudaMemory>;
+  using Graph = detail::CudaGraph;
 
   /// Kernel that adds the entries of a row in order.
   static constexpr const char* adds_in_order = "cuda.csr.rows";
@@ -171,10 +245,10 @@ class CudaMemory {
                     "cudaMemsetAsync");
   }
 
-  /// Starts a run after the previous one, on any stream. Returns the side stream, which is ordered after
-  /// both.
-  void* begin(void* stream) {
-    idle_.holds(stream);
+  /// Starts a run after the previous one, on any stream.
+  void begin(void* stream) { idle_.holds(stream); }
+  /// Returns the side stream, ordered after the present work of `stream`.
+  void* fork(void* stream) {
     ready_.record(stream);
     ready_.holds(side_.get());
     return side_.get();

@@ -32,17 +32,34 @@ concept Exchange = Group<E> &&
   e.finish();
 };
 
-/// An exchange of rows in device memory, enqueued on a stream (a cudaStream_t): it starts after the work
-/// enqueued before `start`, and work enqueued after `finish` sees the rows. Other streams receive work in
-/// between. `wait` returns when an event (a cudaEvent_t) has completed, or throws if it cannot complete.
+/// Processes with streams. `wait` returns when an event (a cudaEvent_t) has completed, or throws if it cannot
+/// complete because of another process.
 template <class E>
-concept StreamExchange = Group<E> &&
-    requires(E& e, const void* from, void* to, std::span<const std::int64_t> offsets, std::size_t row_bytes,
-             void* stream, void* event) {
-  e.start(from, offsets, to, offsets, row_bytes, stream);
-  e.finish();
+concept StreamGroup = Group<E> && requires(E& e, void* event) {
   e.wait(event);
 };
+
+/// An exchange of rows in device memory, enqueued on a stream (a cudaStream_t): it starts after the work
+/// enqueued before `start`, and work enqueued after `finish` sees the rows. Other streams receive work in
+/// between.
+template <class E>
+concept StreamExchange = StreamGroup<E> &&
+    requires(E& e, const void* from, void* to, std::span<const std::int64_t> offsets, std::size_t row_bytes,
+             void* stream) {
+  e.start(from, offsets, to, offsets, row_bytes, stream);
+  e.finish();
+};
+
+/// An exchange that does not copy between arbitrary buffers: its class HaloRows replaces detail::HaloRows,
+/// which documents the functions.
+template <class E, class T, class M>
+concept HasHaloRows = Group<E> && requires {
+  typename E::template HaloRows<T, M>;
+};
+
+/// An exchange that only enqueues work, so that CUDA graphs can contain it.
+template <class E>
+concept Capturable = StreamGroup<E> && E::capturable;
 
 namespace detail {
 

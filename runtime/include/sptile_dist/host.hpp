@@ -50,7 +50,8 @@ struct HostMemory {
     std::fill(c.begin(), c.end(), T(0));
   }
 
-  static void* begin(void* /*stream*/) { return nullptr; }
+  static void begin(void* /*stream*/) {}
+  static void* fork(void* /*stream*/) { return nullptr; }
   static void meet(void* /*stream*/) {}
   static void end(void* /*stream*/) {}
   template <class E>

@@ -5,13 +5,11 @@
 #include <nccl.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <span>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -20,8 +18,8 @@
 #include "sptile_dist/cuda.hpp"
 #include "sptile_dist/exchange.hpp"
 
-#if NCCL_VERSION_CODE < NCCL_VERSION(2, 14, 0)
-#error "sptile_dist requires NCCL 2.14 or later (non-blocking communicators)"
+#if NCCL_VERSION_CODE < NCCL_VERSION(2, 17, 0)
+#error "sptile_dist requires NCCL 2.17 or later (bounds of non-blocking communicators)"
 #endif
 
 namespace sptile {
@@ -32,12 +30,19 @@ namespace dist {
 /// construction. Small messages in host memory go through `group` (an MpiExchange, or another group with
 /// all_gather), which is borrowed. No call blocks for longer than `seconds`: if a process has exited or does
 /// not answer, the communicator is aborted, and SPTILE_STATUS_IO is thrown here and by all later calls.
+///
+/// NCCL's kernels occupy up to `max_ctas` multiprocessors while the local product runs. A low bound makes
+/// exchanges slower and products faster. 0, the default, is NCCL's own choice, which fills the links of each
+/// machine; DeviceExchange measures which bound is faster.
 template <Group G>
 class NcclExchange {
  public:
-  explicit NcclExchange(G& group, double seconds = 600)
-      : group_(group), rank_(group.rank()), size_(group.size()), seconds_(seconds) {
+  static constexpr bool capturable = true;
+
+  explicit NcclExchange(G& group, double seconds = 600, int max_ctas = 0)
+      : group_(group), rank_(group.rank()), size_(group.size()), seconds_(seconds), max_ctas_(max_ctas) {
     Hello mine;
+    mine.max_ctas = max_ctas;
     mine.cuda = cudaGetDevice(&mine.ordinal);
     if (rank_ == 0 && mine.cuda == cudaSuccess) mine.nccl = ncclGetUniqueId(&mine.id);
     const std::vector<Hello> all = detail::gathered(group, mine);
@@ -47,9 +52,13 @@ class NcclExchange {
         throw Exception(SPTILE_STATUS_DEVICE, who + "cudaGetDevice: " + cudaGetErrorString(all[r].cuda));
       if (all[r].nccl != ncclSuccess)
         throw Exception(SPTILE_STATUS_IO, who + "ncclGetUniqueId: " + ncclGetErrorString(all[r].nccl));
+      if (all[r].max_ctas < 0 || all[r].max_ctas != all.front().max_ctas)
+        throw Exception(SPTILE_STATUS_USAGE, who + "max_ctas = " + std::to_string(all[r].max_ctas) +
+                                                 "; expected the same bound in all processes, or 0");
     }
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     config.blocking = 0;
+    if (max_ctas > 0) config.maxCTAs = max_ctas;
     settle("ncclCommInitRankConfig",
            ncclCommInitRankConfig(&communicator_, static_cast<int>(size_), all.front().id,
                                   static_cast<int>(rank_), &config));
@@ -70,6 +79,7 @@ class NcclExchange {
 
   [[nodiscard]] std::int64_t rank() const { return rank_; }
   [[nodiscard]] std::int64_t size() const { return size_; }
+  [[nodiscard]] int max_ctas() const { return max_ctas_; }
 
   void all_gather(const void* from, std::size_t bytes, void* to) { group_.all_gather(from, bytes, to); }
 
@@ -99,19 +109,21 @@ class NcclExchange {
 
   /// Waits until the event has completed.
   void wait(void* event) {
-    const detail::Deadline deadline(seconds_);
-    for (Pause pause;; pause()) {
-      const cudaError_t happened = cudaEventQuery(static_cast<cudaEvent_t>(event));
-      if (happened == cudaSuccess) return;
-      if (happened != cudaErrorNotReady) detail::check(happened, "cudaEventQuery");
-      cudaGetLastError();  // clears the status, which is not an error
-      need_communicator();
-      ncclResult_t state = ncclSuccess;
-      settle("the exchange of rows",
-             ncclCommGetAsyncError(communicator_, &state) == ncclSuccess ? state : ncclInternalError);
-      if (deadline.over()) fail(detail::no_answer(rank_, size_, seconds_));
-    }
+    if (!detail::completes(event, seconds_, [this] { look(); })) expire();
   }
+  /// Throws if another process has failed.
+  void look() {
+    need_communicator();
+    ncclResult_t state = ncclSuccess;
+    settle("the exchange of rows",
+           ncclCommGetAsyncError(communicator_, &state) == ncclSuccess ? state : ncclInternalError);
+  }
+  /// Aborts the communicator, which ends its kernels that wait for other processes.
+  void abort() noexcept {
+    if (communicator_ != nullptr) ncclCommAbort(std::exchange(communicator_, nullptr));
+  }
+  /// Aborts the communicator after the time limit, and throws.
+  [[noreturn]] void expire() { fail(detail::no_answer(rank_, size_, seconds_)); }
 
  private:
   /// Message that processes exchange before the communicator exists.
@@ -119,7 +131,7 @@ class NcclExchange {
     ncclUniqueId id = {};
     cudaError_t cuda = cudaSuccess;
     ncclResult_t nccl = ncclSuccess;
-    int ordinal = 0;
+    int ordinal = 0, max_ctas = 0;
   };
 
   /// Bytes sent to or received from one process.
@@ -130,24 +142,10 @@ class NcclExchange {
     std::size_t at, bytes;
   };
 
-  /// Pause between two polls: none at first, then longer.
-  class Pause {
-   public:
-    void operator()() {
-      if (++looks_ < 1000)
-        std::this_thread::yield();
-      else
-        std::this_thread::sleep_for(std::chrono::microseconds(50));
-    }
-
-   private:
-    int looks_ = 0;
-  };
-
   /// Waits until a nonblocking call has succeeded.
   void settle(const char* call, ncclResult_t result) {
     const detail::Deadline deadline(seconds_);
-    for (Pause pause; result == ncclInProgress; pause()) {
+    for (detail::Pause pause; result == ncclInProgress; pause()) {
       if (deadline.over()) fail(detail::no_answer(rank_, size_, seconds_) + " (" + call + ")");
       if (ncclCommGetAsyncError(communicator_, &result) != ncclSuccess) result = ncclInternalError;
     }
@@ -163,18 +161,14 @@ class NcclExchange {
   }
 
   [[noreturn]] void fail(const std::string& why) {
-    give_up();
+    abort();
     throw Exception(SPTILE_STATUS_IO, why);
-  }
-
-  /// Aborts the communicator, which ends its kernels that wait for other processes.
-  void give_up() noexcept {
-    if (communicator_ != nullptr) ncclCommAbort(std::exchange(communicator_, nullptr));
   }
 
   G& group_;
   std::int64_t rank_, size_;
   double seconds_;
+  int max_ctas_;
   int exceptions_ = std::uncaught_exceptions();
   ncclComm_t communicator_ = nullptr;
 };

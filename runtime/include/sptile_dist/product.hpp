@@ -19,6 +19,7 @@
 #include "sptile.hpp"
 #include "sptile_dist/agreement.hpp"
 #include "sptile_dist/exchange.hpp"
+#include "sptile_dist/halo_rows.hpp"
 #include "sptile_dist/host.hpp"
 
 namespace sptile {
@@ -70,21 +71,27 @@ template <class T, Group E, class M = HostMemory>
 class Product {
   static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>);
   static constexpr bool on_stream = !std::is_base_of_v<HostMemory, M>;
-  static_assert(on_stream ? StreamExchange<E> : Exchange<E>,
+  static_assert(on_stream ? StreamExchange<E> || HasHaloRows<E, T, M> : Exchange<E>,
                 "exchanges of host memory require HostMemory; exchanges with a stream require CudaMemory");
+  using Halo = typename detail::HaloRowsOf<T, E, M>::type;
+  static constexpr bool has_choices = requires(Halo & h) { h.choices(); };
 
  public:
   /// Opens this process's part of `folder`, a directory written by `sptile partition`. Borrows the exchange.
   Product(const std::string& folder, E& exchange, const ProductOptions& options)
       : exchange_(exchange), n_(options.n) {
-    detail::Record record;
     std::optional<detail::Lists> lists;
-    detail::attempt(exchange, record, [&] {
+    detail::Record record;
+    detail::compare(detail::attempt(exchange, record, [&] {
       open(detail::path_of_part(folder, exchange.rank()), options, record);
       if (part_->parts() == exchange.size()) lists.emplace(*part_);  // otherwise all processes throw
-    });
+    }));
     lists->compare(exchange);
-    if (options.never_slower) take_the_faster(folder, options, record);
+    attempt(
+        [&] { halo_.emplace(exchange_, *memory_, *rows_, *part_, n_, transpose_ && !part_->symmetric()); });
+    halo_->connect();
+    if constexpr (has_choices) choose();
+    if (options.never_slower) take_the_faster(folder, options);
   }
   Product(const Product&) = delete;
   Product& operator=(const Product&) = delete;
@@ -102,44 +109,63 @@ class Product {
   [[nodiscard]] bool fell_back() const { return fell_back_; }
   /// Returns the measured times, equal in all processes.
   [[nodiscard]] const Measured& measured() const { return measured_; }
+  /// Returns the name of the exchange that a DeviceExchange has chosen, "none" if the product fell back.
+  [[nodiscard]] std::string wire() const requires has_choices { return halo_ ? halo_->wire() : "none"; }
 
   /// Computes C = A B; b and c have owned() * n elements, row-major. In device memory the product is enqueued
   /// on `stream`, a cudaStream_t (nullptr: the default stream), and rows are exchanged on another stream.
   void run(std::span<const T> b, std::span<T> c, void* stream = nullptr) {
     check_sizes(b, c);
-    void* const side = memory_->begin(stream);
-    if (fell_back_) {
-      multiply(local_, b, c, 0, stream);
-    } else {
-      rows_->gather(b.data(), sent_.data(), side);
-      InFlight exchange(*this, sent_, part_->send_offset(), received_, part_->receive_offset(), side);
-      multiply(local_, b, c, 0, stream);
-      exchange.finish();
-      memory_->meet(stream);
-      multiply(boundary_, span_of(received_), boundary_of(c), 1, stream);
-    }
+    memory_->begin(stream);
+    enqueue(b, c, stream);
     memory_->end(stream);
   }
 
   /// Computes C = A^T B, as gradients need it. Requires ProductOptions::transpose. Sums are formed in the
   /// order of senders, so that every run produces the same bits.
   void run_transposed(std::span<const T> b, std::span<T> c, void* stream = nullptr) {
-    if (!transpose_)
-      throw Exception(SPTILE_STATUS_USAGE, "run_transposed requires ProductOptions::transpose");
-    if (part_->symmetric()) return run(b, c, stream);
-    check_sizes(b, c);
-    void* const side = memory_->begin(stream);
-    if (fell_back_) {
-      multiply(local_transposed_, b, c, 0, stream);
-    } else {
-      multiply(halo_transposed_, b, span_of(received_), 0, side);
-      InFlight exchange(*this, received_, part_->receive_offset(), sent_, part_->send_offset(), side);
-      multiply(local_transposed_, b, c, 0, stream);
-      exchange.finish();
-      memory_->meet(stream);
-      rows_->add(sent_.data(), c.data(), stream);
-    }
+    check_transposed(b, c);
+    memory_->begin(stream);
+    enqueue_transposed(b, c, stream);
     memory_->end(stream);
+  }
+
+  /// A product with fixed operands, captured in a CUDA graph. It borrows the product and must be destroyed
+  /// first.
+  class Captured {
+   public:
+    /// Enqueues the product of the present contents of B, as Product::run does. All processes that have
+    /// captured the product together run it in the same order relative to other runs.
+    void run(void* stream = nullptr) {
+      product_->memory_->begin(stream);
+      graph_.launch(stream);
+      product_->memory_->end(stream);
+      product_->bytes_sent_ += bytes_sent_;
+    }
+
+   private:
+    friend Product;
+    Captured(Product& product, typename M::Graph graph, std::int64_t bytes_sent)
+        : product_(&product), graph_(std::move(graph)), bytes_sent_(bytes_sent) {}
+
+    Product* product_;
+    typename M::Graph graph_;
+    std::int64_t bytes_sent_;
+  };
+
+  /// Computes C = A B once on `stream`, waits for it, and captures this product in a CUDA graph, whose runs
+  /// cost the host one launch. Collective; an error in one process is thrown in all. b and c must stay valid.
+  /// Requires an exchange that only enqueues work: NcclExchange, PeerExchange or DeviceExchange.
+  [[nodiscard]] Captured capture(std::span<const T> b, std::span<T> c,
+                                 void* stream = nullptr) requires on_stream {
+    attempt([&] { check_sizes(b, c); });
+    return captured([=, this](void* on) { enqueue(b, c, on); }, stream);
+  }
+  /// Captures C = A^T B, see capture. Requires ProductOptions::transpose.
+  [[nodiscard]] Captured capture_transposed(std::span<const T> b, std::span<T> c,
+                                            void* stream = nullptr) requires on_stream {
+    attempt([&] { check_transposed(b, c); });
+    return captured([=, this](void* on) { enqueue_transposed(b, c, on); }, stream);
   }
 
   /// Waits for the last run. In device memory, use it instead of cudaStreamSynchronize, which would wait
@@ -153,38 +179,82 @@ class Product {
   /// An exchange in flight, which the destructor finishes even during an exception.
   class InFlight {
    public:
-    InFlight(Product& product, const Buffer& from, std::span<const std::int64_t> from_offset, Buffer& to,
-             std::span<const std::int64_t> to_offset, [[maybe_unused]] void* side)
-        : exchange_(product.exchange_) {
-      const std::size_t row_bytes = product.width() * sizeof(T);
-      if constexpr (on_stream)
-        exchange_.start(from.data(), from_offset, to.data(), to_offset, row_bytes, side);
-      else
-        exchange_.start(from.data(), from_offset, to.data(), to_offset, row_bytes);
-      started_ = true;
-      product.bytes_sent_ += from_offset.back() * static_cast<std::int64_t>(row_bytes);
-    }
+    explicit InFlight(Halo& halo) : halo_(halo) {}
     InFlight(const InFlight&) = delete;
     InFlight& operator=(const InFlight&) = delete;
     ~InFlight() {
       try {
-        if (started_) exchange_.finish();
+        if (!std::exchange(finished_, true)) halo_.finish();
       } catch (const Exception&) {  // the first exception is reported
       }
     }
 
     void finish() {
-      started_ = false;
-      exchange_.finish();
+      finished_ = true;
+      halo_.finish();
     }
 
    private:
-    E& exchange_;
-    bool started_ = false;
+    Halo& halo_;
+    bool finished_ = false;
   };
 
+  void enqueue(std::span<const T> b, std::span<T> c, void* stream) {
+    if (fell_back_) return multiply(local_, b, c, 0, stream);
+    halo_->fetch(b.data(), memory_->fork(stream));
+    InFlight exchange(*halo_);
+    count(part_->send_offset());
+    multiply(local_, b, c, 0, stream);
+    exchange.finish();
+    memory_->meet(stream);
+    multiply(boundary_, halo_->received(), boundary_of(c), 1, stream);
+  }
+
+  void enqueue_transposed(std::span<const T> b, std::span<T> c, void* stream) {
+    if (part_->symmetric()) return enqueue(b, c, stream);
+    if (fell_back_) return multiply(local_transposed_, b, c, 0, stream);
+    void* const side = memory_->fork(stream);
+    multiply(halo_transposed_, b, halo_->received(), 0, side);
+    halo_->give_back(side);
+    InFlight exchange(*halo_);
+    count(part_->receive_offset());
+    multiply(local_transposed_, b, c, 0, stream);
+    exchange.finish();
+    memory_->meet(stream);
+    rows_->add(halo_->returned().data(), c.data(), stream);
+  }
+
+  /// Counts the bytes of an exchange.
+  void count(std::span<const std::int64_t> sent) {
+    bytes_sent_ += sent.back() * n_ * static_cast<std::int64_t>(sizeof(T));
+  }
+
+  /// Runs `work` and throws an exception of one process in all of them.
+  template <class Work>
+  void attempt(const Work& work) {
+    detail::Outcome outcome;
+    detail::attempt(exchange_, outcome, work);
+  }
+
+  template <class Work>
+  Captured captured(const Work& work, void* stream) {
+    static_assert(Capturable<E>, "this exchange blocks the host, so that CUDA graphs cannot contain it");
+    std::optional<typename M::Graph> graph;
+    std::int64_t before = 0;
+    attempt([&] {
+      memory_->begin(stream);
+      work(stream);  // connects processes and loads kernels, which a capture could not
+      memory_->end(stream);
+      wait();
+      before = bytes_sent_;
+      graph.emplace(work);
+    });
+    const std::int64_t sent = bytes_sent_ - before;
+    bytes_sent_ = before;
+    return Captured(*this, std::move(*graph), sent);
+  }
+
   [[nodiscard]] std::size_t width() const { return static_cast<std::size_t>(n_); }
-  static std::span<T> span_of(Buffer& buffer) { return {buffer.data(), buffer.size()}; }
   /// Returns the rows of C that halo contributes to.
   [[nodiscard]] std::span<T> boundary_of(std::span<T> c) const {
     return c.subspan(static_cast<std::size_t>(part_->interior()) * width());
@@ -196,13 +266,13 @@ class Product {
     part_.emplace(path);
     check_size(part_->rows());
     check_size(std::ssize(part_->send_rows()));
-    record = {.id = part_->id(),
-              .parts = part_->parts(),
-              .rank = part_->rank(),
-              .n = n_,
-              .element_bytes = sizeof(T),
-              .transpose = transpose_ ? 1 : 0,
-              .never_slower = options.never_slower ? 1 : 0};
+    record.id = part_->id();
+    record.parts = part_->parts();
+    record.rank = part_->rank();
+    record.n = n_;
+    record.element_bytes = sizeof(T);
+    record.transpose = transpose_ ? 1 : 0;
+    record.never_slower = options.never_slower ? 1 : 0;
     memory_.emplace();
     Matrix local(*part_), halo(*part_, "halo");
     const bool both = transpose_ && !part_->symmetric();
@@ -214,8 +284,6 @@ class Product {
       halo_transposed_ = planned(halo, options, true);
     }
     rows_.emplace(*memory_, *part_, n_, both);
-    sent_ = Buffer(part_->send_rows().size() * width());
-    received_ = Buffer(static_cast<std::size_t>(part_->needed()) * width());
   }
 
   /// Checks that the size in bytes of an operand with `rows` rows does not overflow.
@@ -238,17 +306,40 @@ class Product {
                                                .attributes = {{"precision", options.precision}}}));
   }
 
+  /// Takes the exchange with which a product is fastest in the slowest process.
+  void choose() {
+    if (halo_->choices() > 1) {
+      std::optional<Trial> own;
+      attempt([&] { own.emplace(*this, owned()); });
+      std::size_t best = 0;
+      double least = std::numeric_limits<double>::infinity();
+      for (std::size_t i = 0; i < halo_->choices(); ++i) {
+        double seconds = 0;
+        attempt([&] {
+          halo_->use(i);
+          seconds = own->seconds([&](std::span<const T> b, std::span<T> c) { run(b, c); });
+        });
+        const std::vector<double> all = detail::gathered(exchange_, seconds);
+        const double slowest = *std::max_element(all.begin(), all.end());
+        if (slowest < least) best = i, least = slowest;
+      }
+      bytes_sent_ = 0;
+      halo_->use(best);
+    }
+    halo_->keep();
+  }
+
   /// Measures both variants, and assigns all rows to process 0 if that is faster.
-  void take_the_faster(const std::string& folder, const ProductOptions& options, detail::Record& record) {
+  void take_the_faster(const std::string& folder, const ProductOptions& options) {
     std::optional<Trial> own;
-    detail::attempt(exchange_, record, [&] { own.emplace(*this, owned()); });
+    attempt([&] { own.emplace(*this, owned()); });
     Measured mine;
     mine.divided = own->seconds([&](std::span<const T> b, std::span<T> c) { run(b, c); });
     own.reset();
     bytes_sent_ = 0;
     std::optional<Plan> whole, whole_transposed;
     std::vector<std::int32_t> whole_ids;
-    detail::attempt(exchange_, record, [&] {
+    attempt([&] {
       if (exchange_.rank() != 0) return;
       mine.whole = std::numeric_limits<double>::infinity();
       try {
@@ -276,8 +367,7 @@ class Product {
     local_transposed_ = std::move(whole_transposed);
     boundary_.reset();
     halo_transposed_.reset();
-    sent_ = Buffer();
-    received_ = Buffer();
+    halo_.reset();
     whole_ids_ = std::move(whole_ids);
     if (exchange_.rank() != 0) return;
     std::fprintf(stderr,
@@ -290,17 +380,18 @@ class Product {
    public:
     Trial(Product& product, std::int64_t rows)
         : product_(product), b_(static_cast<std::size_t>(rows) * product.width()), c_(b_.size()) {
-      product.memory_->clear(span_of(b_), nullptr);
+      product.memory_->clear(std::span<T>(b_.data(), b_.size()), nullptr);
     }
 
     /// Returns the mean seconds of run(b, c).
     template <class Run>
     double seconds(const Run& run) {
-      constexpr int runs = 5;
-      run(span_of(b_), span_of(c_));
+      constexpr int runs = 10;
+      const std::span<T> b(b_.data(), b_.size()), c(c_.data(), c_.size());
+      run(b, c);
       product_.wait();
       const auto begin = std::chrono::steady_clock::now();
-      for (int i = 0; i < runs; ++i) run(span_of(b_), span_of(c_));
+      for (int i = 0; i < runs; ++i) run(b, c);
       product_.wait();
       return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / runs;
     }
@@ -309,6 +400,12 @@ class Product {
     Product& product_;
     Buffer b_, c_;
   };
+
+  void check_transposed(std::span<const T> b, std::span<T> c) const {
+    if (!transpose_)
+      throw Exception(SPTILE_STATUS_USAGE, "transposed products require ProductOptions::transpose");
+    check_sizes(b, c);
+  }
 
   void check_sizes(std::span<const T> b, std::span<T> c) const {
     const std::size_t wanted = static_cast<std::size_t>(owned()) * width();
@@ -339,7 +436,7 @@ class Product {
   std::optional<M> memory_;
   std::optional<Plan> local_, boundary_, local_transposed_, halo_transposed_;
   std::optional<typename M::template SentRows<T>> rows_;
-  Buffer sent_, received_;
+  std::optional<Halo> halo_;
 };
 
 }  // namespace dist

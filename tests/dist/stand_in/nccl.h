@@ -9,7 +9,7 @@
 #define NCCL_VERSION(x, y, z) ((x)*10000 + (y)*100 + (z))
 #define NCCL_VERSION_CODE NCCL_VERSION(2, 28, 9)
 #define NCCL_CONFIG_INITIALIZER \
-  { -1 }
+  { -1, -1 }
 
 enum ncclResult_t : int { ncclSuccess = 0, ncclInternalError = 3, ncclRemoteError = 6, ncclInProgress = 7 };
 enum ncclDataType_t { ncclUint8 };
@@ -17,7 +17,7 @@ struct ncclUniqueId {
   char internal[128];
 };
 struct ncclConfig_t {
-  int blocking;
+  int blocking, maxCTAs;
 };
 using ncclComm_t = struct ncclComm*;
 

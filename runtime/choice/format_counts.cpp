@@ -1,10 +1,9 @@
 #include "runtime/choice/format_counts.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <vector>
 
 #include "formats/layout/blocks.hpp"
+#include "runtime/choice/simulated_cache.hpp"
 
 namespace sptile::runtime {
 namespace {
@@ -36,62 +35,11 @@ UnitCounts count_units(std::span<const T> offsets, std::int64_t loads, std::int6
   return counts;
 }
 
-/// Multiplier of Fibonacci hashing (Knuth, The Art of Computer Programming, volume 3, section 6.4).
-constexpr std::uint64_t kHash = 0x9E3779B97F4A7C15;
-/// Maximum rows of a simulated cache. Larger caches are simulated for a fraction of the columns, with a cache
-/// of the same fraction (Waldspurger et al., SHARDS, FAST 2015).
-constexpr std::int64_t kMaxRows = 1 << 14;
-/// Hash table slots per row, enough to make collisions rare.
-constexpr std::uint64_t kSlotsPerRow = 32, kMinSlots = 4096;
-
-/// Two generations of rows of B. When the younger one is full, the older one is discarded.
-class TwoGenerations {
- public:
-  explicit TwoGenerations(std::int64_t cached_rows) {
-    while (cached_rows >> skip_ > kMaxRows) ++skip_;
-    half_ = std::max<std::int64_t>((cached_rows >> skip_) / 2, 1);
-    slots_.resize(std::bit_ceil(std::max(kSlotsPerRow * static_cast<std::uint64_t>(half_), kMinSlots)));
-  }
-
-  /// Returns whether a column is in the sample.
-  [[nodiscard]] bool samples(std::int32_t column) const { return (hash(column) & ((1u << skip_) - 1)) == 0; }
-
-  /// Loads a row. Returns whether it was a hit.
-  bool fetch(std::int32_t column) {
-    Slot& slot = slots_[hash(column) >> 24 & (slots_.size() - 1)];
-    const bool same = slot.column == column;
-    if (same && slot.generation == now_) return true;
-    const bool hit = same && slot.generation == now_ - 1;
-    slot = {column, now_};
-    if (++held_ >= half_) {
-      ++now_;
-      held_ = 0;
-    }
-    return hit;
-  }
-
-  void forget() {
-    now_ += 2;
-    held_ = 0;
-  }
-
- private:
-  struct Slot {
-    std::int32_t column = 0, generation = 0;
-  };
-  static std::uint64_t hash(std::int32_t column) { return static_cast<std::uint32_t>(column) * kHash >> 16; }
-
-  std::vector<Slot> slots_;
-  std::int64_t half_, held_ = 0;
-  std::int32_t now_ = 2;
-  int skip_ = 0;  ///< one in 2^skip columns is sampled
-};
-
 struct Misses {
   std::int64_t loads = 0, misses = 0;
 };
 
-void walk(std::span<const std::int32_t> run, std::size_t warm, TwoGenerations& cache, Misses& total) {
+void walk(std::span<const std::int32_t> run, std::size_t warm, SimulatedCache& cache, Misses& total) {
   for (std::size_t i = 0; i < run.size(); ++i) {
     if (!cache.samples(run[i])) continue;
     const bool hit = cache.fetch(run[i]);
@@ -120,7 +68,7 @@ FormatCounts count_format(const FormatView& a) {
 }
 
 double miss_share(const LoadLists& lists, std::int64_t cached_rows, std::int64_t sample) {
-  TwoGenerations cache(cached_rows);
+  SimulatedCache cache(cached_rows);
   double misses = 0, loads = 0;
   for (const auto& list : lists) {
     Misses found;

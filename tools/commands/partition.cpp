@@ -35,12 +35,19 @@ struct PartitionOptions {
   OrderRequest order;
   DType dtype = DType::none;
   InputOptions input;
-  double bandwidth = 300, latency = 5, gflops = 5000;  // GB/s, microseconds, 10^9 operations per second
+  double bandwidth = 350, latency = 5;  // GB/s, microseconds
+  double gflops = 0;                    // 10^9 operations per second; 0: the fitted rates
   std::int64_t n = 128;
   bool force = false;
 
   [[nodiscard]] ClusterModel model(DType values) const {
-    return {bandwidth * 1e9, latency * 1e-6, gflops * 1e9, n, values == DType::f64 ? 8 : 4};
+    ClusterModel model;
+    model.bandwidth = bandwidth * 1e9;
+    model.latency = latency * 1e-6;
+    if (gflops > 0) model.rate = gflops * 1e9;
+    model.n = n;
+    model.value_bytes = values == DType::f64 ? 8 : 4;
+    return model;
   }
 };
 
@@ -101,13 +108,14 @@ Json prediction_json(const StepPrediction& p) {
 Json model_json(const PartitionOptions& options) {
   return {{"bandwidth_gb_s", options.bandwidth},
           {"latency_us", options.latency},
-          {"gflops", options.gflops},
+          {"gflops", options.gflops > 0 ? Json(options.gflops) : Json()},
           {"n", options.n}};
 }
 
 std::string model_text(const PartitionOptions& options) {
-  return fmt::format("{} columns, {:g} GB/s, {:g} us per peer, {:g} GFLOP/s", options.n, options.bandwidth,
-                     options.latency, options.gflops);
+  const std::string rate = options.gflops > 0 ? fmt::format("{:g} GFLOP/s", options.gflops) : "H100";
+  return fmt::format("{} columns, {:g} GB/s, {:g} us per peer, {}", options.n, options.bandwidth,
+                     options.latency, rate);
 }
 
 std::string share_text(double share) { return fmt::format("{:.1f} %", 100 * share); }
@@ -190,6 +198,12 @@ void warn_of_halo(Session& session, const Totals& totals) {
         share_text(totals.halo_share())));
 }
 
+StepPrediction predict(const PartitionOptions& options, const PartitionSource& source,
+                       const Division& division, const Survey& survey) {
+  const ClusterModel model = options.model(source.rows.a.values.dtype);
+  return predict_step(survey.parts, work_of_step(source.rows, division, survey, model.row_bytes()), model);
+}
+
 Result<PartitionReport> make_partition(Session& session, const PartitionOptions& options,
                                        const ChosenMethod& method, const Ordering& ordering,
                                        const formats::AtomicFolder& folder) {
@@ -208,6 +222,7 @@ Result<PartitionReport> make_partition(Session& session, const PartitionOptions&
   const Stopwatch surveying;
   auto survey = survey_parts(source->rows, *division, &session.progress);
   if (!survey) return of_input(survey.error(), options.in);
+  report.prediction = predict(options, *source, *division, *survey);
   put_boundary_last(*division, *survey);
   report.survey = surveying.seconds();
   warn_of_halo(session, totals_of(survey->parts));
@@ -219,7 +234,6 @@ Result<PartitionReport> make_partition(Session& session, const PartitionOptions&
   if (!written) return tl::unexpected(std::move(written.error()));
   report.description = std::move(*written);
   report.write = writing.seconds();
-  report.prediction = predict_step(survey->parts, options.model(report.description.dtype));
   report.total = total.seconds();
   return report;
 }
@@ -304,7 +318,7 @@ Status print_predictions(Session& session, const PartitionOptions& options, cons
   return {};
 }
 
-Status predict(Session& session, const PartitionOptions& options, const ChosenMethod& method) {
+Status predict_counts(Session& session, const PartitionOptions& options, const ChosenMethod& method) {
   if (!options.out.empty() || options.parts != 0)
     return fail(Errc::usage, "--predict cannot be combined with --parts and -o");
   if (method.row == nullptr)
@@ -321,8 +335,7 @@ Status predict(Session& session, const PartitionOptions& options, const ChosenMe
     if (!division) return of_input(division.error(), options.in);
     const auto survey = survey_parts(source->rows, *division, &session.progress);
     if (!survey) return of_input(survey.error(), options.in);
-    predicted.push_back({count, totals_of(survey->parts),
-                         predict_step(survey->parts, options.model(source->rows.a.values.dtype))});
+    predicted.push_back({count, totals_of(survey->parts), predict(options, *source, *division, *survey)});
   }
   return print_predictions(session, options, method, predicted);
 }
@@ -334,7 +347,7 @@ Status run_partition(Session& session, const PartitionOptions& options) {
   if (!ordering) return tl::unexpected(ordering.error());
   if (options.dtype != DType::none && options.dtype != DType::f32 && options.dtype != DType::f64)
     return fail(Errc::usage, "--dtype: parts require f32 or f64");
-  if (!options.predict.empty()) return predict(session, options, *method);
+  if (!options.predict.empty()) return predict_counts(session, options, *method);
   return write_parts(session, options, *method, *ordering);
 }
 
@@ -366,7 +379,9 @@ Action declare_partition(Options& app) {
       .details(
           "`gpus=8..1024` predicts for 8, 16, ... 1024 devices, `gpus=8,64` for a list. The prediction is "
           "the "
-          "maximum over the parts of max(local, exchange) + halo.");
+          "maximum over the parts of max(local, exchange) + halo. Its defaults are fitted to one and two "
+          "H100 "
+          "connected by NVLink; other devices and numbers of devices were not measured.");
   app.add_option("-n N", options->n, "Number of columns of the dense operand to predict for")
       .range(1, 1 << 20);
   app.add_option("--bandwidth RATE", options->bandwidth,
@@ -377,9 +392,13 @@ Action declare_partition(Options& app) {
       .real_range(0, kMaxRate)
       .unit("us");
   app.add_option("--gflops RATE", options->gflops, "SpMM rate of one device, for --predict")
+      .default_text("")
       .real_range(1e-3, kMaxRate)
       .unit("GFLOP/s")
-      .details("`sptile run` measures it.");
+      .details(
+          "`sptile run` measures it. Without it, times of products depend on the nonzeros, on the rows and "
+          "on "
+          "the locality of the columns, as fitted to an H100.");
   declare_input(app, options->input);
   app.add_flag("--force", options->force, "Replace an existing partition directory")
       .details("Directories that contain other files are never replaced.");

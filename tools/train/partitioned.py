@@ -20,9 +20,6 @@ from torch.nn import functional
 from dataset import read_nodes
 from errors import BAD_INPUT, DEVICE, UNSUPPORTED, USAGE, TrainError
 
-MODELS = ("gcn", "gin", "agnn")  # gat drops edge weights, of which no process has all
-
-
 class OwnFeatures:
     """Rows of Features that this process owns."""
 
@@ -56,6 +53,28 @@ class OwnFeatures:
         return self
 
 
+class WeightDropout:
+    """Drops attention weights with the masks of a single process, which draws them head by head for the edges and
+    self-loops, sorted by target and source."""
+
+    def __init__(self, graph):
+        self.count = graph.nnz + graph.shape[0]
+        looped = graph.joined.with_loops().pattern
+        ids = graph.with_halo(graph.rows.double()[:, None])[:, 0].long()  # of columns
+        row, col = looped.row(), ids[looped.col.long()]
+        degree = looped.crow.diff()
+        order = torch.argsort(row * graph.shape[0] + col)
+        within = torch.arange(len(row), device=row.device) - looped.crow[:-1].repeat_interleave(degree)
+        before = graph.collect(degree.double()[:, None])[:, 0].cumsum(0).long().to(row.device)
+        first = before[graph.rows] - degree
+        self.places = torch.empty_like(row)  # of weights among those of a single process
+        self.places[order] = first.repeat_interleave(degree) + within
+
+    def __call__(self, weights, dropout):
+        drawn = functional.dropout(weights.new_ones(len(weights), self.count), dropout)
+        return weights * drawn[:, self.places]
+
+
 @dataclasses.dataclass(frozen=True)
 class PartOfDataSet:
     """The part of a DataSet that this process owns; `graph` is the DistSparseMatrix."""
@@ -78,6 +97,11 @@ class PartOfDataSet:
     def prepare(self, model):
         """Makes dropout masks equal to those of a single process."""
         model.drop_rows = self.drop_rows
+        attending = [layer for layer in model.modules() if hasattr(layer, "drop_weights")]
+        if attending:
+            drop = WeightDropout(self.graph)
+            for layer in attending:
+                layer.drop_weights = drop
 
     def drop_rows(self, x, share, training):
         if not training:
@@ -92,6 +116,13 @@ class PartOfDataSet:
         """Sums over all processes in place, in one message."""
         self.graph.add_up(tensors)
         return tensors
+
+    def of_all(self, *numbers):
+        """Returns the numbers of each process."""
+        own = torch.tensor(numbers, dtype=torch.float64)
+        found = [torch.empty_like(own) for _ in range(self.graph.world_size)]
+        dist.all_gather(found, own)
+        return [one.tolist() for one in found]
 
     def edge_rows(self, graph):
         edges = graph.joined.nnz
@@ -123,12 +154,8 @@ def process_group(device_name):
     dist.destroy_process_group()
 
 
-def check_request(model, backends):
+def check_request(backends):
     """Refuses options that are not supported with several processes."""
-    if model not in MODELS:
-        raise TrainError(
-            UNSUPPORTED, f"{model} does not support several processes; supported: {', '.join(MODELS)}"
-        )
     if backends not in (None, ["sptile"]):
         raise TrainError(UNSUPPORTED, f"--partition requires the backend sptile, got {', '.join(backends)}")
 

@@ -58,6 +58,7 @@ def summaries(runs):
             },
             "prepare_seconds": statistics.fmean(run.prepare_seconds for run in group),
             "order_seconds": group[0].order_seconds,
+            "peak_bytes": [max(own) for own in zip(*(run.peak_bytes for run in group), strict=True)],
             "test_accuracy_deviation": statistics.pstdev(run.test_accuracy for run in group),
         }
         for name, group in groups.items()
@@ -87,7 +88,7 @@ def as_text(about, runs):
         "{data}: {nodes} nodes, {edges} edges, {features} features, {classes} classes; "
         "{model}, {layers} layers, {epochs} epochs, hidden {hidden}, {device}".format(**about),
         f"{'backend':<{width}} {'seed':>6} {'test %':>7} {'ms/epoch':>9} {'sparse':>8} {'dense':>8} {'rest':>8} "
-        f"{'order s':>8} {'prepare s':>10} {'break-even':>11}",
+        f"{'order s':>8} {'prepare s':>10} {'peak MiB':>9} {'break-even':>11}",
     ]
     for run in runs:
         even = "-" if run.break_even_epochs is None else f"{run.break_even_epochs:.0f} epochs"
@@ -101,7 +102,8 @@ def row(name, numbers):
     """Returns a line of the table."""
     seconds = numbers["seconds_per_epoch"]
     parts = " ".join(f"{1e3 * seconds[kind]:8.2f}" for kind in ("sparse", "dense", "rest"))
+    peak = f"{max(numbers['peak_bytes']) / 2**20:.0f}" if numbers["peak_bytes"] else "-"
     return (
         f"{name} {100 * numbers['test_accuracy']:7.2f} {1e3 * seconds['total']:9.2f} {parts} "
-        f"{numbers['order_seconds']:8.3f} {numbers['prepare_seconds']:10.3f}"
+        f"{numbers['order_seconds']:8.3f} {numbers['prepare_seconds']:10.3f} {peak:>9}"
     )

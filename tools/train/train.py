@@ -230,7 +230,7 @@ def run_part(options):
     """Trains in one process of several; see run."""
     import partitioned
 
-    partitioned.check_request(options.model, options.compare or (options.backend and [options.backend]))
+    partitioned.check_request(options.compare or (options.backend and [options.backend]))
     layers = {"sptile": load_backend("sptile", "partitioned_layers")}
     with partitioned.process_group(options.device) as device:
         data = partitioned.read_part(options.data, options.partition, device)

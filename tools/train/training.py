@@ -15,7 +15,8 @@ TIMED_EPOCHS = 3  # epochs whose operations are timed one by one, after the trai
 
 @dataclasses.dataclass
 class Run:
-    """Results of a training. Accuracies are fractions; seconds_per_epoch are medians, without evaluation."""
+    """Results of a training. Accuracies are fractions; seconds_per_epoch are medians of the slowest process, without
+    evaluation."""
 
     backend: str
     seed: int
@@ -28,6 +29,8 @@ class Run:
         default_factory=dict
     )  # total and its parts: sparse, dense, rest
     order_seconds: float = 0.0  # time of the reordering
+    # maximum bytes of tensors on the device of each process, with the data set; empty on CPUs
+    peak_bytes: list = dataclasses.field(default_factory=list)
     # conversion and plans: the graph, and the excess of the first epoch over the others
     prepare_seconds: float = 0.0
     train_seconds: float = 0.0  # time of all epochs
@@ -42,7 +45,10 @@ def train(model_name, backend, layers, data, recipe, seed, progress, precision="
     seconds of the order of the nodes."""
     run = Run(backend, seed, precision, order[0], order_seconds=order[1])
     arithmetic = Precision(precision, data.x.device)
-    clock = Clock(data.x.device)
+    device = data.x.device
+    if device.type == "cuda":
+        torch.cuda.reset_peak_memory_stats(device)
+    clock = Clock(device)
     graph = data.make_graph(layers)
     run.prepare_seconds = clock.lap()
     model = make_model(model_name, layers, data, recipe, seed)
@@ -59,7 +65,9 @@ def train(model_name, backend, layers, data, recipe, seed, progress, precision="
         run.validation.append((len(run.losses), *evaluate(model, graph, data, "val", arithmetic)))
         progress(run, len(run.losses))
     run.test_accuracy = evaluate(model, graph, data, "test", arithmetic)[1]
-    pace = statistics.median(paces[1:] or paces)
+    pace = max(own for (own,) in data.of_all(statistics.median(paces[1:] or paces)))
+    if device.type == "cuda":
+        run.peak_bytes = [int(own) for (own,) in data.of_all(torch.cuda.max_memory_allocated(device))]
     run.prepare_seconds += max(paces[0] - pace, 0)
     run.seconds_per_epoch = {
         "total": pace,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -184,11 +187,27 @@ def attention(
     >>> st.attention(A, x, x, x).shape
     torch.Size([3, 3])
     """
+    if not 0 <= dropout_p <= 1:
+        raise UsageError(f"dropout_p must be from 0 to 1, got {dropout_p}")
+    drop = partial(functional.dropout, p=dropout_p) if dropout_p > 0 else None
+    return attention_dropped_by(A, q, k, v, drop, scale, bias, score, negative_slope)
+
+
+def attention_dropped_by(
+    A: SparseMatrix,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    drop: Callable[[Tensor], Tensor] | None,
+    scale: float | None,
+    bias: Tensor | None,
+    score: str,
+    negative_slope: float,
+) -> Tensor:
+    """Attention whose weights (heads, nonzeros) `drop` multiplies by a mask, see `attention`."""
     a = _matrix(A)
     q, k, v, bias = tensor_of("q", q), tensor_of("k", k), tensor_of("v", v), optional_tensor("bias", bias)
     score_code = named(score, SCORES, "score")
-    if not 0 <= dropout_p <= 1:
-        raise UsageError(f"dropout_p must be from 0 to 1, got {dropout_p}")
     if torch.is_autocast_enabled(a.device.type):
         q, k, v, bias = cast(a, q), cast(a, k), cast(a, v), cast(a, bias)  # type: ignore[assignment]
     if score == "additive" and q.dim() == v.dim() - 1:
@@ -207,9 +226,9 @@ def attention(
     listed = None if bias is None else heads_first(a, "bias", bias, q.shape[1])
     settings = (float(scale), score_code, float(negative_slope))
     # Cases that the fused operator does not support: dropout, scores without columns, transforms of torch.func.
-    if dropout_p > 0 or q.shape[2] == 0 or operators.transformed():
+    if drop is not None or q.shape[2] == 0 or operators.transformed():
         attention_operator.check(a._entries, (q, k, v, listed, *settings))
-        out = _attention_in_steps(a, q, k, v, listed, *settings, dropout_p)
+        out = _attention_in_steps(a, q, k, v, listed, *settings, drop)
     else:
         out, _ = attention_operator(a._entries, q, k, v, listed, *settings)
     return out.squeeze(1) if single else out
@@ -224,7 +243,7 @@ def _attention_in_steps(
     scale: float,
     score: int,
     slope: float,
-    dropout_p: float,
+    drop: Callable[[Tensor], Tensor] | None,
 ) -> Tensor:
     """Attention whose weights are written: they can be dropped, and each step has derivatives of all kinds."""
     wide = statistic(q.dtype)
@@ -240,7 +259,8 @@ def _attention_in_steps(
     scores = scores * scale
     if bias is not None:
         scores = scores + bias
-    weights = functional.dropout(operators.softmax(a._entries, scores), dropout_p)
+    weights = operators.softmax(a._entries, scores)
+    weights = weights if drop is None else drop(weights)
     return operators.spmm(a._entries, False, v, weights.to(v.dtype))
 
 

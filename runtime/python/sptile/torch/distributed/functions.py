@@ -68,6 +68,7 @@ def attention(
     dropout_p: float = 0.0,
     score: str = "dot",
     negative_slope: float = 0.2,
+    drop: Callable[[Tensor], Tensor] | None = None,
 ) -> Tensor:
     """Computes sparse attention, see `sptile.torch.attention`. One exchange fetches k and v from other ranks.
 
@@ -81,7 +82,10 @@ def attention(
         Matrix with the columns of `DistSparseMatrix.joined`, whose nonzeros are the pairs that attend. By default
         ``A.joined``. ``A.joined.with_loops()`` adds self loops.
     scale, bias, dropout_p, score, negative_slope : optional
-        See `sptile.torch.attention`.
+        See `sptile.torch.attention`. The mask of `dropout_p` is drawn on each rank from its own random numbers.
+    drop : callable, optional
+        Drops weights instead of `dropout_p`. Takes the weights of shape (heads, nonzeros), in the order of `over`, and
+        returns those that remain, scaled.
 
     Returns
     -------
@@ -105,7 +109,7 @@ def attention(
     """
     entries = _matrix(A).joined if over is None else over
     options: dict[str, Any] = {"scale": scale, "dropout_p": dropout_p, "score": score, "negative_slope": negative_slope}
-    blocks = _blocks(A, entries, q) if bias is None and dropout_p == 0 else None
+    blocks = _blocks(A, entries, q) if bias is None and dropout_p == 0 and drop is None else None
     sent = v if k is v else _side_by_side(A, k, v)
     width = 0 if k is v else k.shape[1:].numel()
 
@@ -114,6 +118,9 @@ def attention(
             return rows, rows
         return rows[:, :width].reshape(-1, *k.shape[1:]), rows[:, width:].reshape(-1, *v.shape[1:])
 
+    if drop is not None:
+        k, v = keys_and_values(A.with_halo(sent))
+        return functions.attention_dropped_by(entries, q, k, v, drop, scale, bias, score, negative_slope)
     if blocks is None:
         return functions.attention(entries, q, *keys_and_values(A.with_halo(sent)), bias=bias, **options)
     first, (own, beside) = blocks.interior.shape[0], _columns(A, blocks, sent)

@@ -5,6 +5,9 @@ Weights must be equal on all ranks: use DistributedDataParallel, or sum gradient
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -158,6 +161,12 @@ class AGNNConv(single.AGNNConv):
 class GATConv(single.GATConv):
     """Graph attention layer (GAT), see `sptile.torch.nn.GATConv`, without edge features and returned weights.
 
+    Attributes
+    ----------
+    drop_weights : callable or None
+        Drops attention weights in training, as ``drop_weights(weights, dropout=p)``; see `drop` of
+        `sptile.torch.distributed.attention`. None, the default: each rank draws masks from its own random numbers.
+
     Examples
     --------
     >>> import torch, sptile.torch.distributed as sd
@@ -165,6 +174,8 @@ class GATConv(single.GATConv):
     >>> sd.nn.GATConv(4, 2)(torch.ones(A.owned, 4), A).shape
     torch.Size([2286, 2])
     """
+
+    drop_weights: Callable[..., Tensor] | None = None
 
     def forward(self, x: Tensor, A: DistSparseMatrix) -> Tensor:  # type: ignore[override]
         """Applies the layer to the rows of this rank.
@@ -200,6 +211,7 @@ class GATConv(single.GATConv):
         h = self.lin(x)
         alpha_src, alpha_dst = self._scores(h, h)
         over = A.joined.with_loops() if self.add_self_loops else A.joined
+        drops = self.training and self.dropout > 0 and self.drop_weights is not None
         out = attention(
             A,
             alpha_dst,
@@ -209,6 +221,7 @@ class GATConv(single.GATConv):
             dropout_p=self.dropout if self.training else 0.0,
             score="additive",
             negative_slope=self.negative_slope,
+            drop=partial(self.drop_weights, dropout=self.dropout) if drops else None,
         )
         out = out.flatten(1) if self.concat else out.mean(1)
         if self.res is not None:

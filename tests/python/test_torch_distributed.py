@@ -589,6 +589,8 @@ def entry_numbers(_rank: int, path: str) -> dict[str, Any]:
     places = np.stack([a.joined.pattern.row().cpu().numpy(), a.joined.pattern.col.cpu().numpy()])
     dots = sddmm(a, q, k)
     out = attention(a, q, k, v)
+    halved = attention(a, q, k, v, drop=lambda weights: weights / 2)
+    torch.testing.assert_close(2 * halved, out)
     normal, bare = (a.gcn_norm(loops, dtype=torch.float64) for loops in (True, False))
     (out.square().sum() + dots.square().sum()).backward()
     assert q.grad is not None and k.grad is not None and v.grad is not None

@@ -16,11 +16,11 @@ class Model(nn.Module):
 
     def features(self, x):
         """Returns the [N, F] Features, with dropout while training."""
-        return x.drop(self.dropout) if self.training else x.dense
+        return x.drop(self.dropout) if self.training and self.dropout > 0 else x.dense
 
     def drop(self, x):
         """Applies dropout to x while training."""
-        return self.drop_rows(x, self.dropout, self.training)
+        return self.drop_rows(x, self.dropout, self.training) if self.dropout > 0 else x
 
 
 def repeat(count, make):
@@ -103,9 +103,10 @@ class GAT(Model):
         self.second = layers.GATConv(hidden * heads, classes, heads=1, concat=False, dropout=recipe.dropout)
 
     def forward(self, x, graph):
-        x = functional.elu(self.first(self.features(x), graph))
+        # In place: the backward pass needs the result alone.
+        x = functional.elu(self.first(self.features(x), graph), inplace=True)
         for layer in self.middle:
-            x = functional.elu(layer(self.drop(x), graph))
+            x = functional.elu(layer(self.drop(x), graph), inplace=True)
         return self.second(self.drop(x), graph)
 
 

@@ -16,7 +16,6 @@ from .exchange import FETCH
 from .matrix import DistSparseMatrix
 from .row_blocks import RowBlocks, row_blocks
 
-
 def sddmm(A: DistSparseMatrix, x: Tensor, y: Tensor) -> Tensor:
     """Computes ``x[i] @ y[j]`` for each nonzero (i, j) in the rows of this rank. Fetches rows of y from other ranks.
 
@@ -70,7 +69,8 @@ def attention(
     negative_slope: float = 0.2,
     drop: Callable[[Tensor], Tensor] | None = None,
 ) -> Tensor:
-    """Computes sparse attention, see `sptile.torch.attention`. One exchange fetches k and v from other ranks.
+    """Computes sparse attention, see `sptile.torch.attention`. One exchange fetches k and v from other
+    ranks, or two if they are large.
 
     Parameters
     ----------
@@ -119,8 +119,8 @@ def attention(
         return rows[:, :width].reshape(-1, *k.shape[1:]), rows[:, width:].reshape(-1, *v.shape[1:])
 
     if drop is not None:
-        k, v = keys_and_values(A.with_halo(sent))
-        return functions.attention_dropped_by(entries, q, k, v, drop, scale, bias, score, negative_slope)
+        of_all = keys_and_values(A.with_halo(sent))
+        return functions.attention_dropped_by(entries, q, *of_all, drop, scale, bias, score, negative_slope)
     if blocks is None:
         return functions.attention(entries, q, *keys_and_values(A.with_halo(sent)), bias=bias, **options)
     first, (own, beside) = blocks.interior.shape[0], _columns(A, blocks, sent)

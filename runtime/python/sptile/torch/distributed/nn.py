@@ -209,7 +209,9 @@ class GATConv(single.GATConv):
                 "GATConv on several processes supports neither pairs of node sets nor edge features"
             )
         h = self.lin(x)
-        alpha_src, alpha_dst = self._scores(h, h)
+        # The backward pass keeps x anyway. Scores that are computed from h would keep h, too.
+        weight = self.lin.weight.t()
+        alpha_src, alpha_dst = (x @ by for by in self._scores(weight, weight))
         over = A.joined.with_loops() if self.add_self_loops else A.joined
         drops = self.training and self.dropout > 0 and self.drop_weights is not None
         out = attention(

@@ -69,8 +69,7 @@ def attention(
     negative_slope: float = 0.2,
     drop: Callable[[Tensor], Tensor] | None = None,
 ) -> Tensor:
-    """Computes sparse attention, see `sptile.torch.attention`. One exchange fetches k and v from other
-    ranks, or two if they are large.
+    """Computes sparse attention, see `sptile.torch.attention`. Fetches k and v from other ranks.
 
     Parameters
     ----------

@@ -93,7 +93,8 @@ def data_of(graph: Any, options: argparse.Namespace) -> PartOfDataSet:
 
 
 def counted(graph: Any, model: str, options: argparse.Namespace) -> dict[str, int]:
-    """Returns the bytes of the tensors of this process during a step, in float32, with the format csr."""
+    """Returns the bytes of the tensors of this process during a step, in float32, with the format csr, without copies of
+    keys and values of GAT for boundary rows."""
     owned, local, halo = graph.owned, graph.local.nnz, graph.halo.nnz
     needed, sent, value = graph.needed, len(graph._exchange.send_rows), 4
     wide = options.hidden * (options.heads if model == "gat" else 1)

@@ -1,15 +1,15 @@
 // Checks and times products on the CUDA devices of a machine, with a process per part.
 //
-//   product_nccl PARTS WHOLE [wire=nccl|nccl:CTAS|peers|auto] [n=128] [runs=50] [format=NAME,...] [steps]
-//                [dies]
+//   product_nccl PARTS WHOLE [wire=nccl|nccl:CTAS|peers|auto,...] [n=128] [runs=50] [format=NAME,...]
+//                [steps] [dies]
 //
 // WHOLE is a bundle of the matrix, of float or a pattern. Rows are exchanged by NCCL (default), by NCCL with
 // at most CTAS thread blocks, through the memory of peers, or by the fastest of these. Prints one line of
-// JSON with times of the slowest rank in microseconds. `steps` prints the seconds of each step of the program
-// to stderr. With `dies`, rank 1 exits before a run, and the other ranks must report that in time. Exit
-// codes: 0: all results are correct; 77: there are fewer devices than parts, or they cannot map each other;
-// others: stderr has the reason. A rank that makes no progress for 20 s (SPTILE_TEST_WATCHDOG) prints its
-// step and stack.
+// JSON for each of these, with times of the slowest rank in microseconds. `steps` prints the seconds of each
+// step of the program to stderr. With `dies`, rank 1 exits before a run, and the other ranks must report that
+// in time. Exit codes: 0: all results are correct; 77: there are fewer devices than parts, or they cannot map
+// each other; others: stderr has the reason. A rank that makes no progress for 20 s (SPTILE_TEST_WATCHDOG)
+// prints its step and stack.
 //
 //   seconds       duration of the program until the last time is measured; sampled: rows compared one by one
 //   wire          exchange of the product
@@ -31,8 +31,10 @@
 #include <cstdint>
 #include <cstdio>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <optional>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -60,7 +62,8 @@ using Buffer = dist::CudaMemory::Buffer<float>;
 const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();  // of the program
 
 struct Arguments {
-  std::string parts, whole, format, wire = "nccl";
+  std::string parts, whole, format;
+  std::vector<std::string> wires = {"nccl"};
   std::int64_t n = 128, rank = -1;
   int runs = 50, memory = -1;
   bool steps = false, dies = false;
@@ -70,14 +73,22 @@ struct Arguments {
   [[nodiscard]] double tolerance() const {
     return format.empty() || format == "csr" ? sptile::test::tolerance_of<float> : 5e-3;
   }
-  /// Returns CTAS of nccl:CTAS, 0 if it is not given.
-  [[nodiscard]] int max_ctas() const {
-    if (wire == "nccl") return 0;
-    if (!wire.starts_with("nccl:")) throw std::invalid_argument("wire=" + wire + ": unknown");
-    return std::stoi(wire.substr(5));
-  }
   [[nodiscard]] std::int64_t ranks() const { return sptile::Part(path(0)).parts(); }
 };
+
+/// Returns CTAS of nccl:CTAS, 0 if it is not given.
+int max_ctas(const std::string& wire) {
+  if (wire == "nccl") return 0;
+  if (!wire.starts_with("nccl:")) throw std::invalid_argument("wire=" + wire + ": unknown");
+  return std::stoi(wire.substr(5));
+}
+
+std::vector<std::string> words_of(const std::string& list) {
+  std::vector<std::string> words;
+  std::istringstream stream(list);
+  for (std::string word; std::getline(stream, word, ',');) words.push_back(word);
+  return words;
+}
 
 Arguments parse(int argc, char** argv) {
   Arguments a{argv[1], argv[2], {}};
@@ -85,7 +96,7 @@ Arguments parse(int argc, char** argv) {
     const std::string word = argv[i], value = word.substr(word.find('=') + 1);
     if (word.starts_with("n=")) a.n = std::stoll(value);
     if (word.starts_with("runs=")) a.runs = std::stoi(value);
-    if (word.starts_with("wire=")) a.wire = value;
+    if (word.starts_with("wire=")) a.wires = words_of(value);
     if (word.starts_with("format=")) a.format = value;
     if (word.starts_with("rank=")) a.rank = std::stoll(value);
     if (word.starts_with("memory=")) a.memory = std::stoi(value);
@@ -156,29 +167,34 @@ class Stopwatch {
   cudaEvent_t begin_ = nullptr, end_ = nullptr;
 };
 
-/// One rank measures products with an exchange, and others with NCCL.
-template <class Exchange>
+/// One rank measures products with exchanges, and with cuSPARSE after NCCL.
 class Measurement {
  public:
-  Measurement(const Arguments& arguments, ProcessGroup& group, Exchange& exchange, Nccl& nccl,
-              Watchdog& watchdog)
+  Measurement(const Arguments& arguments, ProcessGroup& group, Nccl& nccl, Watchdog& watchdog)
       : a_(arguments),
         group_(group),
-        exchange_(exchange),
         nccl_(nccl),
         watchdog_(watchdog),
         watch_(group, arguments.runs),
         part_(arguments.path(group.rank())),
         whole_(arguments.whole),
         b_(sptile::test::rows_of_b<float>(part_.old_ids(), a_.n)),
-        reference_(whole_, part_.old_ids(), a_.n, false) {}
+        reference_(whole_, part_.old_ids(), a_.n, false),
+        transposed_(whole_, part_.old_ids(), a_.n, true) {}
 
-  void run() {
+  void compare() {
     watchdog_.step("rows for others");
     sptile::test::check_selected_rows<float, dist::CudaMemory>(part_, a_.n);
-    const auto [wire, step, captured, host, captured_host] = time_step();
-    const auto [exchange, local, halo] = time_pieces(wire);
-    const double one = time_one_device(), all_gather = time_all_gather(), all_to_all = time_all_to_all();
+    one_ = time_one_device();
+    all_gather_ = time_all_gather();
+    all_to_all_ = time_all_to_all();
+  }
+
+  /// `name`: as it was asked for.
+  template <class Exchange>
+  void run(Exchange& with, const std::string& name) {
+    const auto [wire, step, captured, host, captured_host] = time_step(with, name);
+    const auto [exchange, local, halo] = time_pieces(with, wire);
     watchdog_.step("results of all ranks");
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     const std::vector<std::int64_t> sampled =
@@ -200,15 +216,14 @@ class Measurement {
         static_cast<long long>(a_.n),
         static_cast<long long>(std::accumulate(sent.begin(), sent.end(), std::int64_t{0}) * row),
         static_cast<long long>(*std::max_element(sent.begin(), sent.end()) * row), step, captured, host,
-        captured_host, exchange, local, halo, 1 - (step - local - halo) / exchange, one, all_gather,
-        all_to_all, static_cast<long long>(std::accumulate(sampled.begin(), sampled.end(), std::int64_t{0})),
+        captured_host, exchange, local, halo, 1 - (step - local - halo) / exchange, one_, all_gather_,
+        all_to_all_, static_cast<long long>(std::accumulate(sampled.begin(), sampled.end(), std::int64_t{0})),
         seconds);
+    std::fflush(stdout);
   }
 
  private:
-  using Product = dist::Product<float, Exchange, dist::CudaMemory>;
   using SentRows = dist::CudaMemory::SentRows<float>;
-  using Halo = typename dist::detail::HaloRowsOf<float, Exchange, dist::CudaMemory>::type;
 
   struct Step {
     std::string wire;
@@ -224,22 +239,22 @@ class Measurement {
   }
 
   /// Checked before.
-  Step time_step() {
+  template <class Exchange>
+  Step time_step(Exchange& with, const std::string& name) {
     watchdog_.step("open the part and plan the product");
-    Product product(a_.parts, exchange_, {.n = a_.n, .transpose = true, .format = a_.format});
-    watchdog_.step("reference of the transposed product");
-    const Reference transposed(whole_, part_.old_ids(), a_.n, true);
+    dist::Product<float, Exchange, dist::CudaMemory> product(
+        a_.parts, with, {.n = a_.n, .transpose = true, .format = a_.format});
     watchdog_.step("products");
-    sptile::test::check_device_product(product, reference_, transposed, a_.tolerance());
+    sptile::test::check_device_product(product, reference_, transposed_, a_.tolerance());
     watchdog_.step("captured products");
-    sptile::test::check_captured_product(product, reference_, transposed, a_.tolerance());
+    sptile::test::check_captured_product(product, reference_, transposed_, a_.tolerance());
     watchdog_.step("times of products");
     Array b(b_), c(b_);
     auto captured = product.capture(b.span(), c.span(), watch_.stream());
     const auto run = [&] { product.run(b.span(), c.span(), watch_.stream()); };
     const auto replay = [&] { captured.run(watch_.stream()); };
     const auto wait = [&] { product.wait(); };
-    Step found{a_.wire, watch_.time(run), watch_.time(replay), watch_.time_host(run, wait),
+    Step found{name, watch_.time(run), watch_.time(replay), watch_.time_host(run, wait),
                watch_.time_host(replay, wait)};
     if constexpr (requires { product.wire(); }) found.wire = product.wire();
     return found;
@@ -255,14 +270,16 @@ class Measurement {
   }
 
   /// `wire`: that of the product.
-  Pieces time_pieces(const std::string& wire) {
+  template <class Exchange>
+  Pieces time_pieces(Exchange& with, const std::string& wire) {
     watchdog_.step("times of exchange, local and halo product");
     const auto local = planned(sptile::Matrix(a_.path(group_.rank())));
     const sptile::Matrix of_halo(a_.path(group_.rank()), {.matrix = "halo"});
     const auto boundary =
         planned(sptile::Matrix(dist::detail::rows_from(of_halo.csr(), part_.interior()), {.trusted = true}));
     const SentRows rows(memory_, part_, a_.n, false);
-    Halo halo(exchange_, memory_, rows, part_, a_.n, false);
+    using Halo = typename dist::detail::HaloRowsOf<float, Exchange, dist::CudaMemory>::type;
+    Halo halo(with, memory_, rows, part_, a_.n, false);
     halo.connect();
     if constexpr (requires { halo.choices(); })
       for (std::size_t i = 0; i < halo.choices() && halo.wire() != wire; ++i) halo.use(i);
@@ -368,7 +385,6 @@ class Measurement {
 
   const Arguments& a_;
   ProcessGroup& group_;
-  Exchange& exchange_;
   Nccl& nccl_;
   Watchdog& watchdog_;
   Stopwatch watch_;
@@ -376,7 +392,8 @@ class Measurement {
   sptile::Part part_;
   sptile::Matrix whole_;
   std::vector<float> b_;
-  Reference reference_;
+  Reference reference_, transposed_;
+  double one_ = 0, all_gather_ = 0, all_to_all_ = 0;
 };
 
 /// A rank ends where others wait for it.
@@ -390,33 +407,44 @@ void die(const Arguments& a, ProcessGroup& group, Exchange& exchange, Watchdog& 
   product.wait();
 }
 
-/// Works with an exchange that is made from `arguments`.
-template <class Exchange, class... Rest>
-void run_exchange(const Arguments& a, ProcessGroup& group, Watchdog& watchdog, Rest... arguments) {
-  const double seconds = a.dies ? 10 : 300;
-  watchdog.step("open the exchange");
-  Exchange exchange(group, seconds, arguments...);
-  if (a.dies) return die(a, group, exchange, watchdog);
+/// Calls work(exchange) with the exchange of a name.
+template <class Work>
+void with_exchange(const std::string& wire, ProcessGroup& group, double seconds, const Work& work) {
+  const auto call = [&](auto exchange) { work(*exchange); };
+  if (wire == "peers")
+    call(std::make_unique<dist::PeerExchange<ProcessGroup>>(group, seconds));
+  else if (wire == "auto")
+    call(std::make_unique<dist::DeviceExchange<ProcessGroup>>(group, seconds));
+  else
+    call(std::make_unique<Nccl>(group, seconds, max_ctas(wire)));
+}
+
+void measure(const Arguments& a, ProcessGroup& group, double seconds, Watchdog& watchdog) {
   watchdog.step("open NCCL for comparison");
   Nccl nccl(group, seconds);
   watchdog.step("open the matrix and compute the reference");
-  Measurement<Exchange>(a, group, exchange, nccl, watchdog).run();
+  Measurement measurement(a, group, nccl, watchdog);
+  measurement.compare();
+  for (const std::string& wire : a.wires) {
+    watchdog.step("open the exchange");
+    with_exchange(wire, group, seconds, [&](auto& exchange) { measurement.run(exchange, wire); });
+  }
   watchdog.step("close the exchanges");
 }
 
 int run_rank(const Arguments& a) {
+  const double seconds = a.dies ? 10 : 300;
   try {
     Watchdog watchdog(a.rank, a.steps);
     watchdog.step("open the device");
     check(cudaSetDevice(static_cast<int>(a.rank)), "cudaSetDevice");
     check(cudaFree(nullptr), "cudaFree");
-    ProcessGroup group(a.memory, a.rank, a.ranks(), a.dies ? 10 : 300);
-    if (a.wire == "peers")
-      run_exchange<dist::PeerExchange<ProcessGroup>>(a, group, watchdog);
-    else if (a.wire == "auto")
-      run_exchange<dist::DeviceExchange<ProcessGroup>>(a, group, watchdog);
+    ProcessGroup group(a.memory, a.rank, a.ranks(), seconds);
+    if (a.dies)
+      with_exchange(a.wires.front(), group, seconds,
+                    [&](auto& exchange) { die(a, group, exchange, watchdog); });
     else
-      run_exchange<Nccl>(a, group, watchdog, a.max_ctas());
+      measure(a, group, seconds, watchdog);
   } catch (const sptile::Exception& e) {
     std::fprintf(stderr, "rank %lld: %s\n", static_cast<long long>(a.rank), e.what());
     return e.status();
@@ -460,7 +488,7 @@ int run_all(const Arguments& a, const std::vector<std::string>& words) {
 int main(int argc, char** argv) {
   if (argc < 3) {
     std::fprintf(stderr,
-                 "product_nccl PARTS WHOLE [wire=nccl|nccl:CTAS|peers|auto] [n=128] [runs=50] "
+                 "product_nccl PARTS WHOLE [wire=nccl|nccl:CTAS|peers|auto,...] [n=128] [runs=50] "
                  "[format=NAME,...] [steps] [dies]\n");
     return 2;
   }

@@ -157,7 +157,7 @@ def trained(graph: Any, model_name: str, options: argparse.Namespace) -> tuple[l
 
 def row_of(model: str, options: argparse.Namespace, device: torch.device) -> tuple[dict[str, Any], list[float]]:
     """Trains one model; returns a row of the CSV and the losses. Memory that ends is the error of one process."""
-    graph = DistSparseMatrix(options.parts, device=device, format=options.format).unweighted()
+    graph = DistSparseMatrix(options.parts, device=device, format=options.format, never_slower=None).unweighted()
     tensors = counted(graph, model, options)
     show(graph, model, tensors)
     own = sum(tensors.values())

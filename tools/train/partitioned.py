@@ -167,7 +167,7 @@ def read_part(folder, partition, device):
     from sptile.torch.distributed import DistSparseMatrix
 
     try:
-        graph = DistSparseMatrix(partition, device=device).unweighted()
+        graph = DistSparseMatrix(partition, device=device, never_slower=None).unweighted()
     except sptile.Error as error:
         raise TrainError(error.status, str(error)) from None
     check_graph(partition, graph)

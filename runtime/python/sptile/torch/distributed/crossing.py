@@ -13,24 +13,33 @@ from .products import GiveBack
 
 
 class Crossing:
-    """Starts to fetch rows of other ranks. x [owned, n] matches on all ranks.
+    """Starts to fetch rows of other ranks. `sent` [owned, n] matches on all ranks; its columns are those of the `parts`,
+    [owned, ...] each, to which gradients return.
 
-    Operations on `own`, which equals x, run while the rows are in flight. `others` waits for them. In the backward pass,
-    gradients of these rows are sent before the gradients of `own` are computed, and are added to them afterwards.
+    Operations on `own`, which equals the parts, run while the rows are in flight. `gathered` waits for them. In the
+    backward pass, gradients of these rows are sent before the gradients of `own` are computed, and are added to them
+    afterwards.
     """
 
-    def __init__(self, exchange: Exchange, x: Tensor) -> None:
+    def __init__(self, exchange: Exchange, sent: Tensor, *parts: Tensor) -> None:
         self.exchange = exchange
         self._pending: Any = None
         self._kept: Tensor | None = None
-        self._fly(exchange.fetch(x.detach()))
-        learns = x.requires_grad and torch.is_grad_enabled()
-        self.own: Tensor = _Own.apply(x, self) if learns else x  # type: ignore[no-untyped-call]
+        self._fly(exchange.fetch(sent.detach()))
+        self.shapes = [x.shape[1:] for x in parts]
+        learns = torch.is_grad_enabled() and any(x.requires_grad for x in parts)
+        self.own: tuple[Tensor, ...] = _Own.apply(self, *parts) if learns else parts  # type: ignore[no-untyped-call]
 
-    def others(self) -> Tensor:
-        """Returns the rows of other ranks, [needed, n]."""
-        rows: Tensor = _Others.apply(self.own, self)  # type: ignore[no-untyped-call]
-        return rows
+    def gathered(self, used: Tensor | None) -> list[Tensor]:
+        """Returns rows `used` of each part (None: all of them), followed by the rows of other ranks."""
+        others = _Others.apply(self, *self.own)  # type: ignore[no-untyped-call]
+        own = self.own if used is None else [x.index_select(0, used) for x in self.own]
+        return [torch.cat(pair) for pair in zip(own, others, strict=True)]
+
+    def split(self, rows: Tensor) -> list[Tensor]:
+        """Returns the columns of each part, [rows, ...]."""
+        columns = rows.split([shape.numel() for shape in self.shapes], 1)
+        return [one.reshape(-1, *shape) for one, shape in zip(columns, self.shapes, strict=True)]
 
     def give_back(self, g: Tensor) -> None:
         """Starts to send gradients of rows of other ranks."""
@@ -57,32 +66,35 @@ class Crossing:
 
 class _Own(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: Tensor, crossing: Crossing) -> Tensor:
+    def forward(ctx: Any, crossing: Crossing, *parts: Tensor) -> tuple[Tensor, ...]:
         ctx.crossing = crossing
-        return x.view_as(x)
+        return tuple(x.view_as(x) for x in parts)
 
     @staticmethod
-    def backward(ctx: Any, g: Tensor) -> Any:
+    def backward(ctx: Any, *gradients: Tensor) -> Any:
         crossing: Crossing = ctx.crossing
         arrived = crossing.arrived()
         if arrived is None:
-            return g, None
-        total = g.clone()
-        crossing.exchange.add(total, arrived)
-        return total, None
+            return None, *gradients
+        sums = [g.clone() for g in gradients]
+        for g, contributions in zip(sums, crossing.split(arrived), strict=True):
+            crossing.exchange.add(g, contributions.to(g.dtype))
+        return None, *sums
 
 
 class _Others(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, own: Tensor, crossing: Crossing) -> Tensor | None:
+    def forward(ctx: Any, crossing: Crossing, *_own: Tensor) -> tuple[Tensor, ...]:
         ctx.crossing = crossing
-        return crossing.arrived()
+        return tuple(crossing.split(crossing.arrived()))  # type: ignore[arg-type]
 
     @staticmethod
-    def backward(ctx: Any, g: Tensor) -> Any:
-        crossing, g = ctx.crossing, g.contiguous()
+    def backward(ctx: Any, *gradients: Tensor) -> Any:
+        crossing: Crossing = ctx.crossing
+        g = torch.cat([one.flatten(1) if one.dim() > 1 else one[:, None] for one in gradients], 1)
         crossing.exchange.agree(GIVE_BACK, g)
         if torch.is_grad_enabled():  # the gradient has a gradient
-            return GiveBack.apply(g, crossing.exchange), None  # type: ignore[no-untyped-call]
+            given = GiveBack.apply(g, crossing.exchange)  # type: ignore[no-untyped-call]
+            return None, *crossing.split(given)
         crossing.give_back(g)
-        return None, None
+        return None, *(None for _ in gradients)

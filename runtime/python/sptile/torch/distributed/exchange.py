@@ -39,8 +39,8 @@ _OF_ROWS = (PRODUCT, PRODUCT_T, FETCH, GIVE_BACK)
 _DTYPES = tuple(DTYPES)
 # Columns, runs and time-out of the exchanges that choose a wire.
 _TRIAL_COLUMNS, _TRIAL_RUNS, _TRIAL_SECONDS = 32, 10, 5.0
-# Row exchanges that the host enqueues before it waits for the device, and those between two looks at the device. In a
-# full queue of the device, the host could not hear of errors of other ranks.
+# Maximum number of row exchanges that the host is ahead of the device, and the interval at which it checks. With a full
+# queue of the device, it could not learn of errors of other ranks.
 _AHEAD, _GROUP = 32, 8
 # Time limit for a device after the process of another rank has exited.
 _EXITED_SECONDS = 2.0

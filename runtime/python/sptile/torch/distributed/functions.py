@@ -50,9 +50,9 @@ def sddmm(A: DistSparseMatrix, x: Tensor, y: Tensor) -> Tensor:
     blocks = _blocks(a, a.joined, x)
     if blocks is None:
         return functions.sddmm(a.joined, x, a.with_halo(y))
-    first, (own, beside) = blocks.interior.shape[0], _columns(a, blocks, y)
-    interior = functions.sddmm(blocks.interior, x[:first], own)
-    return torch.cat([interior, functions.sddmm(blocks.boundary, x[first:], beside())])
+    crossing, first = Crossing(a._exchange, a._operand(FETCH, y, False), y), blocks.interior.shape[0]
+    interior = functions.sddmm(blocks.interior, x[:first], *crossing.own)
+    return torch.cat([interior, functions.sddmm(blocks.boundary, x[first:], *crossing.gathered(blocks.used))])
 
 
 def attention(
@@ -109,22 +109,19 @@ def attention(
     entries = _matrix(A).joined if over is None else over
     options: dict[str, Any] = {"scale": scale, "dropout_p": dropout_p, "score": score, "negative_slope": negative_slope}
     blocks = _blocks(A, entries, q) if bias is None and dropout_p == 0 and drop is None else None
-    sent = v if k is v else _side_by_side(A, k, v)
-    width = 0 if k is v else k.shape[1:].numel()
-
-    def keys_and_values(rows: Tensor) -> tuple[Tensor, Tensor]:
-        if k is v:
-            return rows, rows
-        return rows[:, :width].reshape(-1, *k.shape[1:]), rows[:, width:].reshape(-1, *v.shape[1:])
-
-    if drop is not None:
-        of_all = keys_and_values(A.with_halo(sent))
-        return functions.attention_dropped_by(entries, q, *of_all, drop, scale, bias, score, negative_slope)
+    parts = (v,) if k is v else (k, v)
+    sent = A._operand(FETCH, v if k is v else _side_by_side(A, k, v), False)
+    crossing = Crossing(A._exchange, sent, *parts)
     if blocks is None:
-        return functions.attention(entries, q, *keys_and_values(A.with_halo(sent)), bias=bias, **options)
-    first, (own, beside) = blocks.interior.shape[0], _columns(A, blocks, sent)
-    interior = functions.attention(blocks.interior, q[:first], *keys_and_values(own), **options)
-    boundary = functions.attention(blocks.boundary, q[first:], *keys_and_values(beside()), **options)
+        every = crossing.gathered(None)
+        pair = every[0], every[-1]
+        if drop is not None:
+            return functions.attention_dropped_by(entries, q, *pair, drop, scale, bias, score, negative_slope)
+        return functions.attention(entries, q, *pair, bias=bias, **options)
+    first, own = blocks.interior.shape[0], crossing.own
+    interior = functions.attention(blocks.interior, q[:first], own[0], own[-1], **options)
+    columns = crossing.gathered(blocks.used)
+    boundary = functions.attention(blocks.boundary, q[first:], columns[0], columns[-1], **options)
     return torch.cat([interior, boundary])
 
 
@@ -133,18 +130,6 @@ def _blocks(A: DistSparseMatrix, entries: SparseMatrix, x: Tensor) -> RowBlocks 
     fits = isinstance(x, Tensor) and x.dim() > 0 and x.shape[0] == A.owned
     fits = fits and isinstance(entries, SparseMatrix) and entries.shape == (A.owned, A.owned + A.needed)
     return row_blocks(entries, A.owned) if fits else None
-
-
-def _columns(A: DistSparseMatrix, blocks: RowBlocks, x: Tensor) -> tuple[Tensor, Callable[[], Tensor]]:
-    """Starts to fetch rows of x. Returns its own rows, and a function that returns the rows for the columns of the
-    boundary block once they have arrived."""
-    crossing = Crossing(A._exchange, A._operand(FETCH, x, False))
-
-    def beside() -> Tensor:
-        rows = torch.cat([crossing.own.index_select(0, blocks.used), crossing.others()])
-        return rows.view(-1, *x.shape[1:])
-
-    return crossing.own.view(x.shape), beside
 
 
 def _side_by_side(A: DistSparseMatrix, k: Tensor, v: Tensor) -> Tensor:

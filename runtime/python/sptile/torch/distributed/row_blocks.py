@@ -1,5 +1,5 @@
 """Rows of a part in two blocks: those whose nonzeros are in columns of the rank itself, which can be computed before
-rows of other ranks have arrived, and the rows from the first other one on."""
+rows of other ranks have arrived, and all rows from the first that needs these on."""
 
 from __future__ import annotations
 

@@ -110,26 +110,27 @@ class Reference {
     for (std::size_t slot = 0; slot < sampled_.size(); ++slot)
       for (std::size_t j = 0; j < width(); ++j) {
         const auto i = static_cast<std::size_t>(sampled_[slot]);
-        require(what + ": row " + std::to_string(ids_[i]), j, c[i * width() + j], rows_[slot * width() + j],
-                tolerance);
+        const double found = c[i * width() + j];
+        const Sum& wanted = rows_[slot * width() + j];
+        if (!wanted.near(found, tolerance))
+          refuse(what + ": row " + std::to_string(ids_[i]), j, found, wanted);
       }
     std::vector<double> sums(width());
     for (std::size_t i = 0; i < ids_.size(); ++i)
       for (std::size_t j = 0; j < width(); ++j)
         sums[j] += own_[i].weight * static_cast<double>(c[i * width() + j]);
     for (std::size_t j = 0; j < width(); ++j)
-      require(what + ": an unsampled row is wrong: the weighted sum of all rows", j, sums[j], sums_[j],
-              tolerance);
+      if (!sums_[j].near(sums[j], tolerance))
+        refuse(what + ": an unsampled row is wrong: the weighted sum of all rows", j, sums[j], sums_[j]);
   }
 
  private:
   [[nodiscard]] std::size_t width() const { return static_cast<std::size_t>(n_); }
 
-  void require(const std::string& what, std::size_t column, double found, const Sum& wanted,
-               double tolerance) const {
-    if (!wanted.near(found, tolerance))
-      fail(what + " has " + std::to_string(found) + " in column " + std::to_string(column) + ", not " +
-           std::to_string(wanted.value));
+  [[noreturn]] static void refuse(const std::string& what, std::size_t column, double found,
+                                  const Sum& wanted) {
+    fail(what + " has " + std::to_string(found) + " in column " + std::to_string(column) + ", not " +
+         std::to_string(wanted.value));
   }
 
   /// Calls take(place[row of the product], row of B, value) for all nonzeros whose place is not negative.

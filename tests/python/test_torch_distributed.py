@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import json
 import os
 import shutil
@@ -44,6 +45,7 @@ from sptile.torch.distributed import step as step_module  # noqa: E402
 from sptile.torch.handle import packed_key  # noqa: E402
 from sptile.torch.distributed import whole as whole_module  # noqa: E402
 from sptile.torch.distributed.boundary import rows_from  # noqa: E402
+from sptile.torch.distributed.crossing import Crossing  # noqa: E402
 from sptile.torch.distributed.row_blocks import row_blocks  # noqa: E402
 from sptile.torch.distributed.ranks import Ranks, rank_list  # noqa: E402
 
@@ -639,9 +641,17 @@ def in_two_blocks(_rank: int, path: str) -> bool:
     for one, other in zip(*found, strict=True):
         torch.testing.assert_close(one, other)
     functions_module._blocks = by_blocks
+    expected = dots.detach()
+    del found, dots, out, learned, one, other
+    gc.collect()
+    gc.disable()
+    for _ in range(2):
+        (attention(a, q, k, v).sum() + attention(a, q, k, v, bias=q.new_zeros(a.joined.nnz)).sum()).backward()
+    assert not any(isinstance(one, Crossing) for one in gc.get_objects())  # nor the tensors of its step
+    gc.enable()
     with contextlib.suppress(sptile.Error):
         attention(a, q[:, :2], k, v)  # refused while rows are in flight
-    torch.testing.assert_close(sddmm(a, q, k), dots)
+    torch.testing.assert_close(sddmm(a, q, k).detach(), expected)
     return two is not None
 
 

@@ -13,28 +13,32 @@ from .products import GiveBack
 
 
 class Crossing:
-    """Starts to fetch rows of other ranks. `sent` [owned, n] matches on all ranks; its columns are those of the `parts`,
-    [owned, ...] each, to which gradients return.
+    """Rows of other ranks in flight, from the `sent` rows [owned, n] of this rank, which match on all ranks. Its columns
+    are those of several `parts`, [owned, ...] each, to which gradients return.
 
-    Operations on `own`, which equals the parts, run while the rows are in flight. `gathered` waits for them. In the
-    backward pass, gradients of these rows are sent before the gradients of `own` are computed, and are added to them
-    afterwards.
+    Operations on `own(parts)`, which equal the parts, run while the rows are in flight. `gathered` waits for them. In the
+    backward pass, gradients of these rows are sent before the gradients of the own ones are computed, and are added to
+    them afterwards.
     """
 
-    def __init__(self, exchange: Exchange, sent: Tensor, *parts: Tensor) -> None:
+    def __init__(self, exchange: Exchange, sent: Tensor, parts: tuple[Tensor, ...]) -> None:
         self.exchange = exchange
         self._pending: Any = None
         self._kept: Tensor | None = None
         self._fly(exchange.fetch(sent.detach()))
         self.shapes = [x.shape[1:] for x in parts]
-        learns = torch.is_grad_enabled() and any(x.requires_grad for x in parts)
-        self.own: tuple[Tensor, ...] = _Own.apply(self, *parts) if learns else parts  # type: ignore[no-untyped-call]
 
-    def gathered(self, used: Tensor | None) -> list[Tensor]:
-        """Returns rows `used` of each part (None: all of them), followed by the rows of other ranks."""
-        others = _Others.apply(self, *self.own)  # type: ignore[no-untyped-call]
-        own = self.own if used is None else [x.index_select(0, used) for x in self.own]
-        return [torch.cat(pair) for pair in zip(own, others, strict=True)]
+    def own(self, parts: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        """Returns the parts. The crossing does not keep them: their history refers to it."""
+        if torch.is_grad_enabled() and any(x.requires_grad for x in parts):
+            return _Own.apply(self, *parts)  # type: ignore[no-untyped-call, no-any-return]
+        return parts
+
+    def gathered(self, own: tuple[Tensor, ...], used: Tensor | None) -> list[Tensor]:
+        """Returns rows `used` of each own part (None: all of them), followed by the rows of other ranks."""
+        others = _Others.apply(self, *own)  # type: ignore[no-untyped-call]
+        rows = own if used is None else [x.index_select(0, used) for x in own]
+        return [torch.cat(pair) for pair in zip(rows, others, strict=True)]
 
     def split(self, rows: Tensor) -> list[Tensor]:
         """Returns the columns of each part, [rows, ...]."""

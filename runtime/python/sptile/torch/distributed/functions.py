@@ -50,9 +50,10 @@ def sddmm(A: DistSparseMatrix, x: Tensor, y: Tensor) -> Tensor:
     blocks = _blocks(a, a.joined, x)
     if blocks is None:
         return functions.sddmm(a.joined, x, a.with_halo(y))
-    crossing, first = Crossing(a._exchange, a._operand(FETCH, y, False), y), blocks.interior.shape[0]
-    interior = functions.sddmm(blocks.interior, x[:first], *crossing.own)
-    return torch.cat([interior, functions.sddmm(blocks.boundary, x[first:], *crossing.gathered(blocks.used))])
+    crossing = Crossing(a._exchange, a._operand(FETCH, y, False), (y,))
+    first, own = blocks.interior.shape[0], crossing.own((y,))
+    interior = functions.sddmm(blocks.interior, x[:first], *own)
+    return torch.cat([interior, functions.sddmm(blocks.boundary, x[first:], *crossing.gathered(own, blocks.used))])
 
 
 def attention(
@@ -111,16 +112,17 @@ def attention(
     blocks = _blocks(A, entries, q) if bias is None and dropout_p == 0 and drop is None else None
     parts = (v,) if k is v else (k, v)
     sent = A._operand(FETCH, v if k is v else _side_by_side(A, k, v), False)
-    crossing = Crossing(A._exchange, sent, *parts)
+    crossing = Crossing(A._exchange, sent, parts)
+    own = crossing.own(parts)
     if blocks is None:
-        every = crossing.gathered(None)
+        every = crossing.gathered(own, None)
         pair = every[0], every[-1]
         if drop is not None:
             return functions.attention_dropped_by(entries, q, *pair, drop, scale, bias, score, negative_slope)
         return functions.attention(entries, q, *pair, bias=bias, **options)
-    first, own = blocks.interior.shape[0], crossing.own
+    first = blocks.interior.shape[0]
     interior = functions.attention(blocks.interior, q[:first], own[0], own[-1], **options)
-    columns = crossing.gathered(blocks.used)
+    columns = crossing.gathered(own, blocks.used)
     boundary = functions.attention(blocks.boundary, q[first:], columns[0], columns[-1], **options)
     return torch.cat([interior, boundary])
 

@@ -13,6 +13,11 @@ from ..matrix import SparseMatrix, _in_order
 from ..pattern import Pattern
 
 
+# Share of the nonzeros in boundary rows up to which two blocks are faster: the rows of their columns are copied, and two
+# kernels run instead of one.
+_MOST_IN_BOUNDARY = 0.25
+
+
 class RowBlocks(NamedTuple):
     """The blocks of a pattern [owned, owned + needed]: `interior` [rows, owned], and `boundary` with the columns `used`
     of the rank itself, int64, followed by those of others."""
@@ -23,8 +28,8 @@ class RowBlocks(NamedTuple):
 
 
 def row_blocks(a: SparseMatrix, owned: int) -> RowBlocks | None:
-    """Returns the blocks of a matrix, which the matrix keeps. None if a block would be empty, or nonzeros were not given
-    in the order of CSR."""
+    """Returns the blocks of a matrix, which the matrix keeps. None if too few rows are interior, or nonzeros were
+    not given in the order of CSR."""
     if a._entries.entries.order.position is not None:
         return None
     derived = a._bare.derived
@@ -42,9 +47,9 @@ def _row_blocks(whole: Handle, owned: int) -> RowBlocks | None:
         return None
     entry = int(others[0])
     first = int(torch.searchsorted(pattern.crow, entry, right=True)) - 1
-    if first == 0:
-        return None
     begin = int(pattern.crow[first])
+    if first == 0 or pattern.nnz - begin > _MOST_IN_BOUNDARY * pattern.nnz:
+        return None
     interior = Pattern(first, owned, pattern.crow[: first + 1], pattern.col[:begin])
     col = pattern.col[begin:].long()
     used = torch.unique(col[col < owned])

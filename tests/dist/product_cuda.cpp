@@ -39,7 +39,8 @@ void check(const std::string& parts, const std::string& whole_path) {
       for (const bool never_slower : {false, true}) {
         watchdog.step("products, n = " + std::to_string(n) + (never_slower ? ", never slower" : ""));
         dist::Product<T, Staged, dist::CudaMemory> product(
-            parts, exchange, {.n = n, .transpose = true, .never_slower = never_slower});
+            parts, exchange,
+            {.n = n, .transpose = true, .measured = never_slower, .never_slower = never_slower});
         sptile::test::check_device_product(product, Reference<T>(whole, product.old_ids(), n, false),
                                            Reference<T>(whole, product.old_ids(), n, true));
       }

@@ -83,7 +83,8 @@ void check_orders(const Files& files) {
           sptile::Part(dist::detail::path_of_part(files.parts, rank)), 5);
       const auto check = [&](auto& exchange, bool never_slower) {
         using Exchange = std::remove_reference_t<decltype(exchange)>;
-        const dist::ProductOptions options{.n = 5, .transpose = true, .never_slower = never_slower};
+        const dist::ProductOptions options{
+            .n = 5, .transpose = true, .measured = never_slower, .never_slower = never_slower};
         Product<T, Exchange> product(files.parts, exchange, options);
         const Reference<T> forward(whole, product.old_ids(), options.n, false),
             transposed(whole, product.old_ids(), options.n, true);

@@ -65,7 +65,8 @@ void check(const Arguments& a, sptile::dist::MpiExchange& exchange, const std::s
   sptile::test::Watchdog watchdog(exchange.rank());
   watchdog.step("open the part and plan the product");
   sptile::dist::Product<T, sptile::dist::MpiExchange> product(
-      parts, exchange, {.n = n, .transpose = true, .threads = 1, .never_slower = a.never_slower});
+      parts, exchange,
+      {.n = n, .transpose = true, .threads = 1, .measured = a.never_slower, .never_slower = a.never_slower});
   watchdog.step("exchange of rows");
   if (a.dies && exchange.rank() == 1) _exit(3);
   if (a.hangs && exchange.rank() == 1) std::this_thread::sleep_for(std::chrono::minutes(1));

@@ -1,15 +1,15 @@
 // Checks and times products on the CUDA devices of a machine, with a process per part.
 //
 //   product_nccl PARTS WHOLE [wire=nccl|nccl:CTAS|peers|auto,...] [n=128] [runs=50] [format=NAME,...]
-//                [steps] [dies]
+//                [measured] [steps] [dies]
 //
 // WHOLE is a bundle of the matrix, of float or a pattern. Rows are exchanged by NCCL (default), by NCCL with
 // at most CTAS thread blocks, through the memory of peers, or by the fastest of these. Prints one line of
-// JSON for each of these, with times of the slowest rank in microseconds. `steps` prints the seconds of each
-// step of the program to stderr. With `dies`, rank 1 exits before a run, and the other ranks must report that
-// in time. Exit codes: 0: all results are correct; 77: there are fewer devices than parts, or they cannot map
-// each other; others: stderr has the reason. A rank that makes no progress for 20 s (SPTILE_TEST_WATCHDOG)
-// prints its step and stack.
+// JSON for each of these, with times of the slowest rank in microseconds. With `measured`, formats and
+// kernels are chosen by measurement. `steps` prints the seconds of each step of the program to stderr. With
+// `dies`, rank 1 exits before a run, and the other ranks must report that in time. Exit codes: 0: all results
+// are correct; 77: there are fewer devices than parts, or they cannot map each other; others: stderr has the
+// reason. A rank that makes no progress for 20 s (SPTILE_TEST_WATCHDOG) prints its step and stack.
 //
 //   seconds       duration of the program until the last time is measured; sampled: rows compared one by one
 //   wire          exchange of the product
@@ -66,12 +66,12 @@ struct Arguments {
   std::vector<std::string> wires = {"nccl"};
   std::int64_t n = 128, rank = -1;
   int runs = 50, memory = -1;
-  bool steps = false, dies = false;
+  bool measured = false, steps = false, dies = false;
 
   [[nodiscard]] std::string path(std::int64_t part) const { return dist::detail::path_of_part(parts, part); }
   /// Tile formats multiply in tf32.
   [[nodiscard]] double tolerance() const {
-    return format.empty() || format == "csr" ? sptile::test::tolerance_of<float> : 5e-3;
+    return !measured && (format.empty() || format == "csr") ? sptile::test::tolerance_of<float> : 5e-3;
   }
   [[nodiscard]] std::int64_t ranks() const { return sptile::Part(path(0)).parts(); }
 };
@@ -100,6 +100,7 @@ Arguments parse(int argc, char** argv) {
     if (word.starts_with("format=")) a.format = value;
     if (word.starts_with("rank=")) a.rank = std::stoll(value);
     if (word.starts_with("memory=")) a.memory = std::stoi(value);
+    a.measured = a.measured || word == "measured";
     a.steps = a.steps || word == "steps";
     a.dies = a.dies || word == "dies";
   }
@@ -243,7 +244,7 @@ class Measurement {
   Step time_step(Exchange& with, const std::string& name) {
     watchdog_.step("open the part and plan the product");
     dist::Product<float, Exchange, dist::CudaMemory> product(
-        a_.parts, with, {.n = a_.n, .transpose = true, .format = a_.format});
+        a_.parts, with, {.n = a_.n, .transpose = true, .format = a_.format, .measured = a_.measured});
     watchdog_.step("products");
     sptile::test::check_device_product(product, reference_, transposed_, a_.tolerance());
     watchdog_.step("captured products");
@@ -262,7 +263,9 @@ class Measurement {
 
   std::optional<sptile::Plan> planned(sptile::Matrix matrix) {
     if (matrix.nnz() == 0) return std::nullopt;
-    return matrix.plan("spmm", memory_.place({.n = a_.n, .format = a_.format}));
+    return matrix.plan("spmm", memory_.place({.n = a_.n,
+                                              .format = a_.measured && a_.format.empty() ? "any" : a_.format,
+                                              .attributes = {{"choice", a_.measured ? 1.0 : 0.0}}}));
   }
 
   void multiply(const std::optional<sptile::Plan>& plan, const float* b, float* c, double beta) {
@@ -489,7 +492,7 @@ int main(int argc, char** argv) {
   if (argc < 3) {
     std::fprintf(stderr,
                  "product_nccl PARTS WHOLE [wire=nccl|nccl:CTAS|peers|auto,...] [n=128] [runs=50] "
-                 "[format=NAME,...] [steps] [dies]\n");
+                 "[format=NAME,...] [measured] [steps] [dies]\n");
     return 2;
   }
   try {

@@ -49,6 +49,9 @@ struct ProductOptions {
   int threads = 0;          ///< maximum number of CPU threads; 0: see sptile.h
   std::string format = {};  ///< as in PlanOptions; empty: the fastest stored format
   Precision precision = Precision::kernel_default;  ///< as in PlanOptions
+  /// time formats and kernels when the product is planned; without `format`, on CUDA devices also formats to
+  /// which conversion usually pays, some of which compute in tf32
+  bool measured = false;
   /// fall back to the entire matrix in process 0 if that is faster, which reads and checks all parts and
   /// measures both; see fell_back
   bool never_slower = false;
@@ -298,12 +301,14 @@ class Product {
   /// Plans a product; nullopt for a matrix without entries.
   std::optional<Plan> planned(Matrix& matrix, const ProductOptions& options, bool transpose) {
     if (matrix.nnz() == 0) return std::nullopt;
-    return matrix.plan("spmm", memory_->place({.n = n_,
-                                               .format = options.format,
-                                               .dense = std::is_same_v<T, double> ? Type::f64 : Type::f32,
-                                               .threads = options.threads,
-                                               .transpose = transpose,
-                                               .attributes = {{"precision", options.precision}}}));
+    return matrix.plan(
+        "spmm", memory_->place({.n = n_,
+                                .format = options.measured && options.format.empty() ? "any" : options.format,
+                                .dense = std::is_same_v<T, double> ? Type::f64 : Type::f32,
+                                .threads = options.threads,
+                                .transpose = transpose,
+                                .attributes = {{"precision", options.precision},
+                                               {"choice", options.measured ? 1.0 : 0.0}}}));
   }
 
   /// Takes the exchange with which a product is fastest in the slowest process.

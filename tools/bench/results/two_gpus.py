@@ -70,3 +70,29 @@ def two_gpus_headline(results):
         f"**Two H100 multiply {geomean(long):.2f} times as fast as one** (geometric mean, {len(long)} graphs, f32,\n"
         "N = 128), with rows written into the memory of the other device."
     )
+
+
+def _training(row, column, form):
+    return format(number(row, column), form) if row[column] else row["error"] or "-"
+
+
+def two_gpus_training(results):
+    lines = []
+    everything = results.rows("two-gpus-training")
+    for matrix, model in distinct([{"of": (row["matrix"], row["model"])} for row in everything], "of"):
+        one, two = (
+            results.rows("two-gpus-training", matrix=matrix, model=model, processes=count)[0] for count in (1, 2)
+        )
+        both = one["epoch_s"] and two["epoch_s"]
+        lines.append(
+            [matrix, model.upper(), f"{int(one['rows']) / 1e6:.2f}", f"{int(one['nnz']) / 1e6:.1f}"]
+            + [f"{one['layers']} x {int(one['hidden']) * int(one['heads'])}"]
+            + [_training(row, "epoch_s", ".3f") for row in (one, two)]
+            + [f"{number(one, 'epoch_s') / number(two, 'epoch_s'):.2f}" if both else "-"]
+            + [f"{number(row, 'counted_gib'):.1f}" for row in (one, two)]
+            + [_training(row, "peak_gib", ".1f") for row in (one, two)]
+            + [f"{number(two, 'first_loss'):.3f}, {number(two, 'last_loss'):.3f}"]
+        )
+    head = ["matrix", "model", "million rows", "million nonzeros", "layers x width", "one GPU: s", "two: s", "speedup"]
+    head += ["counted, one: GiB", "two", "peak, one: GiB", "two", "first, last loss"]
+    return table(head, lines)

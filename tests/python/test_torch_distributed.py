@@ -655,6 +655,26 @@ def in_two_blocks(_rank: int, path: str) -> bool:
     return two is not None
 
 
+def compiled(_rank: int, path: str) -> None:
+    """A compiled function breaks at products, and continues around them."""
+    a = DistSparseMatrix(path)
+    x = a.take(torch.rand(a.shape[0], 4, generator=torch.Generator().manual_seed(2)))
+    bound = a.bind(x)
+
+    def step(y: torch.Tensor) -> torch.Tensor:
+        return (a @ (y * 2)).relu() + bound() - 1
+
+    learned = x.clone().requires_grad_()
+    expected, found = step(learned), torch.compile(step, backend="aot_eager")(learned)
+    torch.testing.assert_close(found, expected)
+    gradients = [torch.autograd.grad(one.square().sum(), learned)[0] for one in (expected, found)]
+    torch.testing.assert_close(*gradients)
+
+
+def test_compiled_functions_continue_around_products(world: World) -> None:
+    values(world.run(compiled, world.parts["unsymmetric f32"]))
+
+
 def test_rows_that_need_no_others_are_computed_meanwhile(world: World) -> None:
     found = {name: values(world.run(in_two_blocks, world.parts[name])) for name in ("band", "unsymmetric f64")}
     assert all(found["band"])

@@ -53,6 +53,7 @@ class BoundProduct:
         if graph:
             # No rank replays a graph that another has not captured.
             self._graph, _ = self._exchange.ranks.attempt(self._capture, lambda _: {})
+            self.out = self._rows.view(shape)
             self._exchange.bytes_sent = before + self._sent
 
     def _capture(self) -> Any:
@@ -61,7 +62,7 @@ class BoundProduct:
             raise UsageError(f"graph=True requires a CUDA device, got {device}")
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.device(device), torch.cuda.graph(graph), torch.no_grad():
-            multiply(self._halves, self._operand, self._rows)
+            self._rows = multiply(self._halves, self._operand)
         return graph
 
     def __call__(self) -> Tensor:

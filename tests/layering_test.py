@@ -140,10 +140,11 @@ torch.nn.sage_conv
 torch.nn
 torch
 torch.distributed.ranks
-torch.distributed.boundary torch.distributed.notices torch.distributed.own_part torch.distributed.whole torch.distributed.wires
+torch.distributed.boundary torch.distributed.notices torch.distributed.own_part torch.distributed.row_blocks torch.distributed.whole torch.distributed.wires
 torch.distributed.peers
-torch.distributed.exchange
-torch.distributed.bound torch.distributed.products
+torch.distributed.exchange torch.distributed.step
+torch.distributed.products
+torch.distributed.bound torch.distributed.crossing
 torch.distributed.matrix
 torch.distributed.functions
 torch.distributed.nn
@@ -151,8 +152,8 @@ torch.distributed
 """
 
 # files of the Python package that may take the address of an array: views of any framework, operands of operators, and
-# the arrays that a matrix of torch, or an exchange between devices, has made for itself
-ADDRESSES = ("_arrays.py", "_calls.py", "torch/operands.py", "torch/handle.py", "torch/distributed/peers.py")
+# the arrays that a matrix of torch, or a product with other devices, has made for itself
+ADDRESSES = ("_arrays.py", "_calls.py", "torch/operands.py", "torch/handle.py", "torch/distributed/peers.py", "torch/distributed/step.py")
 
 # headers of at most 30 lines with one includer, without a long source or a test of their own, and why they are separate
 SMALL = {

@@ -373,7 +373,8 @@ Action declare_partition(Options& app) {
       .offer(names_of(reorder::partition_methods()))
       .details(method_details());
   declare_order(app, options->order, "--reorder METHOD", "Ordering of the rows and columns inside each part");
-  app.add_option("--dtype TYPE", options->dtype, "Type of the values, f32 or f64")
+  app.add_option("--dtype TYPE", options->dtype, "Type of the values")
+      .offer({"f32", "f64"})
       .default_text("type of a bundle, else f32");
   app.add_option("--predict LIST", options->predict, "Predict the time on several devices; write nothing")
       .details(

@@ -126,7 +126,7 @@ void check_captured(const std::string& what, const Reference<T>& reference, cons
     wait();
     if (i == 1 && c.to_host() != zeros) fail(what + " of 0 is not 0 when it is replayed");
     if (i != 1) reference.compare(what + " replayed", c.to_host(), tolerance);
-    if (i > 0) reference.compare(what + " beside a replay", other.result(), tolerance);
+    if (i > 0) reference.compare(what + " next to a replay", other.result(), tolerance);
   }
 }
 

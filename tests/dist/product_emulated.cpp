@@ -194,7 +194,7 @@ void check_peers_fail(const Files& files) {
   };
   const std::vector<std::string> gone = {"no rows from rank 1 within 0.5 s", "has stopped"};
   refused(
-      "a rank that does not come to a run with its peers", ranks, gone,
+      "a rank that takes no part in a run", ranks, gone,
       [&](std::int64_t, ThreadExchange& host) {
         Peers peers(host, 0.5);
         run_without(peers, false);

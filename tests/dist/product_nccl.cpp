@@ -13,7 +13,7 @@
 //
 //   seconds       duration of the program until the last time is measured; sampled: rows compared one by one
 //   wire          exchange of the product
-//   step          a product: gather, exchange and boundary product beside the local product
+//   step          a product: gather, exchange and boundary product during the local product
 //   captured      the same as a CUDA graph
 //   host          time of the host for a product that it does not wait for, the least of groups of 20;
 //                 `captured_host`: for a captured one

@@ -625,7 +625,7 @@ def entry_numbers(_rank: int, path: str) -> dict[str, Any]:
 
 
 def in_two_blocks(_rank: int, path: str) -> bool:
-    """Whether this rank has interior rows; results and gradients of any order are those without row blocks."""
+    """Returns whether this rank has interior rows. Results and gradients of any order equal those without row blocks."""
     a, found = DistSparseMatrix(path), []
     two, by_blocks = row_blocks(a.joined, a.owned), functions_module._blocks
     torch.manual_seed(5)
@@ -653,6 +653,26 @@ def in_two_blocks(_rank: int, path: str) -> bool:
         attention(a, q[:, :2], k, v)  # refused while rows are in flight
     torch.testing.assert_close(sddmm(a, q, k).detach(), expected)
     return two is not None
+
+
+def calls_in_turn(_rank: int, path: str) -> int:
+    """The number of times that the queue of a device is limited in 4 rounds of 7 products and a sum."""
+    a, limited = DistSparseMatrix(path), []
+    x = torch.ones(a.owned, 2)
+    a @ x
+    a.add_up([torch.ones(2)])
+    a._exchange._events = [object()]  # type: ignore[list-item]
+    a._exchange._limit_queue = lambda: limited.append(1)  # type: ignore[method-assign]
+    for _ in range(4):
+        for _ in range(7):
+            a @ x
+        a.add_up([torch.ones(2)])
+    return len(limited)
+
+
+def test_the_queue_is_limited_whatever_the_order_of_calls(world: World) -> None:
+    """Every eighth call is limited, also if it is not an exchange of rows."""
+    assert values(world.run(calls_in_turn, world.parts["pattern"])) == [4] * world.size
 
 
 def compiled(_rank: int, path: str) -> None:

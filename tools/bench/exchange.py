@@ -156,8 +156,7 @@ def cusparse_rows(
     a = DistSparseMatrix(path, wire="group", never_slower=None)
     x, found = a.take(full), []
     both = torch.sparse_csr_tensor(*csr_of(a.local, a.halo, a.owned), (a.owned, a.owned + a.needed), dtype=x.dtype)
-    send = torch.from_numpy(a._exchange.send_rows.cpu().numpy()).to(a.device)
-    sent, received = a._exchange.sent_counts, a._exchange.received_counts
+    send, sent, received = a._exchange.send_rows, a._exchange.sent_counts, a._exchange.received_counts
     beside = x.new_empty(a.owned + a.needed, x.shape[1])
     leaving = x.new_empty(len(send), x.shape[1])
 
@@ -176,9 +175,9 @@ def cusparse_rows(
     dist.all_gather_into_tensor(places, numbers)
     place = torch.empty(a.shape[0], dtype=torch.int64, device=a.device)
     place[places[places >= 0]] = torch.arange(len(places), device=a.device)[places >= 0]
-    halo_ids = a.fetch(a.rows.double()[:, None])[:, 0].long()
+    ids = a.with_halo(a.rows.double()[:, None])[:, 0].long()
     crow, col, values = csr_of(a.local, a.halo, a.owned)
-    column = place[torch.cat([a.rows, halo_ids])[col.long()]].int()
+    column = place[ids[col.long()]].int()
     wide = torch.sparse_csr_tensor(crow, column, values, (a.owned, len(places)), dtype=x.dtype)
 
     def all_gather() -> torch.Tensor:
@@ -243,7 +242,7 @@ def main() -> None:
     if dist.get_rank() == 0:
         writer.writeheader()
     for path in options.parts:
-        rows = DistSparseMatrix(path, wire="group", never_slower=None).shape[0]
+        rows = open_part(Path(path) / "part-0000.h5").shape[0]
         generator = torch.Generator().manual_seed(1)
         full = (torch.rand(rows, options.n, generator=generator) - 0.5).to(getattr(torch, options.dtype))
         one, expected = one_device(path, options, full)

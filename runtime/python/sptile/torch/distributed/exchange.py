@@ -39,7 +39,7 @@ _OF_ROWS = (PRODUCT, PRODUCT_T, FETCH, GIVE_BACK)
 _DTYPES = tuple(DTYPES)
 # Columns, runs and time-out of the exchanges that choose a wire.
 _TRIAL_COLUMNS, _TRIAL_RUNS, _TRIAL_SECONDS = 32, 10, 5.0
-# Maximum number of row exchanges that the host is ahead of the device, and the interval at which it checks. With a full
+# Maximum number of calls that the host is ahead of the device, and the interval at which it checks. With a full
 # queue of the device, it could not learn of errors of other ranks.
 _AHEAD, _GROUP = 32, 8
 # Time limit for a device after the process of another rank has exited.
@@ -218,7 +218,7 @@ class Exchange:
             return False
         self._enter()
         self._last = header
-        if self._events and self._calls % _GROUP == 0 and header.call in _OF_ROWS:
+        if self._events and self._calls % _GROUP == 0:
             self._limit_queue()
         if self._notices is not None and self._notices.due():
             self.look()

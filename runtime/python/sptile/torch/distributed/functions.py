@@ -48,10 +48,11 @@ def sddmm(A: DistSparseMatrix, x: Tensor, y: Tensor) -> Tensor:
     """
     a = _matrix(A)
     blocks = _blocks(a, a.joined, x)
-    if blocks is None:
-        return functions.sddmm(a.joined, x, a.with_halo(y))
     crossing = Crossing(a._exchange, a._operand(FETCH, y, False), (y,))
-    first, own = blocks.interior.shape[0], crossing.own((y,))
+    own = crossing.own((y,))
+    if blocks is None:
+        return functions.sddmm(a.joined, x, *crossing.gathered(own, None))
+    first = blocks.interior.shape[0]
     interior = functions.sddmm(blocks.interior, x[:first], *own)
     return torch.cat([interior, functions.sddmm(blocks.boundary, x[first:], *crossing.gathered(own, blocks.used))])
 

@@ -24,7 +24,7 @@ from .exchange import ADD_UP, COLLECT, FETCH, PRODUCT, WIRES, Exchange, Lists
 from .own_part import open_own_part
 from .products import Fetch, Halves, Product, apply_product
 from .ranks import Ranks, as_error
-from .whole import Measured, clearly_faster, compare, trial_columns, without_entries
+from .whole import Measured, compare, trial_columns, without_entries
 
 Derived = TypeVar("Derived")
 # Numbers of the matrices that this process has opened.
@@ -175,11 +175,13 @@ class DistSparseMatrix:
         x, _ = ranks.attempt(
             lambda: torch.zeros(self.owned, n, dtype=self.dtype, device=self.device), lambda _: {}
         )
-        if only_if_close and clearly_faster(ranks, lambda: self @ x, lambda: self.local @ x, self.device):
-            self._exchange.bytes_sent = 0
-            return
-        self.measured, whole = compare(path, part, ranks, lambda: self @ x, lambda rows: x.new_zeros(rows, n), format)
+        local = (lambda: self.local @ x) if only_if_close else None
+        self.measured, whole = compare(
+            path, part, ranks, lambda: self @ x, lambda rows: x.new_zeros(rows, n), format, local
+        )
         self._exchange.bytes_sent = 0
+        if self.measured is None:
+            return
         divided, alone = self.measured
         if not alone < divided:
             return
@@ -292,12 +294,12 @@ class DistSparseMatrix:
         if type(x) in _PLAIN_TENSORS and not torch.is_autocast_enabled(self.device.type) and not operators.watched():
             a = self._halves
             known = a.repeated.get(packed_key(x))
-            if known is not None and (address := known.step.address(x)):
-                if a.exchange.repeats(known.headers[x.requires_grad]):
-                    if x.requires_grad and torch.is_grad_enabled():
-                        found: Tensor = apply_product(x, a, False)
-                        return found
+            address = 0 if known is None else known.step.address(x)
+            if known is not None and address and a.exchange.repeats(known.headers[x.requires_grad]):
+                if not (x.requires_grad and torch.is_grad_enabled()):
                     return known.run(a.exchange, x, address)
+                found: Tensor = apply_product(x, a, False)
+                return found
         flat = self._operand(PRODUCT, x, True)
         out: Tensor = Product.apply(flat, self._halves, False)  # type: ignore[no-untyped-call]
         return out.reshape(x.shape)

@@ -5,20 +5,17 @@ from __future__ import annotations
 from ctypes import byref, c_int, c_void_p, pointer
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from ... import _library as c
 from ..._calls import Call
-from ..handle import Handle, capturing, packed_address, packed_key
+from ..handle import Handle, _current_stream, _empty_like, capturing, packed_address, packed_key
 from ..pattern import untraced
 from .peers import Channel
 
 # Without any conversion, for structs and None.
 _run_distributed = c.lib["sptile_run_distributed"]
 _run_distributed.restype = c_int
-_empty_like = torch.empty_like
-_current_stream: Any = getattr(torch._C, "_cuda_getCurrentRawStream", None)
 
 
 class Step:

@@ -41,17 +41,6 @@ def trial_columns(rows: int, bytes_per_number: int) -> int:
     return n
 
 
-def clearly_faster(
-    ranks: Ranks, divided: Callable[[], Any], local: Callable[[], Any], device: torch.device
-) -> bool:
-    """Returns whether products in all parts take less time than one rank needs for all of the local products alone."""
-    _, told = ranks.attempt(
-        lambda: (seconds(divided, device), seconds(local, device)),
-        lambda found: {"divided": found[0], "local": found[1]},
-    )
-    return max(one["divided"] for one in told) < _SURE * sum(one["local"] for one in told)
-
-
 def compare(
     path: str | os.PathLike[str],
     own: Part,
@@ -59,10 +48,17 @@ def compare(
     divided: Callable[[], Any],
     operand: Callable[[int], Tensor],
     format: str,
-) -> tuple[Measured, SparseMatrix | None]:
-    """Measures products in all parts, and products of the entire matrix, which rank 0 keeps, with operand(rows).
+    local: Callable[[], Any] | None,
+) -> tuple[Measured | None, SparseMatrix | None]:
+    """Measures products in all parts, and products of the entire matrix, which rank 0 keeps, with operand(rows). With
+    `local`, returns None instead if products in all parts take less time than one rank needs for all local products.
     Rank 0, which has part `own`, reads all other parts; all ranks raise its errors."""
-    mine = seconds(divided, operand(0).device)
+    device = operand(0).device
+    mine = seconds(divided, device)
+    if local is not None:
+        _, told = ranks.attempt(lambda: seconds(local, device), lambda found: {"divided": mine, "local": found})
+        if max(one["divided"] for one in told) < _SURE * sum(one["local"] for one in told):
+            return None, None
 
     def measure() -> tuple[SparseMatrix | None, float]:
         if ranks.rank != 0:

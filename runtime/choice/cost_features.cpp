@@ -5,10 +5,8 @@
 namespace sptile::runtime {
 namespace {
 
-// Sample sizes: a multiprocessor reuses rows of B within few loads or not at all; memory traffic of a grid
-// repeats after an entire plane.
+// A multiprocessor reuses rows of B within few loads or not at all.
 constexpr std::int64_t kNearSample = std::int64_t{1} << 17;
-constexpr std::int64_t kFarSample = std::int64_t{1} << 21;
 
 /// Returns the fraction of loads that miss a cache of this size.
 double share_past(const FormatCounts& counts, double cache_bytes, double row_bytes, std::int64_t sample,
@@ -57,7 +55,7 @@ CostFeatures cost_features(const Operation& op, const formats::FormatView& a, co
   // Each decoding of the format reads a part of the row of B.
   const double part = row_bytes / std::max(work.decodings, 1.0);
   const double missed =
-      cold > 0 ? gathered * share_past(counts, caches.far_bytes, part, kFarSample, misses) : 0;
+      cold > 0 ? gathered * share_past(counts, caches.far_bytes, part, kSampledLoads, misses) : 0;
   return {1,
           gathered * 1e-6,
           far * 1e-6,

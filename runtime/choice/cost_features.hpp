@@ -42,6 +42,10 @@ struct Caches {
   double far_bytes = 50e6;    ///< shared: L2 of a device, last-level cache of a CPU
 };
 
+/// Loads of a list that a sample reads twice, see sampled_ranges: memory traffic of a grid repeats after an
+/// entire plane.
+inline constexpr std::int64_t kSampledLoads = std::int64_t{1} << 21;
+
 /// Loads that miss a cache: estimated from a sample of the column lists (see miss_share for its cost), or
 /// bounds, which cost O(units).
 enum class Misses { sampled, none, all };

@@ -67,20 +67,23 @@ FormatCounts count_format(const FormatView& a) {
   return counts;
 }
 
+std::array<ListRange, 2> sampled_ranges(std::size_t size, std::int64_t sample) {
+  const auto run = static_cast<std::size_t>(sample);
+  if (size <= 2 * run) return {{{0, size}, {size, 0}}};
+  const std::size_t third = size / 3;
+  return {{{std::min(third, size / 2 - run), run}, {std::min(2 * third, size - run), run}}};
+}
+
 double miss_share(const LoadLists& lists, std::int64_t cached_rows, std::int64_t sample) {
   SimulatedCache cache(cached_rows);
   double misses = 0, loads = 0;
   for (const auto& list : lists) {
     Misses found;
-    const auto run = static_cast<std::size_t>(sample);
-    if (list.size() <= 2 * run) {
-      walk(list, 0, cache, found);
-    } else {
-      const std::size_t third = list.size() / 3;
-      walk(list.subspan(std::min(third, list.size() / 2 - run), run), run / 2, cache, found);
-      cache.forget();
-      walk(list.subspan(std::min(2 * third, list.size() - run), run), run / 2, cache, found);
-    }
+    const auto [first, second] = sampled_ranges(list.size(), sample);
+    const bool whole = second.size == 0;
+    walk(list.subspan(first.begin, first.size), whole ? 0 : first.size / 2, cache, found);
+    if (!whole) cache.forget();
+    walk(list.subspan(second.begin, second.size), second.size / 2, cache, found);
     if (found.loads == 0) continue;
     const auto size = static_cast<double>(list.size());
     misses += size * static_cast<double>(found.misses) / static_cast<double>(found.loads);

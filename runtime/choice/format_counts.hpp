@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -33,6 +34,15 @@ struct FormatCounts {
 /// kMaxPiece, and units of more than kLongPieces are split. The lengths must agree (check_lengths). Contents
 /// may be invalid: counts of a damaged matrix are meaningless, but safe to compute.
 FormatCounts count_format(const formats::FormatView& a);
+
+/// A part of a list.
+struct ListRange {
+  std::size_t begin = 0, size = 0;
+};
+
+/// Returns the parts of a list of `size` loads that miss_share reads: all of a short list, in which the
+/// second range is empty, or two runs of `sample` loads. Those of a smaller sample are within them.
+std::array<ListRange, 2> sampled_ranges(std::size_t size, std::int64_t sample);
 
 /// Estimates the fraction of loads, 0 to 1, that miss a cache of `cached_rows` rows of B. Keeps two
 /// generations of rows, each of half the size, and counts a row of either as a hit, which approximates LRU to

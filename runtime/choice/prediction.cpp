@@ -27,6 +27,7 @@ struct Question {
   cuda::DeviceInfo device;
   std::span<const PlanMatrix> matrices;
   std::optional<DeviceProfile> profile;
+  const ReadLists& read;
 };
 
 /// Sets the precision of a candidate. Errors have the reason why its kernel cannot run or is not chosen.
@@ -69,7 +70,14 @@ bool is_offered(const Kernel& kernel, const PlanMatrix& a, const Question& quest
 
 CostFeatures features_of(const Question& question, const Operation& op, const PlanMatrix& a,
                          const PlanOptions& options, Misses misses) {
-  return cost_features(op, a.format, sizes_of(options), types_of(options),
+  formats::FormatView format = a.format;
+  if (question.read && misses == Misses::sampled) {
+    if (const auto readable = question.read(format))
+      format = *readable;
+    else
+      misses = Misses::all;
+  }
+  return cost_features(op, format, sizes_of(options), types_of(options),
                        caches_of(options.device, question.device), misses);
 }
 
@@ -212,9 +220,10 @@ bool may_be_chosen(const Kernel& kernel, const cuda::DeviceKernel& row,
 }
 
 Result<std::vector<Candidate>> predict_product(const Operation& op, std::span<const PlanMatrix> matrices,
-                                               const PlanOptions& options, Detail detail) {
+                                               const PlanOptions& options, Detail detail,
+                                               const ReadLists& read) {
   if (Status s = check_question(matrices, options); !s) return tl::unexpected(s.error());
-  Question question{op, options, {}, matrices, {}};
+  Question question{op, options, {}, matrices, {}, read};
   if (options.device == Device::cuda) {
     Result<cuda::DeviceInfo> found = cuda::find_device(options.device_ordinal);
     if (!found) return tl::unexpected(found.error());

@@ -1,6 +1,7 @@
 // Predicted times of all formats and kernels, and the choice of the fastest.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -41,16 +42,22 @@ enum class Detail {
   features,     ///< features of candidates without a model, too
 };
 
+/// Returns the view of a format with column lists that can be read: at least the ranges of kSampledLoads in
+/// sampled_ranges. Nullopt if they cannot be had, and every load is then taken for a miss.
+using ReadLists = std::function<std::optional<formats::FormatView>(const formats::FormatView&)>;
+
 /// Returns the candidates of several formats of one matrix for an operation: every kernel of the device for
 /// each format that may be chosen, with the reason for those that cannot run. The chosen one has the lowest
 /// predicted time; without predictions it is csr, or else the first usable one. options.kernel restricts
 /// candidates by name, options.precision by precision. Checks lengths, not contents. With Detail::choice,
 /// miss_share samples only formats that may be the fastest by bounds of their features, in O(units);
-/// otherwise it samples every format. Errc::usage for invalid options or an empty list, Errc::device as for
-/// plan_product, Errc::bad_input for inconsistent lengths or an invalid profile.
+/// otherwise it samples every format. `read` provides lists that are not in host memory; empty: all are.
+/// Errc::usage for invalid options or an empty list, Errc::device as for plan_product, Errc::bad_input for
+/// inconsistent lengths or an invalid profile.
 Result<std::vector<Candidate>> predict_product(const Operation& op, std::span<const PlanMatrix> matrices,
                                                const PlanOptions& options,
-                                               Detail detail = Detail::predictions);
+                                               Detail detail = Detail::predictions,
+                                               const ReadLists& read = {});
 
 /// Returns the chosen candidate; null if none can run.
 const Candidate* chosen_of(std::span<const Candidate> list);

@@ -43,14 +43,14 @@ Result<std::vector<DeviceProfile>> user_profiles() {
   return profiles;
 }
 
-/// Appends the built-in profiles.
-Status add_built_in(std::vector<DeviceProfile>& profiles) {
+Result<std::vector<DeviceProfile>> parse_built_in() {
+  std::vector<DeviceProfile> profiles;
   for (const std::string_view text : kBuiltIn) {
     Result<DeviceProfile> profile = parse_profile(text, std::string(kBuiltInSource));
     if (!profile) return fail(Errc::internal, profile.error().text());
     profiles.push_back(std::move(*profile));
   }
-  return {};
+  return profiles;
 }
 
 /// Returns the processor's brand; "CPU" if the system does not report it.
@@ -102,16 +102,19 @@ Result<std::optional<DeviceProfile>> find_profile(const ProfileDevice& device) {
   }
   Result<std::vector<DeviceProfile>> profiles = user_profiles();
   if (!profiles) return tl::unexpected(profiles.error());
-  if (Status s = add_built_in(*profiles); !s) return tl::unexpected(s.error());
+  static const Result<std::vector<DeviceProfile>> built_in = parse_built_in();  // takes milliseconds
+  if (!built_in) return tl::unexpected(built_in.error());
   const auto distance = [&](const DeviceProfile& profile) {
     if (profile.device.name == device.name) return -1;
     return std::abs(profile.device.capability - device.capability);
   };
-  std::optional<DeviceProfile> best;
-  for (DeviceProfile& profile : *profiles)
-    if (profile.device.kind == device.kind && (!best || distance(profile) < distance(*best)))
-      best = std::move(profile);
-  return best;
+  const DeviceProfile* best = nullptr;
+  using List = std::span<const DeviceProfile>;
+  for (const List list : {List(*profiles), List(*built_in)})  // the user's first
+    for (const DeviceProfile& profile : list)
+      if (profile.device.kind == device.kind && (best == nullptr || distance(profile) < distance(*best)))
+        best = &profile;
+  return best == nullptr ? std::nullopt : std::optional(*best);
 }
 
 }  // namespace sptile::runtime

@@ -15,6 +15,7 @@ namespace {
 using Kind = Attribute::Kind;
 
 constexpr double kMaxColumns = 0x1p31, kMaxHeads = 65535;  // the y extent of a CUDA grid
+constexpr double kMaxBudget = 86400;                       // a day, in seconds
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 template <class T>
@@ -105,12 +106,17 @@ constexpr Attribute kAttributes[] = {
      .choices = kOrderNames,
      .plan = member<PlanOptions, &PlanOptions::order>},
     {.name = "choice",
-     .summary = "Selection among formats: by the cost model, or by timing the candidates",
+     .summary = "Selection among formats and kernels: by the cost model, or by timing the candidates",
      .kind = Kind::choice,
      .choices = kSelectionNames,
      .plan = member<PlanOptions, &PlanOptions::choice>},
+    {.name = "budget",
+     .summary = "Seconds for timing candidates, in the order of their predictions; one is always timed",
+     .kind = Kind::real,
+     .max = kMaxBudget,
+     .plan = member<PlanOptions, &PlanOptions::budget>},
     {.name = "replan",
-     .summary = "Ignore plans stored in the bundle",
+     .summary = "Ignore plans stored in the bundle, and choices measured before",
      .plan = {[](const PlanOptions& options) { return options.stored ? 0.0 : 1.0; },
               [](PlanOptions& options, double value) { options.stored = value == 0; }}},
     {.name = "scaled",

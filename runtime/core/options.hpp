@@ -44,6 +44,7 @@ struct PlanOptions {
   int device_ordinal = 0;                 ///< CUDA device number
   EntryOrder order = EntryOrder::packed;  ///< ignored for operations without a result per entry
   Choice choice = Choice::predicted;      ///< ignored if there is one candidate, see plan/choice.hpp
+  double budget = 1;                      ///< seconds for measuring candidates; one is always measured
   bool stored = true;                     ///< use a stored plan of the matrix if its key matches
   /// Accept kernels with Kernel::undefined_result. Set by benchmarks that do not check results.
   bool undefined_result = false;

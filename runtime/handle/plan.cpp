@@ -11,8 +11,10 @@
 #include "formats/layout/registry.hpp"
 #include "formats/layout/tall.hpp"
 #include "runtime/plan/from_device.hpp"
+#include "runtime/plan/kernel_choice.hpp"
 #include "runtime/plan/measured_choice.hpp"
 #include "runtime/plan/product_plan.hpp"
+#include "runtime/plan/remembered.hpp"
 
 namespace sptile::runtime {
 namespace {
@@ -82,8 +84,8 @@ struct Planner {
     return matrix.stored(layout, choice.side).has_value();
   }
 
-  [[nodiscard]] Result<std::shared_ptr<ProductPlan>> plan(const FormatLayout& layout,
-                                                          const PlanOptions& options) const {
+  [[nodiscard]] Result<std::shared_ptr<HeldFormat>> hold(const FormatLayout& layout,
+                                                         const PlanOptions& options) const {
     const auto device = check_options(options);  // check before slow steps
     if (!device) return tl::unexpected(device.error());
     if (Status s = check_extent(matrix.rows(), matrix.cols(), options); !s) return tl::unexpected(s.error());
@@ -97,14 +99,23 @@ struct Planner {
       if (!parameter) return tl::unexpected(parameter.error());
       request.parameter = *parameter;
     }
-    const auto held = matrix.hold(request);
-    if (!held) return tl::unexpected(held.error());
-    auto plan = plan_product(op, *held, options);
+    return matrix.hold(request);
+  }
+
+  [[nodiscard]] Result<std::shared_ptr<ProductPlan>> plan(const std::shared_ptr<HeldFormat>& held,
+                                                          const PlanOptions& options) const {
+    auto plan = plan_product(op, held, options);
     if (!plan) return plan;
     if (lists_in_csr_order(op, options))
-      if (Status s = matrix.give_order(**held, choice.stream); !s) return tl::unexpected(s.error());
-    if (Status s = matrix.catch_up(**held); !s) return tl::unexpected(s.error());
+      if (Status s = matrix.give_order(*held, choice.stream); !s) return tl::unexpected(s.error());
+    if (Status s = matrix.catch_up(*held); !s) return tl::unexpected(s.error());
     return plan;
+  }
+
+  [[nodiscard]] Result<std::shared_ptr<ProductPlan>> plan(const FormatLayout& layout,
+                                                          const PlanOptions& options) const {
+    const auto held = hold(layout, options);
+    return held ? plan(*held, options) : tl::unexpected(held.error());
   }
 
   /// Returns the plan that the bundle stores for these options; nullptr if there is none.
@@ -123,16 +134,75 @@ struct Planner {
   /// Returns the fastest plan of formats of which some are converted.
   [[nodiscard]] Result<std::shared_ptr<ProductPlan>> fastest(const std::vector<const FormatLayout*>& layouts,
                                                              PlanOptions options) const {
-    options.choice = Choice::predicted;  // chooses the kernel of a format
-    if (static_cast<double>(matrix.nnz()) * static_cast<double>(options.n) < kMinMeasured)
-      return plan(*layouts.front(), options);
+    options.choice = Choice::predicted;
     formats::FormatView sizes;
     sizes.rows = matrix.rows();
     sizes.cols = matrix.cols();
     sizes.nnz = matrix.nnz();
     if (choice.side == Side::transpose) std::swap(sizes.rows, sizes.cols);
-    return fastest_plan(op, sizes, options, layouts.size(),
-                        [&](std::size_t i) { return plan(*layouts[i], options); });
+    std::shared_ptr<HeldFormat> held;  // the format made last
+    const auto candidates = [&](std::size_t i) -> Result<std::vector<Candidate>> {
+      auto made = hold(*layouts[i], options);
+      if (!made) return tl::unexpected(made.error());
+      held = std::move(*made);
+      return predict_held(op, *held, options, Detail::predictions);
+    };
+    return fastest_plan(
+        op, sizes, options,
+        {layouts.size(), candidates, [&](std::size_t, const PlanOptions& one) { return plan(held, one); }});
+  }
+
+  /// Returns the plan of stored formats that choose_plan chooses.
+  [[nodiscard]] Result<std::shared_ptr<ProductPlan>> chosen(const std::vector<const FormatLayout*>& layouts,
+                                                            const PlanOptions& options) const {
+    const auto matrices = stored_formats(matrix, layouts, choice.side);
+    if (!matrices) return tl::unexpected(matrices.error());
+    auto chosen = choose_plan(op, *matrices, options,
+                              [&](std::size_t i, const PlanOptions& one) { return plan(*layouts[i], one); });
+    if (!chosen) return tl::unexpected(chosen.error());
+    return std::move(chosen->plan);
+  }
+
+  /// Returns the fastest plan: stored in the bundle, measured before on this machine, or measured now.
+  [[nodiscard]] Result<std::shared_ptr<ProductPlan>> measured(const std::vector<const FormatLayout*>& layouts,
+                                                              const PlanOptions& options) const {
+    const bool converts =
+        options.device == Device::cuda &&
+        std::any_of(layouts.begin(), layouts.end(), [&](const auto* layout) { return !is_stored(*layout); });
+    if (converts && choice.formats == "any") {
+      auto stored = restored(options);
+      if (!stored || *stored) return stored;
+    }
+    const double multiplications = static_cast<double>(matrix.nnz()) * static_cast<double>(options.n);
+    if (converts && multiplications < kMinMeasured) {
+      PlanOptions predicted = options;
+      predicted.choice = Choice::predicted;
+      return plan(*layouts.front(), predicted);
+    }
+    const auto front = hold(*layouts.front(), options);
+    const ChoicePlace place = front ? choice_place(op, **front, layouts, options) : ChoicePlace();
+    if (options.stored)
+      if (auto plan = recalled(place, layouts, options)) return plan;
+    auto fastest = converts ? this->fastest(layouts, options) : chosen(layouts, options);
+    if (fastest)
+      remember(place,
+               {std::string((*fastest)->matrix.format.layout->name), std::string(kernel_name(**fastest))});
+    return fastest;
+  }
+
+  /// Returns the plan of a choice that was measured before; nullptr if there is none for which plans can be
+  /// made.
+  [[nodiscard]] std::shared_ptr<ProductPlan> recalled(const ChoicePlace& place,
+                                                      const std::vector<const FormatLayout*>& layouts,
+                                                      PlanOptions options) const {
+    const auto found = recall(place);
+    if (!found || (!options.kernel.empty() && options.kernel != found->kernel)) return nullptr;
+    options.choice = Choice::predicted;
+    options.kernel = found->kernel;
+    for (const FormatLayout* const layout : layouts)
+      if (layout->name == found->format)
+        if (auto made = plan(*layout, options)) return std::move(*made);
+    return nullptr;
   }
 };
 
@@ -160,21 +230,10 @@ Result<std::shared_ptr<ProductPlan>> plan_matrix(Matrix& matrix, const Operation
   const auto layouts = named_formats(matrix, choice, requested);
   if (!layouts) return tl::unexpected(layouts.error());
   const Planner planner{matrix, op, choice};
-  const bool chosen_kernel = requested.choice == Choice::predicted || !planner.is_stored(*layouts->front());
-  if (layouts->size() == 1 && chosen_kernel) return planner.plan(*layouts->front(), requested);
-  const auto converts = [&](const FormatLayout* layout) { return !planner.is_stored(*layout); };
-  if (requested.device == Device::cuda && requested.choice == Choice::measured &&
-      std::any_of(layouts->begin(), layouts->end(), converts)) {
-    auto stored = choice.formats == "any" ? planner.restored(requested) : nullptr;
-    return !stored || *stored ? stored : planner.fastest(*layouts, requested);
-  }
-  const auto matrices = stored_formats(matrix, *layouts, choice.side);
-  if (!matrices) return tl::unexpected(matrices.error());
-  auto chosen = choose_plan(op, *matrices, requested, [&](std::size_t i, const PlanOptions& one) {
-    return planner.plan(*(*layouts)[i], one);
-  });
-  if (!chosen) return tl::unexpected(chosen.error());
-  return std::move(chosen->plan);
+  const bool measures = requested.choice == Choice::measured;
+  if (layouts->size() == 1 && !(measures && planner.is_stored(*layouts->front())))
+    return planner.plan(*layouts->front(), requested);
+  return measures ? planner.measured(*layouts, requested) : planner.chosen(*layouts, requested);
 }
 
 Result<std::vector<Candidate>> predict_matrix(const Matrix& matrix, const Operation& op,

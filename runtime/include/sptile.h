@@ -370,9 +370,12 @@ typedef struct sptile_plan_options {
  *
  * Rows are in the original order. Of several formats, the one with the lowest predicted time is used, see
  * sptile_predict. With SPTILE_CHOICE_MEASURED, each candidate is planned and run on random operands, and the
- * fastest is used. Candidates that are predicted to take more than 3 times as long as the best are skipped if
- * all have predictions. On a CUDA device this uses the default stream and needs memory for the operands;
- * SPTILE_STATUS_DEVICE reports the required bytes.
+ * fastest is used. Candidates run in the order of their predictions until the time of the attribute "budget"
+ * is used up; at least one runs. Candidates that are predicted to take more than 3 times as long as the best
+ * are skipped. On a CUDA device this uses the default stream and needs memory for the operands;
+ * SPTILE_STATUS_DEVICE reports the required bytes. The result is kept in the directory of the environment
+ * variable SPTILE_CACHE, by default ~/.cache/sptile ("off": nowhere), and later plans of the same matrix on a
+ * device of this name use it unless "replan" is set.
  *
  * A plan supports runs with 1 to n columns. A plan that 'sptile plan' stored in the bundle is used if
  * operation, formats, n, types, precision and device match. It is verified first; SPTILE_STATUS_BAD_INPUT if

@@ -31,7 +31,8 @@ Result<std::optional<StoredChoice>> stored_choice(const Operation& op, std::span
 
 /// Plans with the result of stored_choice if there is one. Otherwise plans the candidate with the lowest
 /// predicted time or, with options.choice measured and several usable candidates, the fastest one: each is
-/// planned and run several times on random operands (on CUDA in device memory, on the default stream).
+/// planned and run several times on random operands (on CUDA in device memory, on the default stream), in the
+/// order of predictions and for at most options.budget seconds, but at least one.
 /// Candidates that are predicted to take more than kHopeless times the best are skipped if all have
 /// predictions, and those that exceed the device memory are refused. If no candidate is usable, returns the
 /// error of planning the first matrix. Errors as for predict_product and plan_product; Errc::device or

@@ -7,6 +7,7 @@
 #include "runtime/choice/kernel_costs.hpp"
 #include "runtime/cuda/backend.hpp"
 #include "runtime/kernels/kernels.hpp"
+#include "runtime/plan/kernel_choice.hpp"
 #include "runtime/plan/product_plan.hpp"
 #include "runtime/plan/stored.hpp"
 
@@ -59,10 +60,8 @@ Status plan_on_device(ProductPlan& plan, const cuda::DeviceInfo& device) {
   const auto stored = find_stored(*plan.op, {&plan.held->matrix, 1}, plan.options, device);
   if (stored && !plan.options.trusted)
     if (Status s = check_hashes(*stored->plan); !s) return s;
-  const formats::FormatView& format = plan.matrix.format;
   const auto chosen =
-      stored ? stored->kernel
-             : choose_kernel({plan.op, format.layout->name, plan.values, format.cols}, plan.options, device);
+      stored ? stored->kernel : choose_held_kernel(*plan.op, *plan.held, plan.options, device);
   if (!chosen) return tl::unexpected(chosen.error());
   const auto costs = find_kernel_costs(device, *chosen->kernel, chosen->instance->precision);
   if (!costs) return tl::unexpected(costs.error());

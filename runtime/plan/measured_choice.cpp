@@ -53,11 +53,7 @@ Result<std::shared_ptr<std::byte>> host_scratch(std::span<const std::byte> patte
   return memory;
 }
 
-/// Operands of measurements, contiguous in one allocation.
-struct Scratch {
-  std::shared_ptr<std::byte> memory;
-  Operands operands;
-};
+using Scratch = Contest::Scratch;
 
 Result<Scratch> make_scratch(const Operation& op, const formats::FormatView& a, const PlanOptions& options) {
   std::array<std::int64_t, kMaxOperands> offsets{};
@@ -90,36 +86,42 @@ Result<Scratch> make_scratch(const Operation& op, const formats::FormatView& a, 
 
 /// Chooses the number of runs from the time of the second one. On a device, groups of runs compensate for the
 /// resolution of events. On a CPU, more runs compensate for noise.
-Repeats repeats_for(Device device, double once) {
-  constexpr double kGroup = 2e-4, kAll = 3e-2;
+Repeats repeats_for(Device device, double once, double budget) {
+  constexpr double kGroup = 2e-4, kAll = 3e-2, kShare = 0.1, kLeast = 3, kMost = 9;
   const double seconds = std::max(once, 1e-7);
-  const int groups = static_cast<int>(std::clamp(kAll / seconds, 3.0, 9.0));
-  return {groups, device == Device::cpu ? 1 : static_cast<int>(std::clamp(kGroup / seconds, 1.0, 20.0))};
+  const double groups = std::min(kAll, kShare * budget) / seconds;
+  return {static_cast<int>(std::clamp(groups, budget > kLeast * seconds ? kLeast : 1, kMost)),
+          device == Device::cpu ? 1 : static_cast<int>(std::clamp(kGroup / seconds, 1.0, 20.0))};
 }
 
-Result<double> median_seconds(const ProductPlan& plan, const Operands& operands) {
+Result<double> median_seconds(const ProductPlan& plan, const Operands& operands, double budget) {
   const auto first = time_runs(plan, operands, {2, 1});
   if (!first) return tl::unexpected(first.error());
-  auto all = time_runs(plan, operands, repeats_for(plan.options.device, first->back()));
+  auto all = time_runs(plan, operands, repeats_for(plan.options.device, first->back(), budget));
   if (!all) return tl::unexpected(all.error());
   const auto middle = all->begin() + std::ssize(*all) / 2;
   std::nth_element(all->begin(), middle, all->end());
   return *middle;
 }
 
-/// Returns the candidates to run; none if there is no choice.
-std::vector<Candidate*> worth_running(std::vector<Candidate>& list) {
+/// Returns the candidates that can run, the one with the lowest prediction first and those without one last.
+std::vector<Candidate*> by_prediction(std::vector<Candidate>& list) {
   std::vector<Candidate*> some;
   for (Candidate& candidate : list)
     if (candidate.refused.empty()) some.push_back(&candidate);
-  const bool all_known =
-      std::all_of(some.begin(), some.end(), [](const Candidate* c) { return c->predicted_us.has_value(); });
-  const Candidate* const best = chosen_of(list);
-  if (all_known && best != nullptr) {
-    const auto hopeless = [&](const Candidate* c) {
-      return *c->predicted_us > kHopeless * *best->predicted_us;
-    };
-    some.erase(std::remove_if(some.begin(), some.end(), hopeless), some.end());
+  std::stable_sort(some.begin(), some.end(), [](const Candidate* a, const Candidate* b) {
+    constexpr double kUnknown = std::numeric_limits<double>::infinity();
+    return a->predicted_us.value_or(kUnknown) < b->predicted_us.value_or(kUnknown);
+  });
+  return some;
+}
+
+/// Returns the candidates to run, the one with the lowest prediction first; none if there is no choice.
+std::vector<Candidate*> worth_running(std::vector<Candidate>& list) {
+  std::vector<Candidate*> some = by_prediction(list);
+  if (!some.empty() && some.back()->predicted_us) {  // all have predictions
+    const double most = kHopeless * *some.front()->predicted_us;
+    std::erase_if(some, [&](const Candidate* c) { return *c->predicted_us > most; });
   }
   if (some.size() < 2) some.clear();
   return some;
@@ -130,16 +132,36 @@ bool is_refusal(Errc code) { return code == Errc::unsupported || code == Errc::d
 
 }  // namespace
 
+Result<Contest> Contest::open(const Operation& op, const formats::FormatView& a, const PlanOptions& options) {
+  if (const auto device = check_options(options); !device) return tl::unexpected(device.error());
+  auto scratch = make_scratch(op, a, options);
+  if (!scratch) return tl::unexpected(std::move(scratch.error()));
+  return Contest(std::move(*scratch), options.budget);
+}
+
+double Contest::left() const {
+  return budget_ - std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+}
+
+Result<double> Contest::run(std::shared_ptr<ProductPlan> plan) {
+  const auto seconds = median_seconds(*plan, scratch_.operands, std::max(left(), 0.0));
+  if (!seconds) return seconds;
+  if (fastest_ == nullptr || *seconds < seconds_) {
+    seconds_ = *seconds;
+    fastest_ = std::move(plan);
+  }
+  return seconds;
+}
+
 Status measure_candidates(const MeasuringRequest& request, ChosenPlan& chosen) {
-  const PlanOptions& options = request.options;
   const std::vector<Candidate*> some = worth_running(chosen.candidates);
   if (some.empty()) return {};
-  if (const auto device = check_options(options); !device) return tl::unexpected(device.error());
-  const auto scratch = make_scratch(request.op, request.matrices.front().format, options);
-  if (!scratch) return tl::unexpected(scratch.error());
+  auto contest = Contest::open(request.op, request.matrices.front().format, request.options);
+  if (!contest) return tl::unexpected(contest.error());
   Candidate* best = nullptr;
   for (Candidate* const candidate : some) {
-    PlanOptions one = options;
+    if (contest->is_over()) break;
+    PlanOptions one = request.options;
     one.kernel = candidate->kernel->name;
     auto plan = request.plan_one(candidate->matrix, one);
     if (!plan && !is_refusal(plan.error().code)) return tl::unexpected(plan.error());
@@ -147,40 +169,61 @@ Status measure_candidates(const MeasuringRequest& request, ChosenPlan& chosen) {
       candidate->refused = plan.error().message;
       continue;
     }
-    const auto seconds = median_seconds(**plan, scratch->operands);
+    const auto seconds = contest->run(*plan);
     if (!seconds) return tl::unexpected(seconds.error());
     candidate->measured_us = 1e6 * *seconds;
-    if (best != nullptr && *candidate->measured_us >= *best->measured_us) continue;
-    best = candidate;
-    chosen.plan = std::move(*plan);
+    if (contest->fastest() == *plan) best = candidate;
   }
+  chosen.plan = contest->fastest();
   for (Candidate& candidate : chosen.candidates) candidate.chosen = &candidate == best;
   return {};
 }
 
-Result<std::shared_ptr<ProductPlan>> fastest_plan(
-    const Operation& op, const formats::FormatView& a, const PlanOptions& options, std::size_t count,
-    const std::function<Result<std::shared_ptr<ProductPlan>>(std::size_t)>& plan_one) {
-  if (const auto device = check_options(options); !device) return tl::unexpected(device.error());
-  const auto scratch = make_scratch(op, a, options);
-  if (!scratch && is_refusal(scratch.error().code)) return plan_one(0);
-  if (!scratch) return tl::unexpected(scratch.error());
-  Result<std::shared_ptr<ProductPlan>> best = nullptr;
-  double best_seconds = std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < count; ++i) {
-    auto plan = plan_one(i);
-    if (!plan) {
-      if (!is_refusal(plan.error().code)) return plan;
-      if (i == 0) best = std::move(plan);
-      continue;
-    }
-    const auto seconds = median_seconds(**plan, scratch->operands);
-    if (!seconds) return tl::unexpected(seconds.error());
-    if (*seconds >= best_seconds) continue;
-    best_seconds = *seconds;
-    best = std::move(plan);
+namespace {
+
+/// Measures the candidates of format `i` that are predicted to take at most `enough` microseconds, and lowers
+/// it to kHopeless times the lowest prediction. Returns the first error if none ran.
+Status run_format(std::size_t i, const PlanOptions& options, const Alternatives& alternatives,
+                  Contest& contest, double& enough) {
+  auto list = alternatives.candidates(i);
+  if (!list) return tl::unexpected(list.error());
+  Status first = fail(Errc::unsupported, "plan: " + list->front().refused);
+  bool ran = false;
+  for (const Candidate* const candidate : by_prediction(*list)) {
+    if (candidate->predicted_us.value_or(0) > enough || contest.is_over()) return {};
+    if (candidate->predicted_us) enough = std::min(enough, kHopeless * *candidate->predicted_us);
+    PlanOptions one = options;
+    one.kernel = candidate->kernel->name;
+    const auto plan = alternatives.plan(i, one);
+    if (!plan && !is_refusal(plan.error().code)) return tl::unexpected(plan.error());
+    if (!plan && !ran) first = tl::unexpected(plan.error());
+    if (!plan) continue;
+    if (const auto seconds = contest.run(*plan); !seconds) return tl::unexpected(seconds.error());
+    ran = true;
   }
-  return best;
+  return ran ? Status() : first;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<ProductPlan>> fastest_plan(const Operation& op, const formats::FormatView& a,
+                                                  const PlanOptions& options,
+                                                  const Alternatives& alternatives) {
+  auto contest = Contest::open(op, a, options);
+  if (!contest && is_refusal(contest.error().code)) {
+    if (const auto list = alternatives.candidates(0); !list) return tl::unexpected(list.error());
+    return alternatives.plan(0, options);
+  }
+  if (!contest) return tl::unexpected(contest.error());
+  Status first;
+  double enough = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < alternatives.count && !contest->is_over(); ++i) {
+    const Status s = run_format(i, options, alternatives, *contest, enough);
+    if (!s && !is_refusal(s.error().code)) return tl::unexpected(s.error());
+    if (first) first = s;
+  }
+  if (contest->fastest() == nullptr) return tl::unexpected(first.error());
+  return contest->fastest();
 }
 
 }  // namespace sptile::runtime

@@ -68,7 +68,7 @@ fi
 results=$(mktemp)
 trap 'rm -f "$results"' EXIT
 # Other tests may run beside these: threads that spin while they wait would take the cores from them.
-export OMP_WAIT_POLICY=passive
+export OMP_WAIT_POLICY=passive SPTILE_CACHE=off
 export SPTILE_LIBRARY=$build/runtime/libsptile.so.0 SPTILE_TOOLS_LIBRARY=$build/tools/capi/libsptile-tools.so.0
 export SPTILE_COMMAND=$build/tools/sptile PYTHONPATH=$PWD/runtime/python${PYTHONPATH:+:$PYTHONPATH}
 "$python" -m pytest -q -rs -p no:cacheprovider --junitxml="$results" tests/python "$@" >&2 || true

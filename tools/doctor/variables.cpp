@@ -50,6 +50,14 @@ Verdict judge_folder(const std::string& value) {
   return {"parent of the directory sptile/profiles"};
 }
 
+Verdict judge_cache(const std::string& value) {
+  if (value == "off") return {"measured choices are not kept"};
+  if (value.empty()) return {"empty, the same as unset"};
+  if (!value.starts_with('/'))
+    return {"neither off nor an absolute path; measured choices are not kept", false};
+  return {"directory of measured choices"};
+}
+
 Verdict judge_library(const std::string& value) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(value, error))
@@ -63,10 +71,10 @@ struct Known {
 };
 
 constexpr Known kKnown[] = {
-    {"SPTILE_THREADS", judge_threads}, {"SPTILE_PROFILE", judge_profile},
-    {"SPTILE_LIBRARY", judge_library}, {"SPTILE_TOOLS_LIBRARY", judge_library},
-    {"OMP_NUM_THREADS", judge_openmp}, {"CUDA_VISIBLE_DEVICES", judge_devices},
-    {"XDG_CONFIG_HOME", judge_folder},
+    {"SPTILE_THREADS", judge_threads},       {"SPTILE_PROFILE", judge_profile},
+    {"SPTILE_CACHE", judge_cache},           {"SPTILE_LIBRARY", judge_library},
+    {"SPTILE_TOOLS_LIBRARY", judge_library}, {"OMP_NUM_THREADS", judge_openmp},
+    {"CUDA_VISIBLE_DEVICES", judge_devices}, {"XDG_CONFIG_HOME", judge_folder},
 };
 
 Verdict judge_unknown(const std::string& name) {

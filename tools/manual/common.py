@@ -34,6 +34,8 @@ SIGNALS = ("SIGINT, SIGTERM and SIGHUP remove unfinished output files before the
 
 ENVIRONMENT = [
     ("SPTILE_THREADS", "Default of `--threads`. Programs that use the library also read it."),
+    ("SPTILE_CACHE", "Directory in which programs that use the library keep measured choices of format and kernel; `off`: "
+                     "nowhere. Default: XDG_CACHE_HOME/sptile or ~/.cache/sptile."),
     ("SPTILE_PROFILE", "Profile of the cost model, with priority over all others. Programs that use the library also "
                        "read it."),
     ("TMPDIR", "Directory for temporary copies of standard input, for formats that cannot be read from a pipe. "

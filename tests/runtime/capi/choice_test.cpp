@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -158,4 +159,70 @@ TEST_CASE("C++ interface: a plan may measure what it chooses from") {
   plan.run(b, c);
   CHECK(c == std::vector<float>{3, 3, 0, 0, 12, 12});
   CHECK(matrix.plan("sddmm", options).entries() == 5);
+}
+
+TEST_CASE("C interface: a measured choice is kept, and used until it is measured again") {
+  const Choice choice;
+  const std::string cache = choice.folder / "cache";
+  const auto measured = [&](double replan) {
+    const sptile_attribute attributes[] = {{"choice", SPTILE_CHOICE_MEASURED}, {"replan", replan}};
+    sptile_plan_options options = options_for(4, "csr,bittcf");
+    options.attributes = attributes;
+    options.attribute_count = 2;
+    sptile_matrix* const matrix = open(choice);
+    sptile_plan* plan = nullptr;
+    REQUIRE(sptile_plan_create(matrix, "spmm", &options, &plan) == SPTILE_STATUS_OK);
+    const sptile_plan_info info = describe(plan);
+    sptile_plan_destroy(plan);
+    sptile_matrix_destroy(matrix);
+    return std::string(info.format) + "\t" + info.kernel;
+  };
+  const auto lines = [&] {
+    std::vector<std::string> found;
+    for (const auto& entry : std::filesystem::directory_iterator(cache)) {
+      std::ifstream file(entry.path());
+      for (std::string line; std::getline(file, line);) found.push_back(line);
+    }
+    return found;
+  };
+  const auto replace = [&](const std::string& text) {
+    for (const auto& entry : std::filesystem::directory_iterator(cache)) std::ofstream(entry.path()) << text;
+  };
+
+  ::setenv("SPTILE_CACHE", cache.c_str(), 1);
+  const std::string first = measured(0);
+  REQUIRE(lines().size() == 1);
+  const std::string key = lines()[0].substr(0, 17);  // with the tab
+  CHECK(lines()[0] == key + first);
+  // Whatever was kept is used.
+  const bool is_csr = first.starts_with("csr");
+  sptile_matrix* const matrix = open(choice);
+  const sptile_plan_options options = options_for(4, is_csr ? "bittcf" : "csr");
+  sptile_plan* plan = nullptr;
+  REQUIRE(sptile_plan_create(matrix, "spmm", &options, &plan) == SPTILE_STATUS_OK);
+  const std::string other = std::string(describe(plan).format) + "\t" + describe(plan).kernel;
+  sptile_plan_destroy(plan);
+  sptile_matrix_destroy(matrix);
+  replace(key + other + "\n");
+  CHECK(measured(0) == other);
+  CHECK(lines().size() == 1);  // nothing was measured
+  replace(key + first + "\n" + key + other + "\n");
+  CHECK(measured(0) == other);  // the last one
+  CHECK(measured(1).size() > 0);
+  CHECK(lines().size() == 3);  // measured again
+  // Damaged files cost no more than a measurement.
+  for (const std::string& text : {key + "bmat\tcpu.bmat.generic\n", key + "csr\tno.such\n", key, key + "\n",
+                                  std::string(1 << 21, 'x'), std::string(100, '\0')}) {
+    replace(text);
+    CHECK_FALSE(measured(0).empty());
+    CHECK(lines().back().starts_with(key));
+    CHECK(std::filesystem::file_size(std::filesystem::directory_iterator(cache)->path()) < (1 << 20));
+  }
+  ::setenv("SPTILE_CACHE", "off", 1);
+  std::filesystem::remove_all(cache);
+  CHECK_FALSE(measured(0).empty());
+  CHECK_FALSE(std::filesystem::exists(cache));
+  ::setenv("SPTILE_CACHE", (choice.path + "/no/directory").c_str(), 1);
+  CHECK_FALSE(measured(0).empty());
+  ::setenv("SPTILE_CACHE", "off", 1);
 }

@@ -114,3 +114,18 @@ TEST_CASE("miss share: long lists and large caches are sampled to about the same
   CHECK(miss_share({list}, 25'000, 100'000) == doctest::Approx(all).epsilon(0.1));
   CHECK(miss_share({list}, 200'000, kAll) == doctest::Approx(50'000.0 / 600'000).epsilon(0.2));
 }
+
+TEST_CASE("sampled ranges: within the list, and those of a smaller sample within those of a larger one") {
+  const auto within = [](const runtime::ListRange& a, const runtime::ListRange& b) {
+    return a.begin >= b.begin && a.begin + a.size <= b.begin + b.size;
+  };
+  for (const std::size_t size : {0, 1, 64, 65, 127, 128, 129, 190, 1000, 100000}) {
+    CAPTURE(size);
+    const auto large = runtime::sampled_ranges(size, 64), small = runtime::sampled_ranges(size, 4);
+    for (const auto& range : large) CHECK(range.begin + range.size <= size);
+    CHECK(large[0].begin + large[0].size <= large[1].begin);  // they do not overlap
+    CHECK(large[0].size + large[1].size == std::min<std::size_t>(size, 128));
+    for (const auto& range : small)
+      if (range.size > 0) CHECK((within(range, large[0]) || within(range, large[1])));
+  }
+}

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -270,6 +271,31 @@ TEST_CASE("profiles: the built-in table knows every kernel for CPUs that a choic
     ++known;
   }
   CHECK(known > 2);
+}
+
+TEST_CASE("profiles: the built-in tables know every kernel for CUDA that plans may choose") {
+  const ProfilePlaces places;
+  for (const char* const device : {"NVIDIA H100 80GB HBM3", "NVIDIA H200"}) {
+    const auto found = runtime::find_profile({runtime::Device::cuda, 90, device});
+    REQUIRE(found.has_value());
+    REQUIRE((*found)->device.name == device);
+    int known = 0;
+    for (const runtime::Kernel& kernel : runtime::kernels()) {
+      if (kernel.device != runtime::Device::cuda || kernel.by_name || kernel.first != nullptr) continue;
+      // One kernel needs no prediction.
+      const auto rival = [&](const runtime::Kernel& other) {
+        return other.device == kernel.device && !other.by_name && other.op == kernel.op && &other != &kernel;
+      };
+      if (std::none_of(runtime::kernels().begin(), runtime::kernels().end(), rival)) continue;
+      // Not measured: plans take the first usable format, csr, and libra_spmm only if it is named.
+      if (kernel.op->name == "attention" || kernel.format == "libra_spmm") continue;
+      CAPTURE(device);
+      CAPTURE(kernel.name);
+      CHECK(((*found)->has_times(kernel.name) || (*found)->has_times(kernel.like)));
+      ++known;
+    }
+    if (runtime::cuda::built()) CHECK(known > 10);
+  }
 }
 
 TEST_CASE("profiles: on CPUs, a format is predicted without a profile of the user's") {

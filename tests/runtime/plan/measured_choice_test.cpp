@@ -157,42 +157,90 @@ TEST_CASE("measured choice: errors") {
   CHECK(code(kMeasured) == Errc::bad_input);
 }
 
-TEST_CASE("fastest plan: the first alternative if there is no memory for operands") {
-  const ThreeFormats p;
-  std::vector<std::size_t> planned;
-  const auto plan_one = [&](std::size_t i) {
-    planned.push_back(i);
-    return runtime::plan_product(runtime::kSpmm, p.matrices[i], PlanOptions{.n = 12});
-  };
-  PlanOptions options = kMeasured;
-  options.n = std::int64_t{1} << 42;
-  const auto plan =
-      runtime::fastest_plan(runtime::kSpmm, p.matrices[0].format, options, p.matrices.size(), plan_one);
-  REQUIRE_MESSAGE(plan.has_value(), plan.error().text());
-  CHECK(planned == std::vector<std::size_t>{0});
-  CHECK(runtime::kernel_name(**plan) ==
-        runtime::find_kernel(runtime::kSpmm, "csr", runtime::Device::cpu)->name);
+namespace {
+
+/// The formats of a matrix, one after another. `errors` has the result of making each.
+struct OneByOne {
+  const ThreeFormats& p;
+  std::vector<Errc> errors = std::vector<Errc>(p.matrices.size(), Errc::ok);
+  std::vector<std::size_t> made = {};
+  std::vector<std::string> planned = {};
+
+  runtime::Alternatives alternatives() {
+    return {p.matrices.size(),
+            [this](std::size_t i) -> Result<std::vector<Candidate>> {
+              made.push_back(i);
+              if (errors[i] != Errc::ok) return fail(errors[i], "alternative " + std::to_string(i));
+              return runtime::predict_product(runtime::kSpmm, {&p.matrices[i], 1}, PlanOptions{.n = 12});
+            },
+            [this](std::size_t i, const PlanOptions& options) {
+              planned.emplace_back(options.kernel);
+              PlanOptions one = {.n = 12};
+              one.kernel = options.kernel;
+              return runtime::plan_product(runtime::kSpmm, p.matrices[i], one);
+            }};
+  }
+  Result<std::shared_ptr<runtime::ProductPlan>> fastest(const PlanOptions& options = kMeasured) {
+    return runtime::fastest_plan(runtime::kSpmm, p.matrices[0].format, options, alternatives());
+  }
+};
+
+std::string kernel_of(std::string_view format) {
+  return std::string(runtime::find_kernel(runtime::kSpmm, format, runtime::Device::cpu)->name);
 }
 
-TEST_CASE("fastest plan: refused alternatives are skipped; other errors are returned") {
+}  // namespace
+
+TEST_CASE("fastest plan: the first format if there is no memory for operands") {
   const ThreeFormats p;
-  std::vector<Errc> errors;
-  const auto plan_one = [&](std::size_t i) -> Result<std::shared_ptr<runtime::ProductPlan>> {
-    if (errors[i] != Errc::ok) return fail(errors[i], "alternative " + std::to_string(i));
-    return runtime::plan_product(runtime::kSpmm, p.matrices[i], PlanOptions{.n = 12});
-  };
-  const auto fastest = [&](std::vector<Errc> given) {
-    errors = std::move(given);
-    return runtime::fastest_plan(runtime::kSpmm, p.matrices[0].format, kMeasured, errors.size(), plan_one);
+  OneByOne formats{p};
+  PlanOptions options = kMeasured;
+  options.n = std::int64_t{1} << 42;
+  const auto plan = formats.fastest(options);
+  REQUIRE_MESSAGE(plan.has_value(), plan.error().text());
+  CHECK(formats.made == std::vector<std::size_t>{0});
+  CHECK(runtime::kernel_name(**plan) == kernel_of("csr"));
+}
+
+TEST_CASE("fastest plan: refused formats are skipped; other errors are returned") {
+  const ProfileFile profile("", kCpu);
+  const ThreeFormats p;
+  const auto fastest = [&](std::vector<Errc> errors) {
+    OneByOne formats{p, std::move(errors)};
+    return formats.fastest();
   };
   const auto second = fastest({Errc::unsupported, Errc::ok, Errc::device});
   REQUIRE_MESSAGE(second.has_value(), second.error().text());
-  CHECK(runtime::kernel_name(**second) ==
-        runtime::find_kernel(runtime::kSpmm, p.matrices[1].format.layout->name, runtime::Device::cpu)->name);
+  CHECK(runtime::kernel_name(**second) == kernel_of(p.matrices[1].format.layout->name));
   const auto none = fastest({Errc::unsupported, Errc::device, Errc::io});
   REQUIRE_FALSE(none.has_value());
   CHECK(none.error().message == "alternative 0");
   const auto damaged = fastest({Errc::ok, Errc::bad_input, Errc::ok});
   REQUIRE_FALSE(damaged.has_value());
   CHECK(damaged.error().code == Errc::bad_input);
+}
+
+TEST_CASE("fastest plan: a format that is predicted to be hopeless is made, but not run") {
+  const ThreeFormats p;
+  const ProfileFile profile(costs(runtime::kSpmm, {{"csr", 10}, {"bittcf", 31}, {"bmat", 29}}), kCpu);
+  OneByOne formats{p};
+  REQUIRE(formats.fastest().has_value());
+  CHECK(formats.made == std::vector<std::size_t>{0, 1, 2});
+  CHECK(formats.planned == std::vector<std::string>{kernel_of("csr"), kernel_of("bmat")});
+}
+
+TEST_CASE("budget: without time, only the candidate with the lowest prediction runs") {
+  const ThreeFormats p;
+  const ProfileFile profile(costs(runtime::kSpmm, {{"csr", 3}, {"bittcf", 2}, {"bmat", 4}}), kCpu);
+  PlanOptions options = kMeasured;
+  options.budget = 0;
+  const auto list = candidates_of(runtime::kSpmm, p.matrices, options);
+  REQUIRE(list.has_value());
+  CHECK(measured_count(*list) == 1);
+  CHECK(runtime::chosen_of(*list)->format == "bittcf");
+  OneByOne formats{p};
+  REQUIRE(formats.fastest(options).has_value());
+  CHECK(formats.planned == std::vector<std::string>{kernel_of("csr")});  // the first format is made first
+  options.budget = -1;
+  CHECK(candidates_of(runtime::kSpmm, p.matrices, options).error().code == Errc::usage);
 }

@@ -35,6 +35,7 @@ TEST_CASE("good values are good, and say what they do") {
                                                                  {"CUDA_VISIBLE_DEVICES", "1"},
                                                                  {"XDG_CONFIG_HOME", "/etc"},
                                                                  {"SPTILE_PROFILE", ""},
+                                                                 {"SPTILE_CACHE", "off"},
                                                                  {"SPTILE_LIBRARY", "/proc/self/exe"}}) {
     const std::string& name = variable.first;
     CAPTURE(name);
@@ -53,6 +54,7 @@ TEST_CASE("values that do nothing, or harm, are told") {
                                                                  {"CUDA_VISIBLE_DEVICES", ""},
                                                                  {"XDG_CONFIG_HOME", "config"},
                                                                  {"SPTILE_PROFILE", "/no/such.tsv"},
+                                                                 {"SPTILE_CACHE", "cache"},
                                                                  {"SPTILE_LIBRARY", "/no/such.so"}}) {
     const std::string& name = variable.first;
     CAPTURE(name);

@@ -446,7 +446,7 @@ const Verb kBench = {
         "measured "
         "are reported and skipped; the exit code is that of the first one, or 7 if a result is wrong.\n\n"
         "Rows are ranked by their minimum time. `*` marks the fastest row so far of its matrix, operation "
-        "and N. "
+        "and N, `auto` the one that a plan would choose by its predicted time among the rows so far. "
         "The columns `csr` and `cusparse` are speedups over the fastest csr kernel in the first ordering and "
         "over cuSPARSE, with the same types. The spread is the 90th minus the 10th percentile, relative to "
         "the "
@@ -463,7 +463,8 @@ const Verb kBench = {
     .json_keys =
         "`rows[]` with the keys of `run` and `matrix`, `content`, `version`, `host`, `values`, `reorder`, "
         "`window_rows`, `reorder_us`, `tc_blocks`, `mean_nnz_tc`, `convert_us`, `predicted_us`, `min_us`, "
-        "`spread`, `noisy`, `fastest`, `over_csr`; on CUDA also `flush_l2`, `graph`, `frobenius` (relative "
+        "`spread`, `noisy`, `fastest`, `auto`, `over_csr`; on CUDA also `flush_l2`, `graph`, `frobenius` "
+        "(relative "
         "error "
         "of the result in the Frobenius norm), `over_cusparse`, `floor_us`, `hbm_bytes`, `hbm_ratio` (time "
         "to "

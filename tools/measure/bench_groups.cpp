@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
+#include "runtime/kernels/kernels.hpp"
 #include "runtime/operation/operation.hpp"
 #include "tools/cli/json.hpp"
 #include "tools/measure/bench_rows.hpp"
@@ -31,6 +33,20 @@ std::string group_of(const Json& row) {
 }
 
 std::string types_of(const Json& row) { return joined(row, {"value_dtype", "dtype", "result_dtype"}); }
+
+// Returns the key of the rows among which a plan chooses.
+std::string choice_of(const Json& row) {
+  return types_of(row) + joined(row, {"reorder", "wanted_dtype", "wanted_precision"});
+}
+
+// Returns the predicted time of a row that plans may choose. A kernel by name whose prediction may be that of
+// another kernel is none of them.
+std::optional<double> eligible_us(const Json& row) {
+  if (row["predicted_us"].is_null()) return std::nullopt;
+  for (const runtime::Kernel& kernel : runtime::kernels())
+    if (row["kernel"] == kernel.name && kernel.by_name && !kernel.like.empty()) return std::nullopt;
+  return row["predicted_us"].get<double>();
+}
 
 // Returns the fastest of the rows that are not noisy; null if there is none.
 template <class Predicate>
@@ -162,6 +178,10 @@ RowMarks BenchGroups::add(const Json& row) {
   Group& group = groups_[group_of(row)];
   const double us = best_us(row);
   if (!is_cusparse(row) && group.first_order.empty()) group.first_order = row["reorder"].get<std::string>();
+  if (const auto predicted = eligible_us(row)) {
+    const auto [lowest, is_new] = group.predicted_us.try_emplace(choice_of(row), *predicted);
+    if (!is_new) lowest->second = std::min(lowest->second, *predicted);
+  }
   if (is_noisy(row)) return marks(row);
   if (group.fastest_us == 0 || us < group.fastest_us) group.fastest_us = us;
   if (!is_cusparse(row) && row["format"] == "csr" && row["reorder"] == group.first_order) {
@@ -172,9 +192,11 @@ RowMarks BenchGroups::add(const Json& row) {
 }
 
 RowMarks BenchGroups::marks(const Json& row) const {
-  if (is_noisy(row)) return {.fastest = false, .noisy = true, .over_csr = std::nullopt};
   const Group& group = groups_.at(group_of(row));
-  RowMarks marks{group.fastest_us == best_us(row), false, std::nullopt};
+  const auto lowest = group.predicted_us.find(choice_of(row));
+  const bool automatic = lowest != group.predicted_us.end() && eligible_us(row) == lowest->second;
+  if (is_noisy(row)) return {.noisy = true, .automatic = automatic};
+  RowMarks marks{.fastest = group.fastest_us == best_us(row), .automatic = automatic};
   if (const auto csr = group.csr_us.find(types_of(row)); csr != group.csr_us.end())
     marks.over_csr = csr->second / best_us(row);
   return marks;
@@ -188,6 +210,7 @@ void mark_rows(Json& rows) {
   for (std::size_t i = 0; i < marks.size(); ++i) {
     rows[i]["fastest"] = marks[i].fastest;
     rows[i]["noisy"] = marks[i].noisy;
+    rows[i]["auto"] = marks[i].automatic;
     rows[i]["over_csr"] = marks[i].over_csr ? Json(*marks[i].over_csr) : Json(nullptr);
   }
 }

@@ -26,9 +26,10 @@ std::string noise_text(const Json& rows);
 
 /// Marks printed with a row.
 struct RowMarks {
-  bool fastest = false;            ///< fastest of its group
-  bool noisy = false;              ///< neither fastest nor compared
-  std::optional<double> over_csr;  ///< speedup over csr; nullopt if that was not measured
+  bool fastest = false;                 ///< fastest of its group
+  bool noisy = false;                   ///< neither fastest nor compared
+  bool automatic = false;               ///< a plan without names would choose it, see BenchGroups::marks
+  std::optional<double> over_csr = {};  ///< speedup over csr; nullopt if that was not measured
 };
 
 /// Groups rows by matrix, operation, N, machine, device and conditions; a group has all their formats,
@@ -39,20 +40,22 @@ class BenchGroups {
   RowMarks add(const Json& row);
 
   /// Returns the marks of a row that was added. The baseline is the fastest csr kernel in the first ordering,
-  /// with values and operands of the same types.
+  /// with values and operands of the same types. Among the rows of one ordering, with the same types and the
+  /// same requested precision, plans choose the one with the lowest predicted time.
   [[nodiscard]] RowMarks marks(const Json& row) const;
 
  private:
   struct Group {
     double fastest_us = 0;
     std::string first_order;
-    std::map<std::string, double> csr_us;  // by types
+    std::map<std::string, double> csr_us;        // by types
+    std::map<std::string, double> predicted_us;  // lowest, by choice
   };
 
   std::map<std::string, Group> groups_;
 };
 
-/// Adds the keys `fastest`, `noisy` and `over_csr` to the rows of a complete run.
+/// Adds the keys `fastest`, `noisy`, `auto` and `over_csr` to the rows of a complete run.
 void mark_rows(Json& rows);
 
 /// Returns the conclusion for each group with a row that is not noisy: the fastest kernel of sptile;

@@ -214,7 +214,9 @@ std::string BenchTable::line(const Json& row, const RowMarks& marks) const {
   }
   if (csr_) cells.push_back(marks.over_csr ? fmt::format("{:.2f}", *marks.over_csr) : "-");
   if (device_) cells.push_back(number(row, "over_cusparse", "{:.2f}"));
-  cells.emplace_back(marks.noisy ? "noisy" : marks.fastest ? "*" : "");
+  const std::string_view rank = marks.noisy ? "noisy" : marks.fastest ? "*" : "";
+  cells.push_back(fmt::format("{}{}{}", rank, rank.empty() || !marks.automatic ? "" : " ",
+                              marks.automatic ? "auto" : ""));
   return format_shown(cells);
 }
 

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "runtime/kernels/kernels.hpp"
 #include "tests/tools/bench_sample.hpp"
 
 using namespace sptile;
@@ -28,6 +29,32 @@ TEST_CASE("bench groups: as rows come each is marked that is the fastest so far,
   CHECK(marked[4]["fastest"] == true);
   CHECK(marked[4]["over_csr"] == 2.5);
   CHECK(marked[3]["over_csr"].is_null());
+}
+
+TEST_CASE(
+    "bench groups: a plan would choose the row with the lowest prediction, of each order and precision") {
+  const auto predicted = [](Json row, double us) {
+    row["predicted_us"] = us;
+    return row;
+  };
+  Json noisy = predicted(row({.format = "tall", .us = 50, .spread = 0.5}), 30);
+  noisy["n"] = 8;
+  const Json exact = predicted(row({.us = 90, .precision = "tf32"}), 95);
+  Json rows =
+      Json::array({predicted(row({.format = "csr", .us = 100}), 90),
+                   predicted(row({.format = "bmat", .us = 50}), 95), row({.format = "tall", .us = 1}),
+                   predicted(row({.format = "bmat", .reorder = "rcm", .us = 60}), 200), exact, noisy});
+  mark_rows(rows);
+  std::vector<bool> chosen;
+  for (const Json& one : rows) chosen.push_back(one["auto"]);
+  CHECK(chosen == std::vector<bool>{true, false, false, true, true, true});
+  CHECK(rows[5]["noisy"] == true);
+  for (const runtime::Kernel& kernel : runtime::kernels())  // its prediction may be that of another kernel
+    if (kernel.by_name && !kernel.like.empty()) {
+      Json by_name = Json::array({predicted(row({.us = 1, .kernel = std::string(kernel.name)}), 1)});
+      mark_rows(by_name);
+      CHECK(by_name[0]["auto"] == false);
+    }
 }
 
 TEST_CASE(

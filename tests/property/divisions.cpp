@@ -169,6 +169,17 @@ const Division kDivisions[] = {
     {"cuda.csr.resident", {.shape = "some_longer", .n = 128, .pad = 8, .device = 2}},
     {"cuda.csr.resident", {.shape = "some_longer", .n = 37, .pad = 1, .permuted = true, .device = 2}},
 
+    // Rows within a group of lanes, over several groups, over several blocks; one chunk per group and two.
+    {"cuda.csr.shares*", {.shape = "ladder", .n = 40, .alpha = 2, .beta = -1, .device = 1}, nullptr, Extent::f32},
+    {"cuda.csr.shares*", {.shape = "ladder", .n = 6, .pad = 1, .permuted = true}, nullptr, Extent::f32},
+    {"cuda.csr.shares*", {.shape = "work", .n = 64, .permuted = true, .beta = 0.5, .device = 1}},
+    {"cuda.csr.shares*", {.shape = "short_rows", .n = 33, .pad = 1, .alpha = -1.5, .beta = 2}},
+    {"cuda.csr.scan", {.shape = "ladder", .n = 1, .alpha = 2, .beta = -1, .device = 1}},
+    {"cuda.csr.scan", {.shape = "ladder", .n = 1, .pad = 2, .permuted = true}},
+    {"cuda.csr.scan", {.shape = "some_longer", .n = 1}},
+    {"cuda.csr.scan", {.shape = "short_rows", .n = 1, .permuted = true, .beta = 0.5}},
+    {"cuda.csr.scan", {.shape = "million", .n = 1}, nullptr, Extent::f32},
+
     // Rows of a lane, a warp, a block, several blocks.
     {"cuda.csr.stream", {.shape = "ladder", .n = 1, .alpha = 2, .beta = -1}},
     {"cuda.csr.stream", {.shape = "ladder", .n = 1, .pad = 2, .permuted = true}},

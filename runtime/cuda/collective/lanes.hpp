@@ -57,6 +57,15 @@ SPTILE_HOST_DEVICE constexpr std::uint32_t count_bits(std::uint32_t x) {
 /// Returns a mask of the bits below bit `n`, 0 <= n <= 32.
 SPTILE_HOST_DEVICE constexpr std::uint32_t bits_below(int n) { return n >= 32 ? ~0u : (1u << n) - 1u; }
 
+/// Returns the position of the highest bit that is set; x is not 0.
+SPTILE_HOST_DEVICE constexpr int highest_bit(std::uint32_t x) {
+#ifdef __CUDA_ARCH__
+  return 31 - __clz(static_cast<int>(x));
+#else
+  return 31 - __builtin_clz(x);
+#endif
+}
+
 /// Masks with which a lane finds its nonzeros in 8x8 tile masks.
 struct LanePrefix {
   std::uint32_t low, high;  ///< bits of the two mask halves that precede the lane's bits

@@ -85,10 +85,22 @@ __device__ __forceinline__ void keep(T& x) {
     asm volatile("" : "+r"(x));
 }
 
-/// Loads an element that the multiprocessor does not read again, without allocating a line in L1.
+/// Loads elements that the multiprocessor does not read again, without allocating a line in L1.
 __device__ __forceinline__ std::int32_t load_once(const std::int32_t* p) {
   std::int32_t x;
   asm("ld.global.nc.L1::no_allocate.b32 %0, [%1];" : "=r"(x) : "l"(p));
+  return x;
+}
+__device__ __forceinline__ uint2 load_once(const uint2* p) {
+  uint2 x;
+  asm("ld.global.nc.L1::no_allocate.v2.b32 {%0, %1}, [%2];" : "=r"(x.x), "=r"(x.y) : "l"(p));
+  return x;
+}
+__device__ __forceinline__ uint4 load_once(const uint4* p) {
+  uint4 x;
+  asm("ld.global.nc.L1::no_allocate.v4.b32 {%0, %1, %2, %3}, [%4];"
+      : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
+      : "l"(p));
   return x;
 }
 template <class T>

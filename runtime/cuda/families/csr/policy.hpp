@@ -63,4 +63,33 @@ constexpr StreamPolicy stream_policy_for(int /*capability*/, DType dense) {
   return policy;
 }
 
+/// Policy of cuda.csr.shares.
+struct SharesPolicy {
+  int threads = 128;       ///< per block
+  int lanes = 8;           ///< per group; with 16 bytes each, a slice of B has one cache line of each row
+  int rows_in_flight = 8;  ///< rows of B per group
+  int blocks = 6;          ///< minimum per multiprocessor, which limits the registers
+  int max_chunks = 2;      ///< per group, of 32 nonzeros each; fewer if there is little work
+  int blocks_of_work = 8;  ///< blocks per multiprocessor from which groups have more chunks
+
+  SPTILE_POLICY_MEMBERS(threads, lanes, rows_in_flight, blocks, max_chunks, blocks_of_work)
+  friend constexpr bool operator==(const SharesPolicy&, const SharesPolicy&) = default;
+};
+
+constexpr SharesPolicy shares_policy_for(int /*capability*/) { return {}; }
+
+/// Policy of cuda.csr.scan.
+struct ScanPolicy {
+  int threads = 256;       ///< per block
+  int in_flight = 8;       ///< nonzeros per lane: a warp scans 32 times as many at once
+  int blocks = 5;          ///< minimum per multiprocessor, which limits the registers
+  int max_chunks = 8;      ///< per warp, of 32 nonzeros each; fewer if there is little work
+  int blocks_of_work = 6;  ///< blocks per multiprocessor from which warps have more chunks
+
+  SPTILE_POLICY_MEMBERS(threads, in_flight, blocks, max_chunks, blocks_of_work)
+  friend constexpr bool operator==(const ScanPolicy&, const ScanPolicy&) = default;
+};
+
+constexpr ScanPolicy scan_policy_for(int /*capability*/) { return {}; }
+
 }  // namespace sptile::runtime::cuda

@@ -2,12 +2,36 @@
 #include "runtime/cuda/collective/csr_rows.hpp"
 #include "runtime/cuda/families/csr/csr.hpp"
 #include "runtime/cuda/families/csr/resident.hpp"
+#include "runtime/cuda/families/csr/shares.hpp"
 #include "runtime/cuda/families/csr/stream.hpp"
 #include "runtime/operation/spmm.hpp"
 
 namespace sptile::runtime::cuda {
 namespace {
+
+/// A kernel that plans do not choose, because profiles have no constants for it.
+constexpr Kernel named_row(std::string_view name, std::string_view summary, Instances instances) {
+  return {.name = name,
+          .op = &kSpmm,
+          .format = "csr",
+          .device = Device::cuda,
+          .isa = "sm_80",
+          .summary = summary,
+          .by_name = true,
+          .instances = instances};
+}
+
 constexpr Kernel kRows[] = {
+#ifdef SPTILE_ABLATIONS
+    named_row(kCsrSharesFew, "like .shares, with 4 rows of B in flight instead of 8",
+              SPTILE_BUILT(shares_few_kernels)),
+    named_row(kCsrShares256, "like .shares, with slices of 256 bytes", SPTILE_BUILT(shares_256_kernels)),
+    named_row(kCsrShares512, "like .shares, with slices of 512 bytes", SPTILE_BUILT(shares_512_kernels)),
+#endif
+    named_row(kCsrShares, "equal numbers of nonzeros per group of lanes, one cache line of B at a time",
+              SPTILE_BUILT(shares_kernels)),
+    named_row(kCsrScan, "for n = 1: equal numbers of nonzeros per warp, rows summed by segmented scans",
+              SPTILE_BUILT(scan_kernels)),
     {.name = kCsrRows,
      .op = &kSpmm,
      .format = "csr",
@@ -36,7 +60,7 @@ constexpr Kernel kRows[] = {
      .isa = "sm_80",
      .summary = "for small matrices and small n: lanes chosen by row length",
      .instances = SPTILE_BUILT(direct_kernels)}};
-}
+}  // namespace
 
 std::span<const Kernel> csr_rows() { return kRows; }
 

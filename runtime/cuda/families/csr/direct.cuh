@@ -45,6 +45,7 @@ class DirectTeam {
   using Sum = Acc[kRepeats][kVector];
   struct Shared {
     Acc sums[kWarps][kLanes][kRepeats][kVector];
+    bool last;
   };
 
   __device__ DirectTeam(const Arguments& arguments, int slice) : a_(arguments), slice_(slice) {}
@@ -63,17 +64,23 @@ class DirectTeam {
     const CsrSplit split = a_.splits[piece.split];
     await_previous_kernel();
     const auto thread = static_cast<int>(threadIdx.x);
-    const int warp = thread / 32, lane = thread % kLanes;
-    const bool speaks = thread % 32 < kLanes;
+    constexpr int kTeams = kDirectThreads / kLanes;
     Sum sum = {};
-    accumulate(piece.entry, piece.entries, thread / kLanes, kDirectThreads / kLanes, sum);
-    add_teams(32, sum);
-    if (speaks) each([&](int r, int e) { shared.sums[warp][lane][r][e] = sum[r][e]; });
-    __syncthreads();
-    if (warp > 0) return;
-    for (int w = 1; w < kWarps; ++w) each([&](int r, int e) { sum[r][e] += shared.sums[w][lane][r][e]; });
-    if (split.pieces > 1 && !is_last(piece, split, index, speaks, sum)) return;
-    if (speaks) store(split.row, sum);
+    accumulate(piece.entry, piece.entries, thread / kLanes, kTeams, sum);
+    add_warps(shared, sum);
+    if (split.pieces > 1) {
+      if (thread < kLanes) each([&](int r, int e) { __stcg(partial(index) + r * kVector + e, sum[r][e]); });
+      unsigned* const arrived = a_.arrived + part_index(piece.split, 1, 0, a_.slices, slice_);
+      if (!block_arrives_last(arrived, split.pieces, shared.last)) return;
+      each([&](int r, int e) { sum[r][e] = Acc(0); });
+      // Loads single elements, because add_partial needs 27 more registers in f16 instances.
+      for (std::int32_t p = thread / kLanes; p < split.pieces; p += kTeams) {
+        const Acc* const from = partial(split.first_piece + p);
+        each([&](int r, int e) { sum[r][e] += __ldcg(from + r * kVector + e); });
+      }
+      add_warps(shared, sum);
+    }
+    if (thread < kLanes) store(split.row, sum);
   }
 
  private:
@@ -125,25 +132,19 @@ class DirectTeam {
       each([&](int r, int e) { sum[r][e] += __shfl_xor_sync(kFullMask, sum[r][e], apart); });
   }
 
-  __device__ Acc* partial(std::int64_t piece) const {
-    return a_.partials + (part_index(piece, 1, 0, a_.slices, slice_) * kLanes + lane()) * kRepeats * kVector;
+  /// Reduces the sums of all teams of the block; the first warp receives the result. All threads call it.
+  __device__ static void add_warps(Shared& shared, Sum& sum) {
+    const auto thread = static_cast<int>(threadIdx.x);
+    const int warp = thread / 32;
+    add_teams(32, sum);
+    if (thread % 32 < kLanes) each([&](int r, int e) { shared.sums[warp][lane()][r][e] = sum[r][e]; });
+    __syncthreads();
+    if (warp > 0) return;
+    for (int w = 1; w < kWarps; ++w) each([&](int r, int e) { sum[r][e] += shared.sums[w][lane()][r][e]; });
   }
 
-  /// Stores the sum of a segment. Returns true to the warp that arrives last, with the sum of all segments in
-  /// order.
-  __device__ bool is_last(const CsrPiece& piece, const CsrSplit& split, int index, bool speaks,
-                          Sum& sum) const {
-    Acc* const mine = partial(index);
-    if (speaks) each([&](int r, int e) { __stcg(mine + r * kVector + e, sum[r][e]); });
-    unsigned* const arrived = a_.arrived + part_index(piece.split, 1, 0, a_.slices, slice_);
-    if (!warp_arrives_last(arrived, split.pieces, static_cast<int>(threadIdx.x))) return false;
-    each([&](int r, int e) { sum[r][e] = Acc(0); });
-    // Loads single elements, because add_partial needs 27 more registers in f16 instances.
-    for (std::int32_t p = 0; p < split.pieces; ++p) {
-      const Acc* const from = partial(split.first_piece + p);
-      each([&](int r, int e) { sum[r][e] += __ldcg(from + r * kVector + e); });
-    }
-    return true;
+  __device__ Acc* partial(std::int64_t piece) const {
+    return a_.partials + (part_index(piece, 1, 0, a_.slices, slice_) * kLanes + lane()) * kRepeats * kVector;
   }
 
   __device__ void store(std::int32_t row, const Sum& sum) const {

@@ -170,7 +170,10 @@ const Division kDivisions[] = {
     {"cuda.csr.resident", {.shape = "some_longer", .n = 37, .pad = 1, .permuted = true, .device = 2}},
 
     // Rows within a group of lanes, over several groups, over several blocks; one chunk per group and two.
-    {"cuda.csr.shares*", {.shape = "ladder", .n = 40, .alpha = 2, .beta = -1, .device = 1}, nullptr, Extent::f32},
+    {"cuda.csr.shares*",
+     {.shape = "ladder", .n = 40, .alpha = 2, .beta = -1, .device = 1},
+     nullptr,
+     Extent::f32},
     {"cuda.csr.shares*", {.shape = "ladder", .n = 6, .pad = 1, .permuted = true}, nullptr, Extent::f32},
     {"cuda.csr.shares*", {.shape = "work", .n = 64, .permuted = true, .beta = 0.5, .device = 1}},
     {"cuda.csr.shares*", {.shape = "short_rows", .n = 33, .pad = 1, .alpha = -1.5, .beta = 2}},

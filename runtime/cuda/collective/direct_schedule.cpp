@@ -50,6 +50,18 @@ Division divide(std::span<const std::int64_t> row_ptr, const DirectHeader& heade
   return division;
 }
 
+/// Sorts rows by length within windows, so that rows stay close to their neighbours.
+void sort_by_length(std::span<const std::int64_t> row_ptr, std::vector<std::int32_t>& rows) {
+  const auto entries = [&](std::int32_t row) {
+    return row_ptr[static_cast<std::size_t>(row) + 1] - row_ptr[static_cast<std::size_t>(row)];
+  };
+  for (auto first = rows.begin(); first != rows.end();) {
+    const auto last = first + std::min<std::ptrdiff_t>(kPolicy.sorted_rows, rows.end() - first);
+    std::stable_sort(first, last, [&](std::int32_t a, std::int32_t b) { return entries(a) > entries(b); });
+    first = last;
+  }
+}
+
 /// Long rows are first, because they end last.
 std::vector<std::int32_t> list_classes(const Division& division, int lanes, DirectHeader& header) {
   const int lanes_log = std::countr_zero(static_cast<unsigned>(lanes));
@@ -83,8 +95,10 @@ Work work_of(std::span<const std::int64_t> row_ptr, const DirectRequest& request
   const bool narrow = header.shape.repeats == 1 && header.shape.lanes <= kPolicy.many_lanes;
   header.at_once = narrow && turn >= kDirectMany ? kDirectMany : kDirectFew;
   Division division = divide(row_ptr, header, turn);
+  if (request.sorted)
+    for (std::vector<std::int32_t>& rows : division.classes) sort_by_length(row_ptr, rows);
   work.rows = list_classes(division, header.shape.lanes, header);
-  const bool in_order = header.class_count <= 1 && division.splits.empty();
+  const bool in_order = header.class_count <= 1 && division.splits.empty() && !request.sorted;
   if (in_order) work.rows.clear();
   header.pieces = std::ssize(division.pieces);
   header.splits = std::ssize(division.splits);

@@ -27,10 +27,11 @@ struct DirectPolicy {
   int min_turns = 4;  ///< nonzeros that a team processes in sequence
   /// Maximum per lane: narrow teams read nonzeros with strides longer than a cache line.
   int max_lane_turns = 8;
-  int piece_step = 8;  ///< segments of a row are multiples of it, except the last
+  int piece_step = 8;    ///< segments of a row are multiples of it, except the last
+  int sorted_rows = 64;  ///< neighbouring rows that DirectRequest::sorted sorts
 
   SPTILE_POLICY_MEMBERS(threads, few_rows, many_rows, many_lanes, max_lanes, max_single, blocks,
-                        double_blocks, lanes_per_sm, min_turns, max_lane_turns, piece_step)
+                        double_blocks, lanes_per_sm, min_turns, max_lane_turns, piece_step, sorted_rows)
   friend constexpr bool operator==(const DirectPolicy&, const DirectPolicy&) = default;
 };
 
@@ -86,6 +87,8 @@ struct DirectHeader {
 struct DirectRequest {
   DirectShape shape;
   std::int64_t slices = 1, sum_bytes = 0;
+  /// Sorts neighbouring rows of a class by length, so that the teams of a warp have about equal work.
+  bool sorted = false;
 
   /// Returns the bytes of the partial sums of one segment.
   [[nodiscard]] constexpr std::int64_t piece_sum_bytes() const {

@@ -93,44 +93,44 @@ int launch_direct(const Launch& launch, void* stream) noexcept {
   return aligned ? with(std::true_type()) : with(std::false_type());
 }
 
-template <DType kDense>
+template <DType kDense, bool kSorted>
 DirectRequest request_of(std::int64_t n) {
   const DirectShape shape = direct_shape(n, csr_vector(kDense));
-  return {shape, shape.slices(n), kDense == DType::f64 ? 8 : 4};
+  return {shape, shape.slices(n), kDense == DType::f64 ? 8 : 4, kSorted};
 }
 
-template <DType kDense>
+template <DType kDense, bool kSorted>
 Schedule schedule(const ScheduleRequest& request) {
-  return direct_schedule(formats::as_csr(request.format).row_ptr, request_of<kDense>(request.n),
+  return direct_schedule(formats::as_csr(request.format).row_ptr, request_of<kDense, kSorted>(request.n),
                          request.device);
 }
 
-template <DType kDense>
+template <DType kDense, bool kSorted>
 Result<Schedule> restore(const ScheduleRequest& request, const StoredSchedule& stored) {
-  return read_direct(stored, formats::as_csr(request.format).row_ptr, request_of<kDense>(request.n),
+  return read_direct(stored, formats::as_csr(request.format).row_ptr, request_of<kDense, kSorted>(request.n),
                      request.device);
 }
 
-template <DType kDense>
-constexpr ScheduleStore kStore = {kDirectVersion, direct_numbers, restore<kDense>};
+template <DType kDense, bool kSorted>
+constexpr ScheduleStore kStore = {kDirectVersion, direct_numbers, restore<kDense, kSorted>};
 
 std::int64_t same_n(const ScheduleHeader& /*header*/, std::int64_t n) { return n; }
 
 /// Creates an instance. A pattern runs as a matrix of its dense type without values. bf16 is not supported:
 /// each type adds a quarter of a megabyte to a wheel.
-template <class Dense, DType kDense>
+template <class Dense, DType kDense, const std::string_view& kKernel = kCsrDirect, bool kSorted = false>
 constexpr DeviceKernel instance(DType values, Precision precision) {
-  return {.kernel = kCsrDirect,
+  return {.kernel = kKernel,
           .values = values,
           .dense = kDense,
           .precision = precision,
           .capability = 80,
           .ieee = true,
-          .schedule = schedule<kDense>,
+          .schedule = schedule<kDense, kSorted>,
           .launch = launch_direct<Dense, Dense>,
           .least_n = same_n,
           .result = kDense,
-          .store = &kStore<kDense>,
+          .store = &kStore<kDense, kSorted>,
           .check = check_one_head,
           .policy = policy_values_for<direct_policy_for, kDense>};
 }
@@ -144,8 +144,18 @@ constexpr DeviceKernel kInstances[] = {
     instance<__half, DType::f16>(DType::none, Precision::fp16),
 };
 
+#ifdef SPTILE_ABLATIONS
+constexpr DeviceKernel kSortedInstances[] = {
+    instance<float, DType::f32, kCsrDirectSorted, true>(DType::f32, Precision::fp32),
+    instance<float, DType::f32, kCsrDirectSorted, true>(DType::none, Precision::fp32),
+};
+#endif
+
 }  // namespace
 
 std::span<const DeviceKernel> direct_kernels() { return kInstances; }
+#ifdef SPTILE_ABLATIONS
+std::span<const DeviceKernel> direct_sorted_kernels() { return kSortedInstances; }
+#endif
 
 }  // namespace sptile::runtime::cuda

@@ -23,6 +23,13 @@ constexpr Kernel named_row(std::string_view name, std::string_view summary, Inst
 
 constexpr Kernel kRows[] = {
 #ifdef SPTILE_ABLATIONS
+    named_row(kCsrRowsWide, "like .rows, with slices of 2,048 bytes", SPTILE_BUILT(csr_wide_kernels)),
+    named_row(kCsrRowsLarge, "like .rows, with blocks of 256 threads for wide rows of B",
+              SPTILE_BUILT(csr_large_kernels)),
+    named_row(kCsrRowsTogether, "like .rows, with all slices of a row at about the same time",
+              SPTILE_BUILT(csr_together_kernels)),
+    named_row(kCsrDirectSorted, "like .direct, with neighbouring rows sorted by length",
+              SPTILE_BUILT(direct_sorted_kernels)),
     named_row(kCsrSharesFew, "like .shares, with 4 rows of B in flight instead of 8",
               SPTILE_BUILT(shares_few_kernels)),
     named_row(kCsrShares256, "like .shares, with slices of 256 bytes", SPTILE_BUILT(shares_256_kernels)),

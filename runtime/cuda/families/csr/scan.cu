@@ -72,8 +72,6 @@ std::vector<std::int64_t> scan_numbers(const ScheduleHeader& /*header*/) { retur
 
 constexpr ScheduleStore kScanStore = {kSharesVersion, scan_numbers, restore_scan};
 
-
-
 /// Creates an instance. A pattern runs as a matrix of f32 without values.
 constexpr DeviceKernel scan_instance(DType values) {
   return {.kernel = kCsrScan,

@@ -116,8 +116,8 @@ class ScanWarp {
     }
   }
 
-  /// Multiplies kAtOnce chunks and returns the lane's consecutive products. `base` is the first nonzero of the
-  /// block's first chunk. Products of places that the warp does not have are 0.
+  /// Multiplies kAtOnce chunks and returns the lane's consecutive products. `base` is the first nonzero of
+  /// the block's first chunk. Products of places that the warp does not have are 0.
   __device__ void multiply(std::int64_t base, int chunk, int stop, float (&product)[kAtOnce]) const {
     const int at = chunk * kSharesChunk + lane_, begin = head_ - at,
               end = min(end_, stop * kSharesChunk) - at;
@@ -167,8 +167,8 @@ class ScanWarp {
     }
   }
 
-  /// Adds the lane's products, which are in chunk `mine` of the block, described by `word`. `sum` is the lane's
-  /// part of the sum of the row that is not complete.
+  /// Adds the lane's products, which are in chunk `mine` of the block, described by `word`. `sum` is the
+  /// lane's part of the sum of the row that is not complete.
   __device__ void add(const SharesChunk& word, int mine, const float (&product)[kAtOnce], float& sum) {
     const int before = lane_ % kSharing * kAtOnce, from = max(head_ - mine * kSharesChunk, 0),
               to = max(min(end_ - mine * kSharesChunk, kSharesChunk), 0);
@@ -180,8 +180,8 @@ class ScanWarp {
       return;
     }
     const float carry = reduce_lanes<kWarpSize>(sum);
-    const std::int32_t row = word.row + static_cast<std::int32_t>(
-                                            count_bits(word.ends & bits_below(min(max(before, from), 32))));
+    const std::int32_t row =
+        word.row + static_cast<std::int32_t>(count_bits(word.ends & bits_below(min(max(before, from), 32))));
     std::int32_t next = row;
     float part = lane_ == 0 ? carry : 0.0F, first = 0.0F;
 #pragma unroll
@@ -247,7 +247,8 @@ class ScanWarp {
       if (!block_arrives_last(a_.arrived + work.split, split.pieces, shared_.last)) return;
       sum = 0.0F;
 #pragma unroll 1
-      for (int p = thread; p < split.pieces; p += kThreads) sum += __ldcg(a_.partials + split.first_piece + p);
+      for (int p = thread; p < split.pieces; p += kThreads)
+        sum += __ldcg(a_.partials + split.first_piece + p);
       sum = reduce_block<kWarps>(sum, shared_.heads);
     }
     if (thread == 0) store(caller_row(a_.row_order, split.row), sum);

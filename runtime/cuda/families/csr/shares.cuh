@@ -1,6 +1,6 @@
-// Device body of csr.shares. The groups of a block multiply equal numbers of consecutive nonzeros. The sums of
-// rows that begin in one group and end in another are combined in shared memory, and those of segments of a
-// row by the last block of the row to arrive. The order of additions is fixed.
+// Device body of csr.shares. The groups of a block multiply equal numbers of consecutive nonzeros. The sums
+// of rows that begin in one group and end in another are combined in shared memory, and those of segments of
+// a row by the last block of the row to arrive. The order of additions is fixed.
 #pragma once
 
 #include <cstddef>
@@ -195,8 +195,8 @@ class SharesGroup {
     open_ = (ends >> (to - 1) & 1) == 0;
   }
 
-  /// Adds products from number `first` on and ends rows after those of `ends`. Rows end at one position in the
-  /// code, which takes fewer registers than one per product.
+  /// Adds products from number `first` on and ends rows after those of `ends`. Rows end at one position in
+  /// the code, which takes fewer registers than one per product.
   __device__ void add_rows(const float (&value)[kAtOnce], typename Columns::Raw (&b)[kAtOnce], int first,
                            std::uint32_t ends) {
     for (;;) {
@@ -275,8 +275,7 @@ class SharesGroup {
       if (!block_arrives_last(arrived, split.pieces, shared_.last)) return;
       clear();
 #pragma unroll 4
-      for (int p = group_; p < split.pieces; p += kGroups)
-        add_partial(sum_, partial(split.first_piece + p));
+      for (int p = group_; p < split.pieces; p += kGroups) add_partial(sum_, partial(split.first_piece + p));
       put_head(false);
       __syncthreads();
       if (group_ == 0) {

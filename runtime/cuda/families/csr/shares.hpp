@@ -32,9 +32,7 @@ struct SharesShape {
   int groups, chunks;
 
   /// Returns the maximum number of nonzeros of a block, from the chunk of its first nonzero.
-  [[nodiscard]] constexpr std::int64_t places() const {
-    return std::int64_t{kSharesChunk} * groups * chunks;
-  }
+  [[nodiscard]] constexpr std::int64_t places() const { return std::int64_t{kSharesChunk} * groups * chunks; }
 };
 
 /// Returns the shape with the most chunks, up to `max_chunks`, that gives every multiprocessor `blocks`

@@ -135,8 +135,8 @@ Result<Schedule> read_shares(const StoredSchedule& stored, std::span<const std::
     reader.expect(division.empty, header.empty_at, "an empty row is missing");
     reader.expect(division.blocks, header.blocks_at, "a block has wrong nonzeros");
     reader.expect(division.splits, header.splits_at, "a long row has wrong segments");
-    header.scratch = read_scratch(reader, schedule, {header.splits, scratch.counters},
-                                  {header.pieces, scratch.sum_bytes});
+    header.scratch =
+        read_scratch(reader, schedule, {header.splits, scratch.counters}, {header.pieces, scratch.sum_bytes});
     return header;
   });
 }

@@ -17,9 +17,16 @@ namespace sptile::runtime::cuda {
 namespace {
 
 constexpr int kVector = 4, kMaxFeatures = SddmmPolicy{}.max_direct_features;
-/// Nonzeros of a team at a time. A warp has fewer teams for wide rows, so each has more in flight.
-template <int kRepeats>
-inline constexpr int kEntriesOf = kRepeats == 4 ? 4 : 2;
+
+/// Lanes that hold a row of X with kRepeats vectors each, and the nonzeros that they multiply at a time: a
+/// warp has fewer teams for wide rows, so each has more in flight. `kBlocks`: minimum of a multiprocessor,
+/// which limits the registers.
+template <int kLanesOfRow, int kVectorsOfLane, int kNonzeros = kVectorsOfLane == 4 ? 4 : 2,
+          int kLeastBlocks = kVectorsOfLane == 4 ? 4 : 7>
+struct SamplerTeam {
+  static constexpr int kLanes = kLanesOfRow, kRepeats = kVectorsOfLane, kEntries = kNonzeros,
+                       kBlocks = kLeastBlocks;
+};
 
 struct DirectSddmmTask {
   const std::int64_t* row_ptr;
@@ -36,12 +43,12 @@ struct DirectSddmmTask {
   SddmmResults results;
 };
 
-/// A team of lanes, which holds a row of X.
-template <int kLanes, int kRepeats, bool kAligned>
+template <class Team, bool kAligned>
 class DirectSampler {
  public:
+  static constexpr int kLanes = Team::kLanes, kRepeats = Team::kRepeats, kEntries = Team::kEntries;
   using Row = float[kRepeats][kVector];
-  static constexpr int kEntries = kEntriesOf<kRepeats>;
+  static constexpr int kOwned = kLanes < kEntries ? kEntries / kLanes : 1;  ///< results that a lane writes
 
   __device__ explicit DirectSampler(const DirectSddmmTask& task) : t_(task) {}
 
@@ -98,6 +105,8 @@ class DirectSampler {
     const int lane = static_cast<int>(threadIdx.x) % kLanes, step = kEntries * teams;
     const int rounds = __reduce_max_sync(~0u, (entries + step - 1) / step);
     for (int k = team, round = 0; round < rounds; ++round, k += step) {
+      float factor[kOwned];
+      read_factors(begin, k, entries, teams, lane, factor);
       Row y[kEntries] = {};
 #pragma unroll
       for (int u = 0; u < kEntries; ++u)
@@ -110,15 +119,26 @@ class DirectSampler {
         for (int r = 0; r < kRepeats; ++r)
 #pragma unroll
           for (int e = 0; e < kVector; ++e) dot[u] += x[r][e] * y[u][r][e];
-      write(begin, k, entries, teams, lane, dot);
+      write(begin, k, entries, teams, lane, factor, dot);
     }
   }
 
-  /// Reduces the sums of the team and writes them: the first lanes write one or more results each.
+  /// Reads the factors of the results that the lane writes, so that they are in flight together with rows of
+  /// Y.
+  __device__ void read_factors(std::int64_t begin, int k, int entries, int teams, int lane,
+                               float (&factor)[kOwned]) const {
+    const int first = transposed_first<kEntries, kOwned>(lane);
+#pragma unroll
+    for (int u = 0; u < kOwned; ++u) {
+      const int at = k + (first + u) * teams;
+      factor[u] = lane < kEntries && at < entries ? read_factor<float>(t_.results, begin + at) : 1.0F;
+    }
+  }
+
+  /// Reduces the sums of the team and writes them: the first lanes write kOwned results each.
   __device__ void write(std::int64_t begin, int k, int entries, int teams, int lane,
-                        float (&dot)[kEntries]) const {
-    constexpr int kOwned = kLanes < kEntries ? kEntries / kLanes : 1;  ///< sums per lane at the end
-    constexpr int kSharing = kEntries / kOwned;                        ///< lanes that share the sums
+                        const float (&factor)[kOwned], float (&dot)[kEntries]) const {
+    constexpr int kSharing = kEntries / kOwned;  ///< lanes that share the sums
     reduce_transposed<Butterfly::kNearFirst, kOwned>(dot, lane);
     dot[0] = reduce_lanes<kLanes / kSharing, Butterfly::kNearFirst, kSharing>(dot[0]);
     const int first = transposed_first<kEntries, kOwned>(lane);
@@ -126,18 +146,18 @@ class DirectSampler {
 #pragma unroll
     for (int u = 0; u < kOwned; ++u) {
       const int at = k + (first + u) * teams;
-      if (at < entries) write_result<float>(t_.results, begin + at, dot[u]);
+      if (at < entries) write_result<float>(t_.results, begin + at, dot[u], factor[u]);
     }
   }
 
   const DirectSddmmTask& t_;
 };
 
-template <int kLanes, int kRepeats, bool kAligned>
-__global__ void __launch_bounds__(kDirectThreads, kRepeats == 4 ? 4 : 7)
+template <class Team, bool kAligned>
+__global__ void __launch_bounds__(kDirectThreads, Team::kBlocks)
     sddmm_direct(const __grid_constant__ DirectSddmmTask task) {
   admit_next_kernel();
-  const DirectSampler<kLanes, kRepeats, kAligned> sampler(task);
+  const DirectSampler<Team, kAligned> sampler(task);
   const auto block = static_cast<int>(blockIdx.x);
   if (block < task.piece_count)
     sampler.run_piece(block);
@@ -145,9 +165,11 @@ __global__ void __launch_bounds__(kDirectThreads, kRepeats == 4 ? 4 : 7)
     sampler.run_rows(block - task.piece_count);
 }
 
-DirectShape sddmm_shape(std::int64_t n) {
+/// Returns the team for n features, with at most `max_repeats` vectors per lane.
+template <unsigned kMaxRepeats>
+DirectShape sampler_shape(std::int64_t n) {
   const auto vectors = static_cast<unsigned>((n + kVector - 1) / kVector);
-  const unsigned repeats = vectors >= 32 ? 4 : vectors >= 4 ? 2 : 1;
+  const unsigned repeats = std::min(vectors >= 32 ? 4U : vectors >= 4 ? 2U : 1U, kMaxRepeats);
   return {static_cast<int>(std::bit_ceil((vectors + repeats - 1) / repeats)), kVector,
           static_cast<int>(repeats)};
 }
@@ -174,18 +196,15 @@ DirectSddmmTask task_of(const Launch& launch, const DirectHeader& header) {
   return task;
 }
 
-template <int kLanes, int kRepeats>
-struct Team {};
-
-template <bool kAligned, int... kLanes, int... kRepeats>
-int start_sampler(const Launch& launch, void* stream, Team<kLanes, kRepeats>...) {
+template <bool kAligned, class... Teams>
+int start_sampler(const Launch& launch, void* stream) {
   const auto& header = launch.header->as<DirectHeader>();
   const std::int64_t blocks = header.pieces + header.row_blocks;
   if (blocks == 0) return cudaSuccess;
   const DirectSddmmTask task = task_of(launch, header);
   int code = cudaErrorInvalidValue;
-  (void)((header.shape.lanes == kLanes && header.shape.repeats == kRepeats
-              ? (code = start_kernel<sddmm_direct<kLanes, kRepeats, kAligned>>(
+  (void)((header.shape.lanes == Teams::kLanes && header.shape.repeats == Teams::kRepeats
+              ? (code = start_kernel<sddmm_direct<Teams, kAligned>>(
                      {.blocks = sliced_grid(blocks, 1, 1), .threads = kDirectThreads}, *launch.device,
                      static_cast<cudaStream_t>(stream), task),
                  true)
@@ -194,52 +213,87 @@ int start_sampler(const Launch& launch, void* stream, Team<kLanes, kRepeats>...)
   return code;
 }
 
-int launch_direct_sddmm(const Launch& launch, void* stream) noexcept {
-  const auto with = [&]<bool kAligned>(std::bool_constant<kAligned>) {
-    return start_sampler<kAligned>(launch, stream, Team<1, 1>(), Team<2, 1>(), Team<4, 1>(), Team<2, 2>(),
-                                   Team<4, 2>(), Team<8, 2>(), Team<16, 2>(), Team<8, 4>(), Team<16, 4>(),
-                                   Team<32, 4>());
-  };
-  return whole_rows(launch, sizeof(float)) ? with(std::true_type()) : with(std::false_type());
+template <class... Teams>
+int launch_sampler(const Launch& launch, void* stream) noexcept {
+  return whole_rows(launch, sizeof(float)) ? start_sampler<true, Teams...>(launch, stream)
+                                           : start_sampler<false, Teams...>(launch, stream);
 }
 
-Schedule schedule_direct(const ScheduleRequest& request) {
-  return direct_schedule(formats::as_csr(request.format).row_ptr, {sddmm_shape(request.n)}, request.device);
-}
+/// Schedules for teams of sampler_shape<kMaxRepeats>.
+template <unsigned kMaxRepeats, bool kSorted>
+struct SamplerPlan {
+  static DirectRequest request_of(const ScheduleRequest& request) {
+    return {.shape = sampler_shape<kMaxRepeats>(request.n), .sorted = kSorted};
+  }
+  static Schedule schedule(const ScheduleRequest& request) {
+    return direct_schedule(formats::as_csr(request.format).row_ptr, request_of(request), request.device);
+  }
+  static Result<Schedule> restore(const ScheduleRequest& request, const StoredSchedule& stored) {
+    return read_direct(stored, formats::as_csr(request.format).row_ptr, request_of(request), request.device);
+  }
+  static constexpr ScheduleStore kStore = {kDirectVersion, direct_numbers, restore};
+};
 
-Result<Schedule> restore_direct(const ScheduleRequest& request, const StoredSchedule& stored) {
-  return read_direct(stored, formats::as_csr(request.format).row_ptr, {sddmm_shape(request.n)},
-                     request.device);
-}
-
-constexpr ScheduleStore kDirectStore = {kDirectVersion, direct_numbers, restore_direct};
-
+/// Errc::unsupported for numbers of features outside [kMin, kMax], or heads.
+template <std::int64_t kMin, std::int64_t kMax>
 Status check_features(const ServiceRequest& request) {
-  if (request.n <= kMaxFeatures) return check_one_head(request);
-  return fail(Errc::unsupported, std::string(kCsrSddmmDirect) + " supports up to " +
-                                     std::to_string(kMaxFeatures) +
+  if (kMin <= request.n && request.n <= kMax) return check_one_head(request);
+  return fail(Errc::unsupported, "this kernel supports " + std::to_string(kMin) + " to " +
+                                     std::to_string(kMax) +
                                      " features, got n = " + std::to_string(request.n));
 }
 
 std::int64_t same_n(const ScheduleHeader& /*header*/, std::int64_t n) { return n; }
 
-constexpr DeviceKernel kDirectRows[] = {{.kernel = kCsrSddmmDirect,
-                                         .values = DType::none,
-                                         .dense = DType::f32,
-                                         .precision = Precision::fp32,
-                                         .capability = 80,
-                                         .ieee = true,
-                                         .schedule = schedule_direct,
-                                         .launch = launch_direct_sddmm,
-                                         .any_values = true,
-                                         .least_n = same_n,
-                                         .result = DType::none,
-                                         .store = &kDirectStore,
-                                         .check = check_features,
-                                         .policy = policy_values_for<direct_policy_for, DType::f32>}};
+template <unsigned kMaxRepeats, bool kSorted>
+constexpr DeviceKernel sampler_row(std::string_view kernel, int (*launch)(const Launch&, void*) noexcept,
+                                   Status (*check)(const ServiceRequest&)) {
+  using Plan = SamplerPlan<kMaxRepeats, kSorted>;
+  return {.kernel = kernel,
+          .values = DType::none,
+          .dense = DType::f32,
+          .precision = Precision::fp32,
+          .capability = 80,
+          .ieee = true,
+          .schedule = Plan::schedule,
+          .launch = launch,
+          .any_values = true,
+          .least_n = same_n,
+          .result = DType::none,
+          .store = &Plan::kStore,
+          .check = check,
+          .policy = policy_values_for<direct_policy_for, DType::f32>};
+}
+
+constexpr auto launch_direct_sddmm =
+    launch_sampler<SamplerTeam<1, 1>, SamplerTeam<2, 1>, SamplerTeam<4, 1>, SamplerTeam<2, 2>,
+                   SamplerTeam<4, 2>, SamplerTeam<8, 2>, SamplerTeam<16, 2>, SamplerTeam<8, 4>,
+                   SamplerTeam<16, 4>, SamplerTeam<32, 4>>;
+
+constexpr DeviceKernel kDirectRows[] = {
+    sampler_row<4, false>(kCsrSddmmDirect, launch_direct_sddmm, check_features<1, kMaxFeatures>)};
+
+#ifdef SPTILE_ABLATIONS
+/// Alternatives for 65 to 128 features.
+constexpr DeviceKernel kSortedRows[] = {
+    sampler_row<4, true>(kCsrSddmmDirectSorted, launch_direct_sddmm, check_features<1, kMaxFeatures>)};
+constexpr DeviceKernel kTwoRows[] = {sampler_row<4, true>(
+    kCsrSddmmDirectTwo, launch_sampler<SamplerTeam<8, 4, 2, 6>, SamplerTeam<16, 2, 2, 7>>,
+    check_features<65, 128>)};
+constexpr DeviceKernel k16Rows[] = {sampler_row<2, true>(
+    kCsrSddmmDirect16, launch_sampler<SamplerTeam<16, 2, 4, 6>>, check_features<65, 128>)};
+constexpr DeviceKernel k32Rows[] = {sampler_row<1, false>(
+    kCsrSddmmDirect32, launch_sampler<SamplerTeam<32, 1, 8, 6>>, check_features<65, 128>)};
+#endif
 
 }  // namespace
 
 std::span<const DeviceKernel> csr_sddmm_direct_kernels() { return kDirectRows; }
+#ifdef SPTILE_ABLATIONS
+std::span<const DeviceKernel> csr_sddmm_direct_sorted_kernels() { return kSortedRows; }
+std::span<const DeviceKernel> csr_sddmm_direct_two_kernels() { return kTwoRows; }
+std::span<const DeviceKernel> csr_sddmm_direct_16_kernels() { return k16Rows; }
+std::span<const DeviceKernel> csr_sddmm_direct_32_kernels() { return k32Rows; }
+#endif
 
 }  // namespace sptile::runtime::cuda

@@ -109,14 +109,26 @@ __device__ __forceinline__ Acc read_value(const void* values, DType type, std::i
   }
 }
 
-/// Stores the result of nonzero i. Without kAddsToOld, beta is 0.
+/// Returns the factor of the result of nonzero i.
+template <class Acc>
+__device__ __forceinline__ Acc read_factor(const SddmmResults& results, std::int64_t i) {
+  return results.values != nullptr ? read_value<Acc>(results.values, results.value_type, i) : Acc{1};
+}
+
+/// Stores the result of nonzero i, whose factor has been read. Without kAddsToOld, beta is 0.
 template <class Result, bool kAddsToOld = true, class Acc>
-__device__ __forceinline__ void write_result(const SddmmResults& results, std::int64_t i, Acc dot) {
-  Acc result = static_cast<Acc>(results.alpha) * dot;
-  if (results.values != nullptr) result *= read_value<Acc>(results.values, results.value_type, i);
+__device__ __forceinline__ void write_result(const SddmmResults& results, std::int64_t i, Acc dot,
+                                             Acc factor) {
+  Acc result = static_cast<Acc>(results.alpha) * dot * factor;
   Result* const to = static_cast<Result*>(results.out) + i;
   if (kAddsToOld && results.beta != 0) result += static_cast<Acc>(results.beta) * widen(*to);
   *to = narrow<Result>(result);
+}
+
+/// Stores the result of nonzero i.
+template <class Result, bool kAddsToOld = true, class Acc>
+__device__ __forceinline__ void write_result(const SddmmResults& results, std::int64_t i, Acc dot) {
+  write_result<Result, kAddsToOld>(results, i, dot, read_factor<Acc>(results, i));
 }
 
 }  // namespace sptile::runtime::cuda

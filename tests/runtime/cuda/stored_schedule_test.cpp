@@ -14,6 +14,7 @@
 #include "runtime/cuda/collective/csr_schedule.hpp"
 #include "runtime/cuda/collective/direct_schedule.hpp"
 #include "runtime/cuda/families/csr/resident.hpp"
+#include "runtime/cuda/families/csr/shares.hpp"
 #include "runtime/cuda/families/csr/stream.hpp"
 #include "runtime/cuda/families/sddmm/schedule.hpp"
 #include "runtime/cuda/families/tall/schedule.hpp"
@@ -133,11 +134,24 @@ Family stream_family() {
            }}};
 }
 
+SharesShape shares_of(const ScheduleRequest& r) {
+  return shares_shape(rows_of(r).row_ptr.back(), 4, 2, 8, r.device);
+}
+Family shares_family() {
+  return {"csr",
+          [](const ScheduleRequest& r) {
+            return shares_schedule(rows_of(r).row_ptr, shares_of(r), {r.n, 4 * r.n});
+          },
+          {kSharesVersion, no_numbers, [](const ScheduleRequest& r, const StoredSchedule& stored) {
+             return read_shares(stored, rows_of(r).row_ptr, shares_of(r), {r.n, 4 * r.n});
+           }}};
+}
+
 /// `kSumBytes` is 0 for SDDMM, which adds up no segments.
 template <std::int64_t kSumBytes>
 DirectRequest direct_request(std::int64_t n) {
   const DirectShape shape = direct_shape(n, csr_vector(DType::f32));
-  return {shape, shape.slices(n), kSumBytes};
+  return {shape, shape.slices(n), kSumBytes, kSumBytes == 0};
 }
 template <std::int64_t kSumBytes>
 Family direct_family() {
@@ -171,6 +185,7 @@ std::vector<Family> families() {
       family<TallHeader, append_tall_of<kDense>, read_tall_of<kDense>, tall_numbers>("tall"),
       resident_family(),
       stream_family(),
+      shares_family(),
       direct_family<4>(),
       direct_family<0>()};
   for (const char* format : {"bittcf", "bmat", "me_tcf", "rs_tile"}) all.push_back(tiles(format));
@@ -339,7 +354,7 @@ TEST_CASE("schedules: masks and ids that are not proven yet may be anything") {
     const Schedule schedule = family.schedule({formatted.data.view(), 32, device(1)});
     CHECK_FALSE(schedule.bytes.empty());
   }
-  CHECK(formats_without_proof == 13);
+  CHECK(formats_without_proof == 14);
 }
 
 TEST_CASE("schedules: an id that no tile has stays in the mask of its tile") {

@@ -133,7 +133,7 @@ std::span<const DeviceKernel> shares_kernels() {
 
 #ifdef SPTILE_ABLATIONS
 std::span<const DeviceKernel> shares_few_kernels() {
-  return shares_instances<kCsrSharesFew, kSharesPolicy.lanes, 4, 8>();
+  return shares_instances<kCsrSharesFew, kSharesPolicy.lanes, 4, 7>();
 }
 std::span<const DeviceKernel> shares_256_kernels() {
   return shares_instances<kCsrShares256, 16, kSharesPolicy.rows_in_flight, kSharesPolicy.blocks>();

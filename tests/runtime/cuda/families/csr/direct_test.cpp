@@ -3,6 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstring>
+
 #include "tests/runtime/random_problem.hpp"
 
 using namespace sptile;
@@ -52,6 +55,39 @@ TEST_CASE("direct csr schedule: one that was stored for another N or device is r
   CHECK(restored(64, 132));
   CHECK_FALSE(restored(8, 132));
   CHECK_FALSE(restored(64, 1));
+}
+
+TEST_CASE("direct csr schedule: sorting keeps rows in their class and close to their neighbours") {
+  Random random(7);
+  const formats::Csr a = random_matrix(500, 60, DType::none, random, [](std::int64_t r, std::int64_t) {
+    return r % 7 == 0 ? 0.0 : static_cast<double>(r % 11) / 40;
+  });
+  DirectRequest sorted = request(64);
+  sorted.sorted = true;
+  const auto made = runtime::cuda::direct_schedule(a.row_ptr, sorted, device(1));
+  const auto& header = made.header.as<DirectHeader>();
+  REQUIRE(header.rows_at >= 0);
+  REQUIRE(header.class_count > 0);
+  int longer = 0;
+  for (int c = 0; c < header.class_count; ++c) {
+    const runtime::cuda::DirectClass& of = header.classes[static_cast<std::size_t>(c)];
+    std::vector<std::int32_t> rows(static_cast<std::size_t>(of.rows));
+    std::memcpy(rows.data(), made.bytes.data() + header.rows_at + 4 * of.first_row, 4 * rows.size());
+    const auto length = [&](std::size_t i) {
+      const auto row = static_cast<std::size_t>(rows[i]);
+      return a.row_ptr[row + 1] - a.row_ptr[row];
+    };
+    constexpr std::size_t kWindow = runtime::cuda::DirectPolicy{}.sorted_rows;
+    std::vector<std::int32_t> in_order = rows;
+    std::sort(in_order.begin(), in_order.end());
+    for (std::size_t i = 1; i < rows.size(); ++i)
+      if (i % kWindow != 0 && length(i) > length(i - 1)) ++longer;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const auto at = std::find(in_order.begin(), in_order.end(), rows[i]) - in_order.begin();
+      CHECK(static_cast<std::size_t>(at) / kWindow == i / kWindow);
+    }
+  }
+  CHECK(longer == 0);
 }
 
 TEST_CASE("direct csr schedule: rows of one class need no bytes and are restored without them") {

@@ -191,6 +191,12 @@ const Division kDivisions[] = {
     {"cuda.csr.stream", {.shape = "million", .n = 1}, nullptr, Extent::f32},
     {"cuda.csr.softmax_rows*", {.shape = "ladder", .heads = 2, .alpha = -1.5}},
 
+    // Rows that end in the same group of nonzeros, in several rounds, in several groups of lanes.
+    {"cuda.csr.sddmm_*", {.shape = "ladder", .n = 128, .alpha = 2, .beta = -1}, nullptr, Extent::f32},
+    {"cuda.csr.sddmm_*", {.shape = "work", .n = 72, .permuted = true, .device = 1}},
+    {"cuda.csr.sddmm_*", {.shape = "short_rows", .n = 33, .pad = 1, .beta = 0.5}},
+    {"cuda.csr.sddmm_*", {.shape = "narrow", .n = 127, .pad = 1, .permuted = true}},
+
     // Windows in pieces, by teams of warps, slices of B one after the other.
     {kTileKernels,
      {.shape = "long_window", .n = 72, .permuted = true, .alpha = 2, .beta = -1},

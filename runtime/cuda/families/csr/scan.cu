@@ -20,7 +20,7 @@ ScanArguments scan_arguments(const Launch& launch, const SharesHeader& header) {
   ScanArguments a;
   a.columns = csr.col_idx.data();
   a.values = static_cast<const float*>(csr.values.data);
-  a.chunks = launch.part<SharesChunk>(header.chunks_at);
+  a.chunks = launch.part<RowChunk>(header.chunks_at);
   a.rows = header.rows_at < 0 ? nullptr : launch.part<std::int32_t>(header.rows_at);
   a.empty_rows = launch.part<std::int32_t>(header.empty_at);
   a.row_order = launch.row_order;

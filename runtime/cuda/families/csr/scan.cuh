@@ -27,7 +27,7 @@ struct ScanTuning {
 struct ScanArguments {
   const std::int32_t* columns;
   const float* values;  ///< null: all values are 1
-  const SharesChunk* chunks;
+  const RowChunk* chunks;
   const std::int32_t* rows;  ///< ids of the rows that are not empty; null: 0, 1, ...
   const std::int32_t* empty_rows;
   const std::int32_t* row_order;
@@ -50,10 +50,10 @@ template <class Tuning, bool kVector>
 class ScanWarp {
  public:
   static constexpr int kThreads = Tuning::kThreads, kWarps = Tuning::kWarps, kAtOnce = Tuning::kAtOnce;
-  static constexpr int kSharing = kSharesChunk / kAtOnce;  ///< lanes whose products are in one chunk
+  static constexpr int kSharing = kRowChunk / kAtOnce;  ///< lanes whose products are in one chunk
   static_assert(kAtOnce == 4 || kAtOnce == 8);
   /// After each chunk, positions are skipped so that lanes read different banks.
-  static constexpr int kStride = kSharesChunk + 4;
+  static constexpr int kStride = kRowChunk + 4;
 
   struct Shared {
     alignas(16) float products[kWarps][kAtOnce * kStride];
@@ -74,11 +74,11 @@ class ScanWarp {
       return;
     }
     const CsrPiece work = a_.blocks[block];
-    head_ = static_cast<int>(work.entry % kSharesChunk);
+    head_ = static_cast<int>(work.entry % kRowChunk);
     end_ = head_ + work.entries;
-    const int chunks = (end_ + kSharesChunk - 1) / kSharesChunk, each = (chunks + kWarps - 1) / kWarps;
+    const int chunks = (end_ + kRowChunk - 1) / kRowChunk, each = (chunks + kWarps - 1) / kWarps;
     const int active = (chunks + each - 1) / each;
-    const std::int64_t first = work.entry / kSharesChunk;
+    const std::int64_t first = work.entry / kRowChunk;
     walk(work, first, warp_ * each, min(warp_ * each + each, chunks));
     __syncthreads();
     if (work.split >= 0) {
@@ -92,19 +92,19 @@ class ScanWarp {
   /// Processes chunks `from` to `stop` - 1 of the block, whose first chunk is `first`.
   __device__ void walk(const CsrPiece& work, std::int64_t first, int from, int stop) {
     if (from >= stop) return;
-    const SharesChunk* const chunks = a_.chunks + first;
-    elsewhere_ = from == 0 ? work.split >= 0 : chunks[from - 1].ends >> (kSharesChunk - 1) == 0;
-    const SharesChunk last = chunks[stop - 1];
-    const int last_place = min(end_ - (stop - 1) * kSharesChunk, kSharesChunk) - 1;
+    const RowChunk* const chunks = a_.chunks + first;
+    elsewhere_ = from == 0 ? work.split >= 0 : chunks[from - 1].ends >> (kRowChunk - 1) == 0;
+    const RowChunk last = chunks[stop - 1];
+    const int last_place = min(end_ - (stop - 1) * kRowChunk, kRowChunk) - 1;
     float sum = 0.0F;
 #pragma unroll 1
     for (int chunk = from; chunk < stop; chunk += kAtOnce) {
       const int mine = chunk + lane_ / kSharing;
-      SharesChunk word = {};
+      RowChunk word = {};
       if (mine < stop) word = chunks[mine];
       if (chunk == from) await_previous_kernel();
       float product[kAtOnce];
-      multiply(first * kSharesChunk, chunk, stop, product);
+      multiply(first * kRowChunk, chunk, stop, product);
       add(word, mine, product, sum);
     }
     sum = reduce_lanes<kWarpSize>(sum);
@@ -119,10 +119,9 @@ class ScanWarp {
   /// Multiplies kAtOnce chunks and returns the lane's consecutive products. `base` is the first nonzero of
   /// the block's first chunk. Products of places that the warp does not have are 0.
   __device__ void multiply(std::int64_t base, int chunk, int stop, float (&product)[kAtOnce]) const {
-    const int at = chunk * kSharesChunk + lane_, begin = head_ - at,
-              end = min(end_, stop * kSharesChunk) - at;
+    const int at = chunk * kRowChunk + lane_, begin = head_ - at, end = min(end_, stop * kRowChunk) - at;
     float mine[kAtOnce];
-    if (begin + lane_ <= 0 && end + lane_ >= kAtOnce * kSharesChunk)
+    if (begin + lane_ <= 0 && end + lane_ >= kAtOnce * kRowChunk)
       load<true>(base + at, begin, end, mine);
     else
       load<false>(base + at, begin, end, mine);
@@ -139,7 +138,7 @@ class ScanWarp {
     float value[kAtOnce], x[kAtOnce];
 #pragma unroll
     for (int u = 0; u < kAtOnce; ++u) {
-      const int k = u * kSharesChunk;
+      const int k = u * kRowChunk;
       const bool there = kAll || (k >= begin && k < end);
       id[u] = there ? load_once(ids + k) : -1;
       value[u] = !there ? 0.0F : values != nullptr ? load_once(values + k) : 1.0F;
@@ -169,9 +168,9 @@ class ScanWarp {
 
   /// Adds the lane's products, which are in chunk `mine` of the block, described by `word`. `sum` is the
   /// lane's part of the sum of the row that is not complete.
-  __device__ void add(const SharesChunk& word, int mine, const float (&product)[kAtOnce], float& sum) {
-    const int before = lane_ % kSharing * kAtOnce, from = max(head_ - mine * kSharesChunk, 0),
-              to = max(min(end_ - mine * kSharesChunk, kSharesChunk), 0);
+  __device__ void add(const RowChunk& word, int mine, const float (&product)[kAtOnce], float& sum) {
+    const int before = lane_ % kSharing * kAtOnce, from = max(head_ - mine * kRowChunk, 0),
+              to = max(min(end_ - mine * kRowChunk, kRowChunk), 0);
     const std::uint32_t ends =
         (word.ends & bits_below(to) & ~bits_below(from)) >> before & bits_below(kAtOnce);
     if (!__any_sync(kFullMask, ends != 0)) {

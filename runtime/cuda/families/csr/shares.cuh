@@ -23,14 +23,14 @@ namespace sptile::runtime::cuda {
 template <int kThreadsOfBlock, int kLanesOfGroup, int kRowsInFlight, int kLeastBlocks>
 struct SharesTuning {
   static constexpr int kThreads = kThreadsOfBlock, kLanes = kLanesOfGroup, kGroups = kThreads / kLanes;
-  static constexpr int kAtOnce = kRowsInFlight;  ///< even; divides kSharesChunk
+  static constexpr int kAtOnce = kRowsInFlight;  ///< even; divides kRowChunk
   static constexpr int kBlocksPerSm = kLeastBlocks;
 };
 
 struct SharesArguments {
   const std::int32_t* columns;
   const float* values;  ///< null: all values are 1
-  const SharesChunk* chunks;
+  const RowChunk* chunks;
   const std::int32_t* rows;  ///< ids of the rows that are not empty; null: 0, 1, ...
   const std::int32_t* empty_rows;
   const std::int32_t* row_order;
@@ -54,14 +54,14 @@ template <class Tuning, bool kAligned>
 class SharesGroup {
  public:
   static constexpr int kLanes = Tuning::kLanes, kGroups = Tuning::kGroups, kAtOnce = Tuning::kAtOnce;
-  static constexpr int kPerLane = kSharesChunk / kLanes;  ///< nonzeros of a chunk that a lane loads
+  static constexpr int kPerLane = kRowChunk / kLanes;  ///< nonzeros of a chunk that a lane loads
   static_assert(kPerLane == 1 || kPerLane == 2 || kPerLane == 4);
   using Columns = LaneColumns<float, kLanes, kAligned>;
   static constexpr int kVector = Columns::kVector;
   using Sum = float[kVector];
 
   struct Shared {
-    alignas(16) StagedEntry<float> entries[kGroups][kSharesChunk];
+    alignas(16) StagedEntry<float> entries[kGroups][kRowChunk];
     Vec<float, kVector> heads[kGroups][kLanes];  ///< sum of the group for the row that begins before it
     bool ended[kGroups];                         ///< that row ends in the group
     bool last;
@@ -82,10 +82,10 @@ class SharesGroup {
       return;
     }
     const CsrPiece work = a_.blocks[block];
-    const int head = static_cast<int>(work.entry % kSharesChunk), end = head + work.entries;
-    const int chunks = (end + kSharesChunk - 1) / kSharesChunk, each = (chunks + kGroups - 1) / kGroups;
+    const int head = static_cast<int>(work.entry % kRowChunk), end = head + work.entries;
+    const int chunks = (end + kRowChunk - 1) / kRowChunk, each = (chunks + kGroups - 1) / kGroups;
     const int active = (chunks + each - 1) / each;
-    const std::int64_t first = work.entry / kSharesChunk;
+    const std::int64_t first = work.entry / kRowChunk;
     walk(work, first, head, end, group_ * each, min(group_ * each + each, chunks), each);
     __syncthreads();
     if (work.split >= 0)
@@ -108,13 +108,13 @@ class SharesGroup {
   /// block's first chunk; its nonzeros are places `head` to `end` - 1.
   __device__ void walk(const CsrPiece& work, std::int64_t first, int head, int end, int from, int stop,
                        int each) {
-    const SharesChunk* const chunks = a_.chunks + first + from;
+    const RowChunk* const chunks = a_.chunks + first + from;
     Taken next = {};
     if (from < stop) {
-      const SharesChunk chunk = *chunks;
+      const RowChunk chunk = *chunks;
       next.ends = chunk.ends;
       position_ = chunk.row + (from == 0 ? static_cast<int>(count_bits(chunk.ends & bits_below(head))) : 0);
-      elsewhere_ = from == 0 ? work.split >= 0 : chunks[-1].ends >> (kSharesChunk - 1) == 0;
+      elsewhere_ = from == 0 ? work.split >= 0 : chunks[-1].ends >> (kRowChunk - 1) == 0;
       to_ = place(position_);
     }
     await_previous_kernel();
@@ -128,15 +128,15 @@ class SharesGroup {
         next.ends = chunks[i + 1].ends;
         fetch(first + chunk + 1, next);
       }
-      const int place = chunk * kSharesChunk;
-      if (chunk < stop) use(ends, max(head - place, 0), min(end - place, kSharesChunk));
+      const int place = chunk * kRowChunk;
+      if (chunk < stop) use(ends, max(head - place, 0), min(end - place, kRowChunk));
     }
     if (from < stop && elsewhere_) put_head(false);
   }
 
   __device__ void fetch(std::int64_t chunk, Taken& taken) const {
-    const std::int64_t base = chunk * kSharesChunk, at = base + lane_ * kPerLane;
-    if (a_.vectors && base + kSharesChunk <= a_.entries) {
+    const std::int64_t base = chunk * kRowChunk, at = base + lane_ * kPerLane;
+    if (a_.vectors && base + kRowChunk <= a_.entries) {
       using Word = typename Word<4 * kPerLane>::type;
       const Word columns = load_once(reinterpret_cast<const Word*>(a_.columns + at));
       __builtin_memcpy(taken.column, &columns, sizeof columns);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/cuda/collective/csr_schedule.hpp"
+#include "runtime/cuda/collective/row_chunks.hpp"
 #include "runtime/cuda/device_kernel.hpp"
 #include "runtime/cuda/families/csr/policy.hpp"
 
@@ -17,22 +18,12 @@ namespace sptile::runtime::cuda {
 
 inline constexpr std::string_view kCsrShares = "cuda.csr.shares", kCsrScan = "cuda.csr.scan";
 
-/// Nonzeros of a chunk. Chunks start at multiples of it.
-inline constexpr int kSharesChunk = 32;
-
-/// 32 consecutive nonzeros.
-struct SharesChunk {
-  std::uint32_t ends;  ///< bit i: nonzero i is the last one of its row
-  std::int32_t row;    ///< row of nonzero 0: an index in the list of rows that are not empty
-  bool operator==(const SharesChunk&) const = default;
-};
-
 /// Groups of a block, and the maximum number of chunks of each.
 struct SharesShape {
   int groups, chunks;
 
   /// Returns the maximum number of nonzeros of a block, from the chunk of its first nonzero.
-  [[nodiscard]] constexpr std::int64_t places() const { return std::int64_t{kSharesChunk} * groups * chunks; }
+  [[nodiscard]] constexpr std::int64_t places() const { return std::int64_t{kRowChunk} * groups * chunks; }
 };
 
 /// Returns the shape with the most chunks, up to `max_chunks`, that gives every multiprocessor `blocks`
@@ -42,8 +33,8 @@ SharesShape shares_shape(std::int64_t entries, int groups, int max_chunks, int b
 
 /// Launch parameters; `..._at` are offsets in Schedule::bytes.
 struct SharesHeader {
-  std::int64_t chunks_at = 0;
-  std::int64_t rows_at = -1;  ///< std::int32_t ids of the rows that are not empty; -1: no row is empty
+  std::int64_t chunks_at = 0;  ///< RowChunk
+  std::int64_t rows_at = -1;   ///< std::int32_t ids of the rows that are not empty; -1: no row is empty
   std::int64_t rows = 0;
   std::int64_t empty_at = 0, empty = 0;    ///< std::int32_t ids of empty rows
   std::int64_t blocks_at = 0, blocks = 0;  ///< CsrPiece, first segments, then entire rows (split: -1)

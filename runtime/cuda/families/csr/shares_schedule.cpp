@@ -8,12 +8,10 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-struct SharesDivision {
-  std::vector<SharesChunk> chunks;
-  std::vector<std::int32_t> rows, empty;  ///< `rows` is empty if no row of the matrix is
+struct SharesDivision : RowChunks {
   std::vector<CsrPiece> blocks;
   std::vector<CsrSplit> splits;
-  std::int64_t pieces = 0, row_count = 0;
+  std::int64_t pieces = 0;
 };
 
 /// Cuts rows into blocks in the order of their nonzeros.
@@ -53,7 +51,7 @@ class SharesCutter {
  private:
   /// Returns the end of a block that starts with nonzero `first`.
   [[nodiscard]] std::int64_t limit(std::int64_t first) const {
-    return first / kSharesChunk * kSharesChunk + places_;
+    return first / kRowChunk * kRowChunk + places_;
   }
 
   std::int64_t places_, begin_ = 0;
@@ -61,32 +59,14 @@ class SharesCutter {
   std::vector<CsrSplit> splits_;
 };
 
-void mark_row(std::vector<SharesChunk>& chunks, std::int32_t position, std::int64_t begin, std::int64_t end) {
-  chunks[static_cast<std::size_t>((end - 1) / kSharesChunk)].ends |= 1u << ((end - 1) % kSharesChunk);
-  for (std::int64_t c = (begin + kSharesChunk - 1) / kSharesChunk; c * kSharesChunk < end; ++c)
-    chunks[static_cast<std::size_t>(c)].row = position;
-}
-
 SharesDivision divide_shares(std::span<const std::int64_t> row_ptr, const SharesShape& shape) {
-  SharesDivision division;
-  const auto rows = static_cast<std::int32_t>(std::ssize(row_ptr) - 1);
-  division.chunks.resize(static_cast<std::size_t>((row_ptr.back() + kSharesChunk - 1) / kSharesChunk));
+  SharesDivision division{row_chunks(row_ptr), {}, {}};
   SharesCutter cutter(shape);
-  for (std::int32_t row = 0; row < rows; ++row) {
-    const std::int64_t begin = row_ptr[static_cast<std::size_t>(row)],
-                       end = row_ptr[static_cast<std::size_t>(row) + 1];
-    if (begin == end) {
-      division.empty.push_back(row);
-      continue;
-    }
-    mark_row(division.chunks, static_cast<std::int32_t>(division.rows.size()), begin, end);
-    division.rows.push_back(row);
-    cutter.add(row, begin, end);
-  }
+  for (std::size_t row = 0; row + 1 < row_ptr.size(); ++row)
+    if (row_ptr[row] < row_ptr[row + 1])
+      cutter.add(static_cast<std::int32_t>(row), row_ptr[row], row_ptr[row + 1]);
   cutter.close(row_ptr.back());
   cutter.move_to(division);
-  division.row_count = std::ssize(division.rows);
-  if (division.empty.empty()) division.rows.clear();
   return division;
 }
 
@@ -104,7 +84,7 @@ SharesHeader header_of(const SharesDivision& division) {
 
 SharesShape shares_shape(std::int64_t entries, int groups, int max_chunks, int blocks,
                          const DeviceInfo& device) {
-  const std::int64_t parts = std::int64_t{std::max(device.sm_count, 1)} * blocks * groups * kSharesChunk;
+  const std::int64_t parts = std::int64_t{std::max(device.sm_count, 1)} * blocks * groups * kRowChunk;
   return {groups, static_cast<int>(std::clamp<std::int64_t>(entries / parts, 1, max_chunks))};
 }
 

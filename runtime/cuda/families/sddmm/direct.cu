@@ -7,9 +7,9 @@
 #include "formats/layout/csr.hpp"
 #include "runtime/cuda/collective/direct_row.cuh"
 #include "runtime/cuda/collective/epilogue.cuh"
-#include "runtime/cuda/collective/vector.cuh"
 #include "runtime/cuda/collective/warp.cuh"
 #include "runtime/cuda/device/ptx.cuh"
+#include "runtime/cuda/families/sddmm/lane_row.cuh"
 #include "runtime/cuda/families/sddmm/launch.cuh"
 #include "runtime/cuda/families/sddmm/sddmm.hpp"
 
@@ -47,7 +47,7 @@ template <class Team, bool kAligned>
 class DirectSampler {
  public:
   static constexpr int kLanes = Team::kLanes, kRepeats = Team::kRepeats, kEntries = Team::kEntries;
-  using Row = float[kRepeats][kVector];
+  using Row = LaneRow<kLanes, kRepeats, kAligned>;
   static constexpr int kOwned = kLanes < kEntries ? kEntries / kLanes : 1;  ///< results that a lane writes
 
   __device__ explicit DirectSampler(const DirectSddmmTask& task) : t_(task) {}
@@ -66,26 +66,6 @@ class DirectSampler {
   }
 
  private:
-  /// Loads the lane's elements of a row; 0 past the end.
-  __device__ void load(const float* row, Row& to) const {
-    const int lane = static_cast<int>(threadIdx.x) % kLanes;
-#pragma unroll
-    for (int r = 0; r < kRepeats; ++r) {
-      if constexpr (kAligned) {
-        const int first = (r * kLanes + lane) * kVector;
-        uint4 bits{};
-        if (first < t_.n) bits = load_vector<uint4>(row + first);
-        __builtin_memcpy(to[r], &bits, sizeof bits);
-      } else {
-#pragma unroll
-        for (int e = 0; e < kVector; ++e) {
-          const int column = (r * kVector + e) * kLanes + lane;
-          to[r][e] = column < t_.n ? __ldg(row + column) : 0.0F;
-        }
-      }
-    }
-  }
-
   /// Loads the columns of nonzeros k, k + teams, ...; -1 past the end.
   __device__ static void load_columns(const std::int32_t* columns, int k, int teams, int entries,
                                       std::int32_t (&to)[kEntries]) {
@@ -101,24 +81,20 @@ class DirectSampler {
     std::int32_t column[kEntries];
     load_columns(columns, team, teams, entries, column);
     Row x;
-    load(t_.x + caller_row(t_.row_order, row) * t_.ldx, x);
+    x.load(t_.x + caller_row(t_.row_order, row) * t_.ldx, t_.n);
     const int lane = static_cast<int>(threadIdx.x) % kLanes, step = kEntries * teams;
     const int rounds = __reduce_max_sync(~0u, (entries + step - 1) / step);
     for (int k = team, round = 0; round < rounds; ++round, k += step) {
       float factor[kOwned];
       read_factors(begin, k, entries, teams, lane, factor);
-      Row y[kEntries] = {};
+      Row y[kEntries];
 #pragma unroll
       for (int u = 0; u < kEntries; ++u)
-        if (column[u] >= 0) load(t_.y + column[u] * t_.ldy, y[u]);
+        if (column[u] >= 0) y[u].load(t_.y + column[u] * t_.ldy, t_.n);
       load_columns(columns, k + step, teams, entries, column);
-      float dot[kEntries] = {};
+      float dot[kEntries];
 #pragma unroll
-      for (int u = 0; u < kEntries; ++u)
-#pragma unroll
-        for (int r = 0; r < kRepeats; ++r)
-#pragma unroll
-          for (int e = 0; e < kVector; ++e) dot[u] += x[r][e] * y[u][r][e];
+      for (int u = 0; u < kEntries; ++u) dot[u] = x.dot(y[u]);
       write(begin, k, entries, teams, lane, factor, dot);
     }
   }

@@ -18,10 +18,12 @@ inline constexpr std::string_view kCsrSddmm = "cuda.csr.sddmm", kBitTcfSddmm = "
 
 std::span<const Kernel> sddmm_kernel_rows();
 
-inline constexpr std::string_view kCsrSddmmDirect = "cuda.csr.sddmm_direct";
+inline constexpr std::string_view kCsrSddmmDirect = "cuda.csr.sddmm_direct",
+                                  kCsrSddmmShares = "cuda.csr.sddmm_shares";
 
 std::span<const DeviceKernel> csr_sddmm_kernels();
 std::span<const DeviceKernel> csr_sddmm_direct_kernels();
+std::span<const DeviceKernel> csr_sddmm_shares_kernels();
 #ifdef SPTILE_ABLATIONS
 inline constexpr std::string_view kCsrSddmmDirectSorted = "cuda.csr.sddmm_direct_sorted",
                                   kCsrSddmmDirectTwo = "cuda.csr.sddmm_direct_two",

@@ -39,7 +39,7 @@ Numbers random_lengths(std::int64_t rows, std::int64_t max, Random& random) {
 /// Checks that chunks tell the row of every nonzero.
 void check_chunks(const Numbers& row_ptr, const Schedule& schedule, const SharesHeader& header) {
   const auto chunks =
-      part<SharesChunk>(schedule, header.chunks_at, (row_ptr.back() + kSharesChunk - 1) / kSharesChunk);
+      part<RowChunk>(schedule, header.chunks_at, (row_ptr.back() + kRowChunk - 1) / kRowChunk);
   const auto rows = header.rows_at < 0 ? std::vector<std::int32_t>()
                                        : part<std::int32_t>(schedule, header.rows_at, header.rows);
   std::size_t found = 0, next = 0;  // nonzeros whose row is right, and the index of the current row
@@ -47,9 +47,9 @@ void check_chunks(const Numbers& row_ptr, const Schedule& schedule, const Shares
     if (row_ptr[row] == row_ptr[row + 1]) continue;
     if (!rows.empty()) REQUIRE(rows[next] == static_cast<std::int32_t>(row));
     for (std::int64_t k = row_ptr[row]; k < row_ptr[row + 1]; ++k) {
-      const SharesChunk& chunk = chunks[static_cast<std::size_t>(k / kSharesChunk)];
-      const bool last = (chunk.ends >> (k % kSharesChunk) & 1) != 0;
-      const bool first = k % kSharesChunk != 0 || chunk.row == static_cast<std::int32_t>(next);
+      const RowChunk& chunk = chunks[static_cast<std::size_t>(k / kRowChunk)];
+      const bool last = (chunk.ends >> (k % kRowChunk) & 1) != 0;
+      const bool first = k % kRowChunk != 0 || chunk.row == static_cast<std::int32_t>(next);
       if (last == (k + 1 == row_ptr[row + 1]) && first) ++found;
     }
     ++next;
@@ -67,7 +67,7 @@ void check_blocks(const Numbers& row_ptr, const SharesShape& shape, const Schedu
   for (const CsrPiece& block : blocks) {
     REQUIRE(block.entries > 0);
     REQUIRE(block.entry + block.entries <= row_ptr.back());
-    CHECK(block.entry % kSharesChunk + block.entries <= shape.places());
+    CHECK(block.entry % kRowChunk + block.entries <= shape.places());
     for (std::int64_t k = block.entry; k < block.entry + block.entries; ++k)
       ++owners[static_cast<std::size_t>(k)];
     if (block.split >= 0) continue;

@@ -1,4 +1,4 @@
-// Rows of consecutive nonzeros: a bit per nonzero tells the last one of each row, so that kernels divide
+// Rows of consecutive nonzeros: a bit per nonzero marks the last one of each row, so that kernels divide
 // nonzeros independently of rows.
 #pragma once
 

@@ -81,7 +81,7 @@ constexpr SharesPolicy shares_policy_for(int /*capability*/) { return {}; }
 /// Policy of cuda.csr.scan.
 struct ScanPolicy {
   int threads = 256;       ///< per block
-  int in_flight = 8;       ///< nonzeros per lane: a warp scans 32 times as many at once
+  int in_flight = 8;       ///< nonzeros per lane that a warp scans at once
   int blocks = 5;          ///< minimum per multiprocessor, which limits the registers
   int max_chunks = 8;      ///< per warp, of 32 nonzeros each; fewer if there is little work
   int blocks_of_work = 6;  ///< blocks per multiprocessor from which warps have more chunks

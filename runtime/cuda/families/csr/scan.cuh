@@ -20,7 +20,7 @@ namespace sptile::runtime::cuda {
 template <int kThreadsOfBlock, int kChunksInFlight, int kLeastBlocks>
 struct ScanTuning {
   static constexpr int kThreads = kThreadsOfBlock, kWarps = kThreads / kWarpSize;
-  static constexpr int kAtOnce = kChunksInFlight;  ///< 4 or 8: a lane adds as many consecutive products
+  static constexpr int kAtOnce = kChunksInFlight;  ///< 4 or 8; also the consecutive products that a lane adds
   static constexpr int kBlocksPerSm = kLeastBlocks;
 };
 
@@ -208,7 +208,7 @@ class ScanWarp {
     sum = lane_ == kWarpSize - 1 ? scanned : 0.0F;
   }
 
-  /// Returns the sum of the numbers of this lane and those before it, from the last lane in `starts` on.
+  /// Inclusive scan over the lanes, segmented: a segment starts with each lane in `starts`.
   __device__ float scan(float x, unsigned starts) const {
     const unsigned before = starts & bits_below(lane_ + 1);
     const int start = before == 0 ? 0 : highest_bit(before);

@@ -1,6 +1,6 @@
 // Division of the nonzeros of csr into equal shares, for kernels of any distribution of row lengths. A block
 // has entire rows with about the same number of nonzeros, or a segment of a longer row. Its groups of lanes
-// have equal numbers of consecutive nonzeros, wherever rows end: a bit per nonzero tells the last one of each
+// have equal numbers of consecutive nonzeros, wherever rows end: a bit per nonzero marks the last one of each
 // row (HP-SpMM, Fan, Wang and Chu, IPDPS 2023, stores the row of each nonzero instead).
 #pragma once
 

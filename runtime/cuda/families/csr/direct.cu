@@ -88,37 +88,43 @@ int launch_direct(const Launch& launch, void* stream) noexcept {
   const auto with = [&]<bool kAligned>(std::bool_constant<kAligned>) {
     return start_team<Arguments, kWidth, kAligned>(launch, header, stream, Team<1, 1>(), Team<2, 1>(),
                                                    Team<4, 1>(), Team<2, 2>(), Team<4, 2>(), Team<8, 2>(),
-                                                   Team<16, 2>());
+                                                   Team<16, 2>()
+#ifdef SPTILE_ABLATIONS
+                                                       ,
+                                                   Team<8, 1>()
+#endif
+    );
   };
   return aligned ? with(std::true_type()) : with(std::false_type());
 }
 
-template <DType kDense, bool kSorted>
+using DirectRequestOf = DirectRequest (*)(std::int64_t n);
+
+template <DType kDense>
 DirectRequest request_of(std::int64_t n) {
   const DirectShape shape = direct_shape(n, csr_vector(kDense));
-  return {shape, shape.slices(n), kDense == DType::f64 ? 8 : 4, kSorted};
+  return {shape, shape.slices(n), kDense == DType::f64 ? 8 : 4};
 }
 
-template <DType kDense, bool kSorted>
+template <DirectRequestOf kRequest>
 Schedule schedule(const ScheduleRequest& request) {
-  return direct_schedule(formats::as_csr(request.format).row_ptr, request_of<kDense, kSorted>(request.n),
-                         request.device);
+  return direct_schedule(formats::as_csr(request.format).row_ptr, kRequest(request.n), request.device);
 }
 
-template <DType kDense, bool kSorted>
+template <DirectRequestOf kRequest>
 Result<Schedule> restore(const ScheduleRequest& request, const StoredSchedule& stored) {
-  return read_direct(stored, formats::as_csr(request.format).row_ptr, request_of<kDense, kSorted>(request.n),
-                     request.device);
+  return read_direct(stored, formats::as_csr(request.format).row_ptr, kRequest(request.n), request.device);
 }
 
-template <DType kDense, bool kSorted>
-constexpr ScheduleStore kStore = {kDirectVersion, direct_numbers, restore<kDense, kSorted>};
+template <DirectRequestOf kRequest>
+constexpr ScheduleStore kStore = {kDirectVersion, direct_numbers, restore<kRequest>};
 
 std::int64_t same_n(const ScheduleHeader& /*header*/, std::int64_t n) { return n; }
 
 /// Creates an instance. A pattern runs as a matrix of its dense type without values. bf16 is not supported:
 /// each type adds a quarter of a megabyte to a wheel.
-template <class Dense, DType kDense, const std::string_view& kKernel = kCsrDirect, bool kSorted = false>
+template <class Dense, DType kDense, const std::string_view& kKernel = kCsrDirect,
+          DirectRequestOf kRequest = request_of<kDense>>
 constexpr DeviceKernel instance(DType values, Precision precision) {
   return {.kernel = kKernel,
           .values = values,
@@ -126,11 +132,11 @@ constexpr DeviceKernel instance(DType values, Precision precision) {
           .precision = precision,
           .capability = 80,
           .ieee = true,
-          .schedule = schedule<kDense, kSorted>,
+          .schedule = schedule<kRequest>,
           .launch = launch_direct<Dense, Dense>,
           .least_n = same_n,
           .result = kDense,
-          .store = &kStore<kDense, kSorted>,
+          .store = &kStore<kRequest>,
           .check = check_one_head,
           .policy = policy_values_for<direct_policy_for, kDense>};
 }
@@ -145,9 +151,23 @@ constexpr DeviceKernel kInstances[] = {
 };
 
 #ifdef SPTILE_ABLATIONS
-constexpr DeviceKernel kSortedInstances[] = {
-    instance<float, DType::f32, kCsrDirectSorted, true>(DType::f32, Precision::fp32),
-    instance<float, DType::f32, kCsrDirectSorted, true>(DType::none, Precision::fp32),
+DirectRequest sorted_request(std::int64_t n) {
+  DirectRequest request = request_of<DType::f32>(n);
+  request.sorted = true;
+  return request;
+}
+
+/// Teams of 8 lanes with one vector each, which read entire cache lines, instead of 4 lanes with two.
+DirectRequest line_request(std::int64_t n) {
+  DirectRequest request = request_of<DType::f32>(n);
+  if (request.shape == DirectShape{4, 4, 2}) request.shape = {8, 4, 1};
+  return request;
+}
+
+template <const std::string_view& kKernel, DirectRequestOf kRequest>
+constexpr DeviceKernel kVariants[] = {
+    instance<float, DType::f32, kKernel, kRequest>(DType::f32, Precision::fp32),
+    instance<float, DType::f32, kKernel, kRequest>(DType::none, Precision::fp32),
 };
 #endif
 
@@ -155,7 +175,8 @@ constexpr DeviceKernel kSortedInstances[] = {
 
 std::span<const DeviceKernel> direct_kernels() { return kInstances; }
 #ifdef SPTILE_ABLATIONS
-std::span<const DeviceKernel> direct_sorted_kernels() { return kSortedInstances; }
+std::span<const DeviceKernel> direct_sorted_kernels() { return kVariants<kCsrDirectSorted, sorted_request>; }
+std::span<const DeviceKernel> direct_lines_kernels() { return kVariants<kCsrDirectLines, line_request>; }
 #endif
 
 }  // namespace sptile::runtime::cuda

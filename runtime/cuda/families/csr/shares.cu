@@ -116,9 +116,10 @@ constexpr DeviceKernel shares_instance(std::string_view kernel, DType values) {
           .policy = policy_values_for<shares_policy_for>};
 }
 
-template <const std::string_view& kKernel, int kLanes, int kRowsInFlight, int kBlocks>
+template <const std::string_view& kKernel, int kLanes, int kRowsInFlight, int kBlocks,
+          int kThreads = kSharesPolicy.threads>
 std::span<const DeviceKernel> shares_instances() {
-  using Tuning = SharesTuning<kSharesPolicy.threads, kLanes, kRowsInFlight, kBlocks>;
+  using Tuning = SharesTuning<kThreads, kLanes, kRowsInFlight, kBlocks>;
   static constexpr DeviceKernel kInstances[] = {shares_instance<Tuning>(kKernel, DType::f32),
                                                 shares_instance<Tuning>(kKernel, DType::none)};
   return kInstances;
@@ -134,6 +135,10 @@ std::span<const DeviceKernel> shares_kernels() {
 #ifdef SPTILE_ABLATIONS
 std::span<const DeviceKernel> shares_few_kernels() {
   return shares_instances<kCsrSharesFew, kSharesPolicy.lanes, 4, 7>();
+}
+std::span<const DeviceKernel> shares_small_kernels() {
+  return shares_instances<kCsrSharesSmall, kSharesPolicy.lanes, kSharesPolicy.rows_in_flight,
+                          2 * kSharesPolicy.blocks, kSharesPolicy.threads / 2>();
 }
 std::span<const DeviceKernel> shares_256_kernels() {
   return shares_instances<kCsrShares256, 16, kSharesPolicy.rows_in_flight, kSharesPolicy.blocks>();

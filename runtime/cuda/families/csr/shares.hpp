@@ -62,9 +62,11 @@ Result<Schedule> read_shares(const StoredSchedule& stored, std::span<const std::
 std::span<const DeviceKernel> shares_kernels();
 #ifdef SPTILE_ABLATIONS
 inline constexpr std::string_view kCsrSharesFew = "cuda.csr.shares_few",
+                                  kCsrSharesSmall = "cuda.csr.shares_small",
                                   kCsrShares256 = "cuda.csr.shares_256",
                                   kCsrShares512 = "cuda.csr.shares_512";
 std::span<const DeviceKernel> shares_few_kernels();
+std::span<const DeviceKernel> shares_small_kernels();
 std::span<const DeviceKernel> shares_256_kernels();
 std::span<const DeviceKernel> shares_512_kernels();
 #endif

@@ -39,6 +39,7 @@ Arguments arguments_of(const CsrArrays& arrays, const CsrHeader& header, const L
   a.b = static_cast<const Dense*>(b.data);
   a.c = static_cast<typename Arguments::Result*>(c.data);
   a.ldb = b.ld;
+  a.b_bytes = static_cast<std::uint32_t>(b.ld * static_cast<std::int64_t>(sizeof(Dense)));
   a.ldc = c.ld;
   a.n = launch.n;
   a.alpha = static_cast<Acc>(launch.operands.alpha);
@@ -46,11 +47,13 @@ Arguments arguments_of(const CsrArrays& arrays, const CsrHeader& header, const L
   return a;
 }
 
-/// Returns whether all rows of both operands can be loaded in units of 16 bytes.
+/// Returns whether all rows of both operands can be loaded in units of 16 bytes, those of B with a short
+/// stride.
 template <class Dense, class Result>
 bool is_aligned(const Launch& launch) {
   return whole_pieces(launch.operands.dense[kSpmmB], launch.n, sizeof(Dense)) &&
-         whole_pieces(launch.operands.dense[kSpmmC], launch.n, sizeof(Result));
+         whole_pieces(launch.operands.dense[kSpmmC], launch.n, sizeof(Result)) &&
+         short_stride(launch.operands.dense[kSpmmB], sizeof(Dense));
 }
 
 template <class Tuning, int kLanes, bool kAligned, class Arguments>

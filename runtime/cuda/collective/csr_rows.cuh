@@ -90,6 +90,7 @@ struct CsrArguments {
   const Dense* b;
   Result* c;
   std::int64_t ldb, ldc, n;
+  std::uint32_t b_bytes;  ///< bytes between rows of B, if operands are aligned
   Acc alpha, beta;
   // Not [[no_unique_address]]: host and device code would place members after this structure differently.
   StoreT store;
@@ -156,6 +157,14 @@ class CsrGroup {
     a_.store(number, columns_, row, sum, a_.alpha, adds ? Acc(1) : a_.beta);
   }
 
+  /// Returns the lane's part of a row of B.
+  __device__ const Dense* row_of_b(std::int32_t row) const {
+    if constexpr (kAligned)
+      return row_at(b_, row, a_.b_bytes);
+    else
+      return b_ + row * a_.ldb;
+  }
+
   /// Partial sums of the lane for a segment.
   __device__ Acc* partial(std::int64_t piece) const {
     return a_.partials + (slice_of(piece) * kLanes + lane_) * kVector;
@@ -220,7 +229,7 @@ class CsrGroup {
           const StagedEntry<Acc> entry = shared_.entries[j + u];
           value[u] = entry.value;
           // Products past the last nonzero are added to a sum that is never written.
-          if (j + u < here) b[u] = columns_.load(b_ + entry.column * a_.ldb);
+          if (j + u < here) b[u] = columns_.load(row_of_b(entry.column));
         }
         const int done = base + j;
         if constexpr (Tuning::kCompact) {

@@ -1,6 +1,7 @@
 // Accesses to the columns of a dense row that a lane of a group holds.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "runtime/cuda/collective/epilogue.cuh"
@@ -8,6 +9,13 @@
 #include "runtime/cuda/device/ptx.cuh"
 
 namespace sptile::runtime::cuda {
+
+/// Returns the lane's part of a row of B with `bytes` between rows (short_stride).
+template <class Dense>
+__device__ __forceinline__ const Dense* row_at(const Dense* row_0, std::int32_t row, std::uint32_t bytes) {
+  return reinterpret_cast<const Dense*>(reinterpret_cast<const std::byte*>(row_0) +
+                                        std::uint64_t{static_cast<std::uint32_t>(row)} * bytes);
+}
 
 /// Columns of B and C that one lane of a group holds: kVectors times 16 bytes of adjacent columns if rows are
 /// aligned, otherwise kVector columns that are kLanes apart. Columns past the end are loaded from the last

@@ -22,6 +22,11 @@ inline bool whole_pieces(const Operand& operand, std::int64_t n, std::int64_t el
          operand.batch * element_bytes % piece == 0;
 }
 
+/// Returns whether the bytes between rows fit in 32 bits, so that the address of a row takes one instruction.
+inline bool short_stride(const Operand& operand, std::int64_t element_bytes) {
+  return operand.ld <= std::int64_t{UINT32_MAX} / element_bytes;
+}
+
 /// Returns whether values can be loaded in 16-byte vectors; values passed to a run may have any alignment.
 inline bool whole_values(const formats::FormatView& format) {
   return reinterpret_cast<std::uintptr_t>(format.values().data) % 16 == 0;

@@ -27,6 +27,7 @@ Arguments direct_arguments(const Launch& launch, const DirectHeader& header) {
   a.b = static_cast<const typename Arguments::Dense*>(b.data);
   a.c = static_cast<typename Arguments::Dense*>(c.data);
   a.ldb = b.ld;
+  a.b_bytes = static_cast<std::uint32_t>(b.ld * static_cast<std::int64_t>(sizeof(typename Arguments::Dense)));
   a.ldc = c.ld;
   a.n = launch.n;
   a.alpha = static_cast<typename Arguments::Acc>(launch.operands.alpha);
@@ -83,7 +84,8 @@ int launch_direct(const Launch& launch, void* stream) noexcept {
     return start_team<Arguments, 1, false>(launch, header, stream, Team<1, 1>(), Team<2, 1>(), Team<4, 1>(),
                                            Team<8, 1>(), Team<8, 2>(), Team<16, 2>());
   const bool aligned = whole_pieces(launch.operands.dense[kSpmmB], launch.n, sizeof(Dense)) &&
-                       whole_pieces(launch.operands.dense[kSpmmC], launch.n, sizeof(Dense));
+                       whole_pieces(launch.operands.dense[kSpmmC], launch.n, sizeof(Dense)) &&
+                       short_stride(launch.operands.dense[kSpmmB], sizeof(Dense));
   constexpr int kWidth = 16 / static_cast<int>(sizeof(Dense));
   const auto with = [&]<bool kAligned>(std::bool_constant<kAligned>) {
     return start_team<Arguments, kWidth, kAligned>(launch, header, stream, Team<1, 1>(), Team<2, 1>(),

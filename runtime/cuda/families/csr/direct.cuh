@@ -29,6 +29,7 @@ struct DirectArguments {
   const Dense* b;
   Dense* c;
   std::int64_t ldb, ldc, n;
+  std::uint32_t b_bytes;  ///< bytes between rows of B, if operands are aligned
   Acc alpha, beta;
   int piece_count, class_count, slices;
   DirectClass classes[kDirectClasses];
@@ -97,6 +98,13 @@ class DirectTeam {
     return {lane(), static_cast<std::int64_t>(slice_) * kRepeats + repeat, a_.n};
   }
 
+  __device__ const Dense* row_of_b(const Dense* row_0, std::int32_t row) const {
+    if constexpr (kAligned)
+      return row_at(row_0, row, a_.b_bytes);
+    else
+      return row_0 + row * a_.ldb;
+  }
+
   /// Accumulates entries team, team + teams, ... from `begin`, kAtOnce rows of B at a time.
   __device__ void accumulate(std::int64_t begin, int entries, int team, int teams, Sum& sum) const {
     using Raw = typename Columns::Raw;
@@ -119,7 +127,7 @@ class DirectTeam {
       for (int u = 0; u < kAtOnce; ++u)
 #pragma unroll
         for (int r = 0; r < kRepeats; ++r)
-          if (id[u] >= 0) rows[u][r] = columns(r).load(b[r] + id[u] * a_.ldb);
+          if (id[u] >= 0) rows[u][r] = columns(r).load(row_of_b(b[r], id[u]));
 #pragma unroll
       for (int u = 0; u < kAtOnce; ++u)
         each([&](int r, int e) { sum[r][e] += value[u] * widen(rows[u][r].x[e]); });

@@ -42,11 +42,11 @@ SharesArguments shares_arguments(const Launch& launch, const SharesHeader& heade
   return a;
 }
 
-/// Returns whether operands can be accessed in vectors, with strides that fit in 32 bits.
+/// Returns whether operands can be accessed in vectors, B with a short stride.
 bool has_vectors(const Launch& launch) {
   const Operand &b = launch.operands.dense[kSpmmB], &c = launch.operands.dense[kSpmmC];
   return whole_pieces(b, launch.n, sizeof(float)) && whole_pieces(c, launch.n, sizeof(float)) &&
-         b.ld <= UINT32_MAX / std::int64_t{sizeof(float)};
+         short_stride(b, sizeof(float));
 }
 
 template <class Tuning>

@@ -3,7 +3,6 @@
 // a row by the last block of the row to arrive. The order of additions is fixed.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "runtime/cuda/collective/csr_walk.cuh"
@@ -213,11 +212,10 @@ class SharesGroup {
     }
   }
 
-  /// Returns the lane's part of a row of B. Strides of aligned operands fit in 32 bits.
+  /// Returns the lane's part of a row of B.
   __device__ const float* row_of_b(std::uint32_t row) const {
     if constexpr (kAligned)
-      return reinterpret_cast<const float*>(reinterpret_cast<const std::byte*>(b_) +
-                                            std::uint64_t{row} * a_.b_bytes);
+      return row_at(b_, static_cast<std::int32_t>(row), a_.b_bytes);
     else
       return b_ + row * a_.ldb;
   }

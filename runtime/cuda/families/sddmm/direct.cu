@@ -35,10 +35,8 @@ struct DirectSddmmTask {
   const std::int32_t* row_order;
   const CsrPiece* pieces;
   const CsrSplit* splits;
-  const float* x;
-  const float* y;
-  std::int64_t ldx, ldy;
-  std::int32_t n, piece_count, class_count;
+  LaneRows x, y;
+  std::int32_t piece_count, class_count;
   DirectClass classes[kDirectClasses];
   SddmmResults results;
 };
@@ -81,7 +79,7 @@ class DirectSampler {
     std::int32_t column[kEntries];
     load_columns(columns, team, teams, entries, column);
     Row x;
-    x.load(t_.x + caller_row(t_.row_order, row) * t_.ldx, t_.n);
+    x.load(t_.x, caller_row(t_.row_order, row));
     const int lane = static_cast<int>(threadIdx.x) % kLanes, step = kEntries * teams;
     const int rounds = __reduce_max_sync(~0u, (entries + step - 1) / step);
     for (int k = team, round = 0; round < rounds; ++round, k += step) {
@@ -90,11 +88,11 @@ class DirectSampler {
       Row y[kEntries];
 #pragma unroll
       for (int u = 0; u < kEntries; ++u)
-        if (column[u] >= 0) y[u].load(t_.y + column[u] * t_.ldy, t_.n);
+        if (column[u] >= 0) y[u].load(t_.y, column[u]);
       load_columns(columns, k + step, teams, entries, column);
       float dot[kEntries];
 #pragma unroll
-      for (int u = 0; u < kEntries; ++u) dot[u] = x.dot(y[u]);
+      for (int u = 0; u < kEntries; ++u) dot[u] = x.dot(y[u], t_.x.n);
       write(begin, k, entries, teams, lane, factor, dot);
     }
   }
@@ -152,7 +150,6 @@ DirectShape sampler_shape(std::int64_t n) {
 
 DirectSddmmTask task_of(const Launch& launch, const DirectHeader& header) {
   const formats::CsrView csr = formats::as_csr(launch.format);
-  const Operand &x = launch.operands.dense[kSddmmX], &y = launch.operands.dense[kSddmmY];
   DirectSddmmTask task;
   task.row_ptr = csr.row_ptr.data();
   task.columns = csr.col_idx.data();
@@ -160,11 +157,8 @@ DirectSddmmTask task_of(const Launch& launch, const DirectHeader& header) {
   task.row_order = launch.row_order;
   task.pieces = launch.part<CsrPiece>(header.pieces_at);
   task.splits = launch.part<CsrSplit>(header.splits_at);
-  task.x = static_cast<const float*>(x.data);
-  task.y = static_cast<const float*>(y.data);
-  task.ldx = x.ld;
-  task.ldy = y.ld;
-  task.n = static_cast<std::int32_t>(launch.n);
+  task.x = lane_rows(launch.operands.dense[kSddmmX], launch.n);
+  task.y = lane_rows(launch.operands.dense[kSddmmY], launch.n);
   task.piece_count = static_cast<std::int32_t>(header.pieces);
   task.class_count = header.class_count;
   std::copy(header.classes.begin(), header.classes.end(), task.classes);
@@ -191,8 +185,8 @@ int start_sampler(const Launch& launch, void* stream) {
 
 template <class... Teams>
 int launch_sampler(const Launch& launch, void* stream) noexcept {
-  return whole_rows(launch, sizeof(float)) ? start_sampler<true, Teams...>(launch, stream)
-                                           : start_sampler<false, Teams...>(launch, stream);
+  return has_lane_vectors(launch) ? start_sampler<true, Teams...>(launch, stream)
+                                  : start_sampler<false, Teams...>(launch, stream);
 }
 
 /// Schedules for teams of sampler_shape<kMaxRepeats>.

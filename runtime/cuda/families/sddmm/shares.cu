@@ -37,10 +37,9 @@ struct SampleTask {
   const std::int32_t* rows;  ///< ids of the rows that are not empty; null: 0, 1, ...
   const std::int32_t* row_order;
   const std::int32_t* columns;
-  const float* x;
-  const float* y;
-  std::int64_t ldx, ldy, entries, chunk_count;
-  std::int32_t n, row_count, each;
+  LaneRows x, y;
+  std::int64_t entries, chunk_count;
+  std::int32_t row_count, each;
   bool vectors;  ///< columns can be loaded 16 bytes at a time
   SddmmResults results;
 };
@@ -99,7 +98,7 @@ class SharesSampler {
   __device__ void load_x(Row& x) const {
     const std::int32_t there = min(position_, t_.row_count - 1);
     const std::int32_t row = t_.rows != nullptr ? __ldg(t_.rows + there) : there;
-    x.load(t_.x + caller_row(t_.row_order, row) * t_.ldx, t_.n);
+    x.load(t_.x, caller_row(t_.row_order, row));
   }
 
   /// Samples the nonzeros of a chunk from `base` on, up to nonzero `end`. All lanes of the warp call it.
@@ -111,11 +110,11 @@ class SharesSampler {
       const bool writes = lane_ < kEntries && mine < end;
       const float factor = writes ? read_factor<float>(t_.results, mine) : 1.0F;
       std::uint32_t here = ends >> (round * kEntries) & bits_below(kEntries);
-      Row y[kEntries], next;
+      Row y[kEntries], next = {};
 #pragma unroll
       for (int u = 0; u < kEntries; ++u) {
         const std::int32_t column = __shfl_sync(kFullMask, columns[u], round, kSampleLanes);
-        if (first + u < end) y[u].load(t_.y + column * t_.ldy, t_.n);
+        if (first + u < end) y[u].load(t_.y, column);
       }
       if (here != 0) {
         ++position_;
@@ -124,7 +123,7 @@ class SharesSampler {
       float dot[kEntries];
 #pragma unroll
       for (int u = 0; u < kEntries; ++u) {
-        dot[u] = x_.dot(y[u]);
+        dot[u] = x_.dot(y[u], t_.x.n);
         if ((here >> u & 1) == 0) continue;
         x_ = next;
         here &= here - 1;
@@ -154,19 +153,15 @@ __global__ void __launch_bounds__(kSampleThreads, kRepeats == 4 ? kSamplePolicy.
 
 SampleTask sample_task(const Launch& launch, const SampleHeader& header) {
   const formats::CsrView csr = formats::as_csr(launch.format);
-  const Operand &x = launch.operands.dense[kSddmmX], &y = launch.operands.dense[kSddmmY];
   SampleTask task;
   task.chunks = launch.part<RowChunk>(header.chunks_at);
   task.rows = header.rows_at < 0 ? nullptr : launch.part<std::int32_t>(header.rows_at);
   task.row_order = launch.row_order;
   task.columns = csr.col_idx.data();
-  task.x = static_cast<const float*>(x.data);
-  task.y = static_cast<const float*>(y.data);
-  task.ldx = x.ld;
-  task.ldy = y.ld;
+  task.x = lane_rows(launch.operands.dense[kSddmmX], launch.n);
+  task.y = lane_rows(launch.operands.dense[kSddmmY], launch.n);
   task.entries = std::ssize(csr.col_idx);
   task.chunk_count = header.chunks;
-  task.n = static_cast<std::int32_t>(launch.n);
   task.row_count = static_cast<std::int32_t>(header.rows);
   task.each = header.each;
   task.vectors = reinterpret_cast<std::uintptr_t>(task.columns) % 16 == 0;
@@ -174,23 +169,22 @@ SampleTask sample_task(const Launch& launch, const SampleHeader& header) {
   return task;
 }
 
-template <int kRepeats>
+template <int kRepeats, bool kAligned>
 int start_shares(const Launch& launch, void* stream) {
   const auto& header = launch.header->as<SampleHeader>();
   const std::int64_t of_block = std::int64_t{kSampleGroups} * header.each;
   const auto blocks = static_cast<unsigned>((header.chunks + of_block - 1) / of_block);
   if (blocks == 0) return cudaSuccess;
-  const auto start = whole_rows(launch, sizeof(float))
-                         ? start_kernel<sddmm_shares<kRepeats, true>, SampleTask>
-                         : start_kernel<sddmm_shares<kRepeats, false>, SampleTask>;
-  return start({.blocks = dim3(blocks), .threads = kSampleThreads}, *launch.device,
-               static_cast<cudaStream_t>(stream), sample_task(launch, header));
+  return start_kernel<sddmm_shares<kRepeats, kAligned>>({.blocks = dim3(blocks), .threads = kSampleThreads},
+                                                        *launch.device, static_cast<cudaStream_t>(stream),
+                                                        sample_task(launch, header));
 }
 
 int launch_sddmm_shares(const Launch& launch, void* stream) noexcept {
-  if (launch.n <= kMaxSampleFeatures / 4) return start_shares<1>(launch, stream);
-  if (launch.n <= kMaxSampleFeatures / 2) return start_shares<2>(launch, stream);
-  return start_shares<4>(launch, stream);
+  if (!has_lane_vectors(launch)) return start_shares<4, false>(launch, stream);
+  if (launch.n <= kMaxSampleFeatures / 4) return start_shares<1, true>(launch, stream);
+  if (launch.n <= kMaxSampleFeatures / 2) return start_shares<2, true>(launch, stream);
+  return start_shares<4, true>(launch, stream);
 }
 
 /// Returns the chunks of the matrix and the header of their schedule, without offsets.

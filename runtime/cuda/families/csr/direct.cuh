@@ -90,14 +90,44 @@ class DirectTeam {
     return {lane(), static_cast<std::int64_t>(slice_) * kRepeats + repeat, a_.n};
   }
 
+  /// Loaded elements. Those of 16 bits are words, because the compiler takes instructions for each half of a
+  /// word that is loaded under a condition.
+  using Raw = typename Columns::Raw;
+  using Held = std::conditional_t<kAligned && sizeof(Dense) == 2, uint4, Raw>;
+  __device__ static Held hold(const Raw& raw) {
+    static_assert(sizeof(Held) == sizeof(Raw));
+    Held held;
+    __builtin_memcpy(&held, &raw, sizeof raw);
+    return held;
+  }
+  __device__ static Dense held(const Held& words, int e) {
+    Raw raw;
+    __builtin_memcpy(&raw, &words, sizeof raw);
+    return raw.x[e];
+  }
+
+  /// Returns row `id` of B. Unsigned products of bytes take fewer instructions.
+  __device__ const Dense* row_of(const Dense* b, std::int32_t id, std::uint64_t row_bytes) const {
+    if constexpr (sizeof(Dense) == 2)
+      return reinterpret_cast<const Dense*>(reinterpret_cast<const std::byte*>(b) +
+                                            static_cast<std::uint32_t>(id) * row_bytes);
+    else
+      return b + id * a_.ldb;
+  }
+
   /// Accumulates entries team, team + teams, ... from `begin`, kAtOnce rows of B at a time.
   __device__ void accumulate(std::int64_t begin, int entries, int team, int teams, Sum& sum) const {
-    using Raw = typename Columns::Raw;
     const std::int32_t* const ids = a_.columns + begin;
     const typename Arguments::Value* const values = a_.values == nullptr ? nullptr : a_.values + begin;
     const Dense* b[kRepeats];
 #pragma unroll
     for (int r = 0; r < kRepeats; ++r) b[r] = a_.b + columns(r).first;
+    auto row_bytes = static_cast<std::uint64_t>(a_.ldb) * sizeof(Dense);
+    if constexpr (sizeof(Dense) == 2) {  // registers of f32 are worth more
+#pragma unroll
+      for (int r = 0; r < kRepeats; ++r) keep(b[r]);
+      keep(row_bytes);
+    }
     for (int k = team; k < entries; k += kAtOnce * teams) {
       std::int32_t id[kAtOnce];
       Acc value[kAtOnce];
@@ -107,15 +137,15 @@ class DirectTeam {
         id[u] = at < entries ? load_once(ids + at) : -1;
         value[u] = at >= entries ? Acc(0) : values != nullptr ? widen(load_once(values + at)) : Acc(1);
       }
-      Raw rows[kAtOnce][kRepeats] = {};
+      Held rows[kAtOnce][kRepeats] = {};
 #pragma unroll
       for (int u = 0; u < kAtOnce; ++u)
 #pragma unroll
         for (int r = 0; r < kRepeats; ++r)
-          if (id[u] >= 0) rows[u][r] = columns(r).load(b[r] + id[u] * a_.ldb);
+          if (id[u] >= 0) rows[u][r] = hold(columns(r).load(row_of(b[r], id[u], row_bytes)));
 #pragma unroll
       for (int u = 0; u < kAtOnce; ++u)
-        each([&](int r, int e) { sum[r][e] += value[u] * widen(rows[u][r].x[e]); });
+        each([&](int r, int e) { sum[r][e] += value[u] * widen(held(rows[u][r], e)); });
     }
   }
 

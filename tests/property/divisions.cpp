@@ -283,6 +283,17 @@ const Division kDivisions[] = {
      {.shape = "pieces", .n = 40, .permuted = true, .alpha = 2, .beta = -1, .parameter = 16, .device = 3},
      has_workspace},
     {"cuda.tall.@(staged|wgmma)", {.shape = "pieces", .n = 40, .parameter = 128, .device = 3}, has_workspace},
+    // Slices of 64, 128 and 256 columns for windows of up to 64 rows, 64 and 128 for others; a last slice in
+    // part.
+    {"cuda.tall.wgmma", {.n = 64, .permuted = true, .alpha = 2, .beta = -1, .parameter = 128}},
+    {"cuda.tall.wgmma", {.n = 128, .alpha = 2, .beta = -1, .parameter = 64}},
+    {"cuda.tall.wgmma", {.n = 130, .pad = 2, .permuted = true, .parameter = 64}},
+    {"cuda.tall.wgmma", {.n = 200, .pad = 8, .beta = 1, .parameter = 128}},
+    {"cuda.tall.wgmma", {.n = 328, .pad = 8, .permuted = true, .beta = 1, .parameter = 32}},
+    {"cuda.tall.wgmma",
+     {.shape = "pieces", .n = 256, .permuted = true, .alpha = 2, .beta = -1, .parameter = 64, .device = 3},
+     has_workspace},
+    {"cuda.tall.wgmma", {.shape = "pieces", .n = 96, .pad = 1, .parameter = 128, .device = 3}, has_workspace},
     {"cuda.bmat.bulk", {.shape = "gaps", .n = 520, .permuted = true, .device = 2}, has_one_slice_together},
     {"cuda.bmat.@(bulk|voltrix?(_no_roles))", {.n = 512, .pad = 8}, has_widest_slices},
     {"cuda.bmat.bulk*",

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/cuda/collective/lanes.hpp"
 #include "runtime/cuda/collective/warp.cuh"
 
 namespace sptile::runtime::cuda {
@@ -17,6 +18,12 @@ __device__ __forceinline__ std::uint32_t dynamic_shared() {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(dynamic_shared_memory));
 }
 
+/// Returns the same address as a multiple of kSwizzledBytes. A kernel calls only one of the two.
+__device__ __forceinline__ std::uint32_t swizzled_shared() {
+  extern __shared__ __align__(kSwizzledBytes) std::byte swizzled_shared_memory[];
+  return static_cast<std::uint32_t>(__cvta_generic_to_shared(swizzled_shared_memory));
+}
+
 /// Returns a pointer to the block's dynamic shared memory, `offset` bytes from its start.
 template <class T>
 __device__ __forceinline__ T* dynamic_shared_at(std::uint32_t offset) {
@@ -27,6 +34,7 @@ __device__ __forceinline__ T* dynamic_shared_at(std::uint32_t offset) {
 #else
 
 std::uint32_t dynamic_shared();
+std::uint32_t swizzled_shared();
 template <class T>
 T* dynamic_shared_at(std::uint32_t offset);
 

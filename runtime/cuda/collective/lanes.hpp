@@ -107,4 +107,12 @@ SPTILE_HOST_DEVICE constexpr std::uint32_t word_index(std::uint32_t word, std::u
 /// Returns the tile column of the k-th row of B that the lane loads if masks are words of bmat.
 SPTILE_HOST_DEVICE constexpr int word_column(int lane, int k) { return lane_member(lane) + 4 * k; }
 
+/// Bytes of a block of 8 rows of 128 bytes in shared memory whose 16-byte pieces are permuted
+/// (swizzled_piece). It starts at a multiple of its size.
+inline constexpr int kSwizzledBytes = 1024;
+
+/// Returns the position of a piece of 16 bytes, 0 to 7, in row `row` of a block: pieces of one column are in
+/// different banks.
+SPTILE_HOST_DEVICE constexpr int swizzled_piece(int row, int piece) { return piece ^ row % 8; }
+
 }  // namespace sptile::runtime::cuda

@@ -1,13 +1,14 @@
 // Tensor core products of each precision: operands, instructions, and the fragments of tile products.
 //
 // Lane mappings are those of lanes.hpp. Precisions: tf32, f32 from split tf32, f16 and bf16 with f32 sums,
-// f64. Products of warpgroups are in device/ptx.cuh (warpgroup_tf32); their operand descriptor is here.
+// f64. Products of warpgroups are in device/ptx.cuh; their operand descriptors are here.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
 #include <type_traits>
 
+#include "runtime/cuda/collective/lanes.hpp"
 #include "runtime/cuda/collective/number.cuh"
 #include "runtime/cuda/device/ptx.cuh"
 #include "runtime/cuda/device/qualifiers.hpp"
@@ -268,12 +269,21 @@ inline constexpr bool kHasWarpgroups = false;
 inline constexpr bool kHasWarpgroups = true;
 #endif
 
-/// Returns the descriptor of an operand in shared memory, 8 columns for each k: K-major core matrices of 8
-/// rows of 16 bytes, without swizzling. `along_k` and `along_n` are the distances between core matrices in
-/// bytes.
+/// Returns the descriptor of an operand in shared memory: K-major core matrices of 8 rows of 16 bytes,
+/// without swizzling. `along_k` and `along_n` are the distances between core matrices in bytes, to the next
+/// 16 bytes of k and to the next 8 rows.
 SPTILE_HOST_DEVICE constexpr std::uint64_t warpgroup_operand(std::uint32_t at, std::uint32_t along_k,
                                                              std::uint32_t along_n) {
   return std::uint64_t{at >> 4} | std::uint64_t{along_k >> 4} << 16 | std::uint64_t{along_n >> 4} << 32;
+}
+
+/// Returns the descriptor of rows of 16-bit numbers in shared memory, one per k, which the warpgroup
+/// multiplies by tiles: MN-major blocks of kSwizzledBytes with 128-byte swizzling (PTX ISA, wgmma). `along_k`
+/// and `along_n` are the distances between blocks in bytes, to the next 8 rows and to the next 64 columns.
+SPTILE_HOST_DEVICE constexpr std::uint64_t warpgroup_rows(std::uint32_t at, std::uint32_t along_k,
+                                                          std::uint32_t along_n) {
+  return std::uint64_t{at >> 4} | std::uint64_t{along_n >> 4} << 16 | std::uint64_t{along_k >> 4} << 32 |
+         std::uint64_t{1} << 62;
 }
 
 }  // namespace sptile::runtime::cuda

@@ -6,6 +6,7 @@
 #include <vector_types.h>
 
 #include <cstdint>
+#include <type_traits>
 
 #include "formats/core/half.hpp"
 
@@ -316,6 +317,41 @@ __device__ __forceinline__ void warpgroup_tf32(const Sum& sum, const std::uint32
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(operand));
 }
 
+#define SPTILE_TEN(d) \
+  "%" #d "0,%" #d "1,%" #d "2,%" #d "3,%" #d "4,%" #d "5,%" #d "6,%" #d "7,%" #d "8,%" #d "9,"
+#define SPTILE_TENS_20 "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9," SPTILE_TEN(1)
+#define SPTILE_TENS_60 SPTILE_TENS_20 SPTILE_TEN(2) SPTILE_TEN(3) SPTILE_TEN(4) SPTILE_TEN(5)
+#define SPTILE_NAMES_32 SPTILE_TENS_20 SPTILE_TEN(2) "%30,%31"
+#define SPTILE_NAMES_64 SPTILE_TENS_60 "%60,%61,%62,%63"
+#define SPTILE_WARPGROUP_HALF(type, columns, names, operands, ...)                               \
+  asm volatile("{.reg .pred p;\nsetp.ne.b32 p, 1, 0;\nwgmma.mma_async.sync.aligned.m64n" columns \
+               "k16.f32." type "." type " {" names "}, " operands ", p, 1, 1, 0, 1;}"            \
+               : __VA_ARGS__                                                                     \
+               : "l"(tiles), "l"(rows))
+
+/// Starts a product of 64 rows by 8 * kTiles columns with k = 16, of 16-bit numbers. Both operands are in
+/// shared memory: `tiles` is described by warpgroup_operand, `rows` by warpgroup_rows. Each warp has 16 of
+/// the rows of the result: sum(i, 0..3) as acc in mma_tf32 for columns 8i to 8i + 7.
+template <int kTiles, class T, class Sum>
+__device__ __forceinline__ void warpgroup_half(const Sum& sum, std::uint64_t tiles, std::uint64_t rows) {
+  static_assert(kTiles == 8 || kTiles == 16);
+  constexpr bool kHalf = std::is_same_v<T, Half>;
+  if constexpr (kTiles == 8 && kHalf)
+    SPTILE_WARPGROUP_HALF("f16", "64", SPTILE_NAMES_32, "%32, %33", SPTILE_SUMS_8(0));
+  else if constexpr (kTiles == 8)
+    SPTILE_WARPGROUP_HALF("bf16", "64", SPTILE_NAMES_32, "%32, %33", SPTILE_SUMS_8(0));
+  else if constexpr (kTiles == 16 && kHalf)
+    SPTILE_WARPGROUP_HALF("f16", "128", SPTILE_NAMES_64, "%64, %65", SPTILE_SUMS_8(0), SPTILE_SUMS_8(8));
+  else
+    SPTILE_WARPGROUP_HALF("bf16", "128", SPTILE_NAMES_64, "%64, %65", SPTILE_SUMS_8(0), SPTILE_SUMS_8(8));
+}
+
+#undef SPTILE_WARPGROUP_HALF
+#undef SPTILE_NAMES_64
+#undef SPTILE_NAMES_32
+#undef SPTILE_TENS_60
+#undef SPTILE_TENS_20
+#undef SPTILE_TEN
 #undef SPTILE_SUMS_8
 #undef SPTILE_SUM
 
@@ -369,6 +405,8 @@ void warpgroup_commit();
 void warpgroup_wait();
 template <int kTiles, class Sum>
 void warpgroup_tf32(const Sum& sum, const std::uint32_t (&a)[4], std::uint64_t operand);
+template <int kTiles, class T, class Sum>
+void warpgroup_half(const Sum& sum, std::uint64_t tiles, std::uint64_t rows);
 
 #endif
 

@@ -104,6 +104,10 @@ namespace sptile::runtime::cuda {
 using test::emulated_block;
 
 std::uint32_t dynamic_shared() { return test::EmulatedBlock::kBegin; }
+std::uint32_t swizzled_shared() {
+  static_assert(test::EmulatedBlock::kBegin % kSwizzledBytes == 0);
+  return test::EmulatedBlock::kBegin;
+}
 unsigned count_up(unsigned* count) {
   test::memory_order.count(count);
   return (*count)++;
@@ -147,7 +151,7 @@ void copy_bulk(std::uint32_t to, const void* from, unsigned bytes, std::uint32_t
 void fence_async() {}
 void warpgroup_arrive() { __syncwarp(); }
 void warpgroup_commit() {}
-void warpgroup_wait() {}
+void warpgroup_wait() { __syncwarp(); }
 void copy_commit() { emulated_block.groups_of_thread().emplace_back(); }
 
 void store_half(std::uint32_t to, unsigned short x) { emulated_block.perform({to, &x, 2}); }

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <map>
+#include <stdexcept>
 
 #include "tests/runtime/cuda/emulated_device.hpp"  // intrinsics that the headers below call
 
 #include "runtime/cuda/collective/block.cuh"
+#include "runtime/cuda/collective/mma.cuh"
 
 namespace sptile::test {
 
@@ -103,6 +105,38 @@ void warpgroup_tf32(const Sum& sum, const std::uint32_t (&a)[4], std::uint64_t o
     mma_tf32(acc, a, b);
     for (int r = 0; r < 4; ++r) sum(static_cast<int>(i), r) = acc[r];
   }
+}
+
+/// Operands are read as the descriptors say: swizzling exchanges bits of addresses.
+template <int kTiles, class T, class Sum>
+void warpgroup_half(const Sum& sum, std::uint64_t tiles, std::uint64_t rows) {
+  const auto part = [](std::uint64_t operand, int shift) {
+    return static_cast<std::uint32_t>(operand >> shift & 0x3fffu) << 4;
+  };
+  const auto number = [](std::uint32_t at) { return widen(T{static_cast<std::uint16_t>(shared_half(at))}); };
+  const auto thread = test::thread_index.x % (kWarpgroup * kWarpSize);
+  const std::uint32_t row = thread / kWarpSize * 16 + thread % kWarpSize / 4, column = thread % 4 * 2;
+  if (tiles >> 62 != 0 || rows >> 62 != 1 || part(rows, 0) % kSwizzledBytes != 0)
+    throw std::invalid_argument("operand of wgmma");
+  float a[2][16];
+  for (std::uint32_t r = 0; r < 2; ++r)
+    for (std::uint32_t k = 0; k < 16; ++k)
+      a[r][k] = number(part(tiles, 0) + (row / 8 + r) * part(tiles, 32) + k / 8 * part(tiles, 16) +
+                       row % 8 * 16 + k % 8 * 2);
+  for (std::uint32_t n = 0; n < kTiles; ++n)
+    for (std::uint32_t c = 0; c < 2; ++c) {
+      const std::uint32_t feature = 8 * n + column + c;
+      float b[16];
+      for (std::uint32_t k = 0; k < 16; ++k) {
+        const std::uint32_t at = part(rows, 0) + feature / 64 * part(rows, 16) + k / 8 * part(rows, 32) +
+                                 k % 8 * 128 + feature % 64 * 2;
+        b[k] = number(at ^ (at >> 7 & 7u) << 4);
+      }
+      for (std::uint32_t r = 0; r < 2; ++r) {
+        float& to = sum(static_cast<int>(n), static_cast<int>(2 * r + c));
+        for (std::uint32_t k = 0; k < 16; ++k) to += a[r][k] * b[k];
+      }
+    }
 }
 
 template <auto kKernel>

@@ -98,6 +98,22 @@ class DirectTeam {
     return {lane(), static_cast<std::int64_t>(slice_) * kRepeats + repeat, a_.n};
   }
 
+  /// Loaded elements. Those of 16 bits are words, because the compiler takes instructions for each half of a
+  /// word that is loaded under a condition.
+  using Raw = typename Columns::Raw;
+  using Held = std::conditional_t<kAligned && sizeof(Dense) == 2, uint4, Raw>;
+  __device__ static Held hold(const Raw& raw) {
+    static_assert(sizeof(Held) == sizeof(Raw));
+    Held held;
+    __builtin_memcpy(&held, &raw, sizeof raw);
+    return held;
+  }
+  __device__ static Dense held(const Held& words, int e) {
+    Raw raw;
+    __builtin_memcpy(&raw, &words, sizeof raw);
+    return raw.x[e];
+  }
+
   __device__ const Dense* row_of_b(const Dense* row_0, std::int32_t row) const {
     if constexpr (kAligned)
       return row_at(row_0, row, a_.b_bytes);
@@ -107,12 +123,15 @@ class DirectTeam {
 
   /// Accumulates entries team, team + teams, ... from `begin`, kAtOnce rows of B at a time.
   __device__ void accumulate(std::int64_t begin, int entries, int team, int teams, Sum& sum) const {
-    using Raw = typename Columns::Raw;
     const std::int32_t* const ids = a_.columns + begin;
     const typename Arguments::Value* const values = a_.values == nullptr ? nullptr : a_.values + begin;
     const Dense* b[kRepeats];
 #pragma unroll
     for (int r = 0; r < kRepeats; ++r) b[r] = a_.b + columns(r).first;
+    if constexpr (sizeof(Dense) == 2) {  // registers of f32 are worth more
+#pragma unroll
+      for (int r = 0; r < kRepeats; ++r) keep(b[r]);
+    }
     for (int k = team; k < entries; k += kAtOnce * teams) {
       std::int32_t id[kAtOnce];
       Acc value[kAtOnce];
@@ -122,15 +141,15 @@ class DirectTeam {
         id[u] = at < entries ? load_once(ids + at) : -1;
         value[u] = at >= entries ? Acc(0) : values != nullptr ? widen(load_once(values + at)) : Acc(1);
       }
-      Raw rows[kAtOnce][kRepeats] = {};
+      Held rows[kAtOnce][kRepeats] = {};
 #pragma unroll
       for (int u = 0; u < kAtOnce; ++u)
 #pragma unroll
         for (int r = 0; r < kRepeats; ++r)
-          if (id[u] >= 0) rows[u][r] = columns(r).load(row_of_b(b[r], id[u]));
+          if (id[u] >= 0) rows[u][r] = hold(columns(r).load(row_of_b(b[r], id[u])));
 #pragma unroll
       for (int u = 0; u < kAtOnce; ++u)
-        each([&](int r, int e) { sum[r][e] += value[u] * widen(rows[u][r].x[e]); });
+        each([&](int r, int e) { sum[r][e] += value[u] * widen(held(rows[u][r], e)); });
     }
   }
 

@@ -6,8 +6,9 @@
 
 namespace sptile::runtime::cuda {
 
-/// Consumer warps of kernel K. Multiplier is TallTiles or TallDenseTiles.
-template <class K, class Multiplier>
+/// Consumer warps of kernel K. Multiplier is TallTiles, TallDenseTiles or TallUprightTiles, which adds to the
+/// sums of Result.
+template <class K, class Multiplier, class Result>
 class TallConsumer {
  public:
   __device__ __forceinline__ TallConsumer(const TallTask& task, const TallShared& shared,
@@ -51,7 +52,7 @@ class TallConsumer {
   const TallShared& shared_;
   const TallItem& item_;
   int lane_;
-  TallResult<K> result_;
+  Result result_;
   Multiplier multiplier_;
 };
 

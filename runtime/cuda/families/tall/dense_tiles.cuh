@@ -10,10 +10,12 @@
 
 namespace sptile::runtime::cuda {
 
-/// Compile-time parameters of a kernel with dense tiles.
-template <class V, class MathT, int kSubWindows>
-struct TallDenseKernel : TallKernel<V, MathT, kSubWindows, 1, kWarpgroup, 2> {
+/// Compile-time parameters of a kernel with dense tiles. Values are of the type of B; a matrix without values
+/// is a pattern.
+template <class MathT, int kSubWindows>
+struct TallDenseKernel : TallKernel<typename MathT::Dense, MathT, kSubWindows, 1, kWarpgroup, 2> {
   static constexpr bool kDense = true;
+  static constexpr int kVariantSegments = kWarpgroup;
   /// A block has a warpgroup of consumers and one of helpers with 128 registers per thread, of which helpers
   /// release half.
   static constexpr int kConsumerRegisters = kTallPolicy.consumer_registers,

@@ -57,8 +57,7 @@ class TallDenseWriter {
     const std::uint32_t first = head.y;
     const std::uint32_t places = stage + at(task_.stage.places_at) + 2 * (first - aligned_down(first, 2));
     std::uint32_t values = stage + at(task_.stage.values_at);
-    if constexpr (K::kValueBytes > 0)
-      values += (first - aligned_down(first, K::kValueBytes)) * K::kValueBytes;
+    values += (first - aligned_down(first, K::kValueBytes)) * K::kValueBytes;
     group_sync<1, kThreads>();  // zeros before entries
     constexpr std::uint32_t kAtOnce = 8;
 #pragma unroll 1
@@ -68,20 +67,27 @@ class TallDenseWriter {
       for (std::uint32_t u = 0; u < kAtOnce; ++u) {
         const bool wanted = i + u * kThreads < entries;
         place[u] = wanted ? shared_half(places + 2 * (i + u * kThreads)) : 0u;
-        entry[u] = entry_at(values, i + u * kThreads, wanted);
+        entry[u] = entry_at(values, i + u * kThreads, wanted && task_.values != nullptr);
       }
 #pragma unroll
       for (std::uint32_t u = 0; u < kAtOnce; ++u)
-        if (i + u * kThreads < entries) store_word(tiles + 4 * place[u], entry[u]);
+        if (i + u * kThreads >= entries)
+          continue;
+        else if constexpr (K::kSwizzled)
+          store_half(tiles + 2 * place[u], static_cast<unsigned short>(entry[u]));
+        else
+          store_word(tiles + 4 * place[u], entry[u]);
     }
   }
 
+  /// Returns the bits of an entry. If it is not there, it is not used or 1 of a pattern.
   static __device__ __forceinline__ std::uint32_t entry_at(std::uint32_t values, std::uint32_t k,
-                                                           bool wanted) {
-    if constexpr (K::kValueBytes == 0)
-      return Math::ones(true, true).big[0];
+                                                           bool there) {
+    if constexpr (K::kSwizzled)
+      return there ? shared_half(values + 2 * k) : Math::ones(true, false).pair;
     else
-      return Math::entries(shared_element_if<V>(values + k * K::kValueBytes, wanted), V{}).big[0];
+      return there ? Math::entries(shared_element_if<V>(values + k * K::kValueBytes, true), V{}).big[0]
+                   : Math::ones(true, true).big[0];
   }
 
   const TallTask& task_;

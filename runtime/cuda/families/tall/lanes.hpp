@@ -1,10 +1,10 @@
 // Positions of the operands of a consumer warp's lanes in a stage in shared memory: constexpr functions,
 // which the kernel and the host tests share. Contents of a lane: collective/lanes.hpp.
 //
-// Rows of B lie `pitch` bytes apart, 16 more than the row has. A 16-byte load is served for 8 lanes at a
-// time, from 8 banks of 16 bytes: lanes 4g + t for two g and four t. They read rows 2t of a group (then rows
-// 2t + 1), so their banks are (2t * pitch / 16 + g) mod 8, and a pitch of 16 * (8 k + 1) makes that 2t + g:
-// all different, and every row starts at a multiple of 16 bytes.
+// Rows of B that lanes load lie `pitch` bytes apart, 16 more than the row has. A 16-byte load is served for 8
+// lanes at a time, from 8 banks of 16 bytes: lanes 4g + t for two g and four t. They read rows 2t of a group
+// (then rows 2t + 1), so their banks are (2t * pitch / 16 + g) mod 8, and a pitch of 16 * (8 k + 1) makes
+// that 2t + g: all different, and every row starts at a multiple of 16 bytes.
 #pragma once
 
 #include "runtime/cuda/collective/lanes.hpp"
@@ -21,11 +21,29 @@ SPTILE_HOST_DEVICE constexpr int tall_fragment_at(int lane, int group, int k, in
 }
 
 /// Returns the element of an entry in the dense tiles of a chunk: K-major core matrices of 8 rows by 16 bytes
-/// (PTX ISA, wgmma without swizzling), two per tile of 32-bit elements: first its even columns, which are
-/// those of the first row of B that a lane loads, then its odd ones.
-SPTILE_HOST_DEVICE constexpr int tall_dense_at(int group, int sub_window, int sub_windows, int row,
-                                               int column) {
-  return 64 * (group * sub_windows + sub_window) + column % 2 * 32 + row * 4 + column / 2;
+/// (PTX ISA, wgmma without swizzling). A tile of 32-bit elements has two: first its even columns, which are
+/// those of the first row of B that a lane loads, then its odd ones. A tile of 16-bit elements is one.
+SPTILE_HOST_DEVICE constexpr int tall_dense_at(int element_bytes, int group, int sub_window, int sub_windows,
+                                               int row, int column) {
+  const int tile = 64 * (group * sub_windows + sub_window);
+  return element_bytes == 2 ? tile + row * 8 + column : tile + column % 2 * 32 + row * 4 + column / 2;
+}
+
+/// Returns the byte offset of 16 bytes of a row of B in a stage with swizzled rows: blocks of kSwizzledBytes
+/// for the segments of 8 rows, then those of the next 8.
+SPTILE_HOST_DEVICE constexpr int tall_swizzled_at(int row, int piece, int slice_segments) {
+  return (row / 8 * slice_segments + piece / 8) * kSwizzledBytes + row % 8 * kTallSegmentBytes +
+         16 * swizzled_piece(row, piece % 8);
+}
+
+/// Returns the row of the window that a lane stores if tiles are the first operand of wgmma: row r, 0 or 1,
+/// of a block of 64 rows.
+SPTILE_HOST_DEVICE constexpr int tall_upright_row(int warp, int lane, int block, int r) {
+  return 64 * block + 16 * warp + 8 * r + lane_group(lane);
+}
+/// Returns the first of the four adjacent columns, of each 16, that a lane stores then.
+SPTILE_HOST_DEVICE constexpr int tall_upright_column(int lane) {
+  return 8 * (lane_member(lane) % 2) + 4 * (lane_member(lane) / 2);
 }
 
 /// Masks with which a lane finds its two nonzeros in a row-major 8x8 mask: bits 2 * lane and 2 * lane + 1,

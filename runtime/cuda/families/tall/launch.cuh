@@ -9,6 +9,7 @@
 #include "runtime/cuda/families/tall/dense_writer.cuh"
 #include "runtime/cuda/families/tall/producer.cuh"
 #include "runtime/cuda/families/tall/tiles.cuh"
+#include "runtime/cuda/families/tall/upright_tiles.cuh"
 
 namespace sptile::runtime::cuda {
 
@@ -16,12 +17,37 @@ namespace sptile::runtime::cuda {
 template <class K>
 inline constexpr int kTallHelpers = kTallProducers + (K::kDense ? kTallWriters : 0);
 
+/// Parts of the consumers of a kernel.
+template <class K, bool kDense = K::kDense, bool kSwizzled = K::kSwizzled>
+struct TallConsumerOf {
+  using Multiplier = TallTiles<K>;
+  using Result = TallResult<K>;
+};
+template <class K>
+struct TallConsumerOf<K, true, false> {
+  using Multiplier = TallDenseTiles<K>;
+  using Result = TallResult<K>;
+};
+template <class K>
+struct TallConsumerOf<K, true, true> {
+  using Multiplier = TallUprightTiles<K>;
+  using Result = TallUprightResult<K>;
+};
+
+template <class K>
+__device__ __forceinline__ std::uint32_t tall_shared() {
+  if constexpr (K::kSwizzled)
+    return swizzled_shared();
+  else
+    return dynamic_shared();
+}
+
 /// A block has one item and one slice of the columns of B: consumer warps, then producers, then writers of
 /// dense tiles.
 template <class K>
 __device__ __forceinline__ void run_tall_block(const TallTask& task) {
   follow_previous_kernel();
-  const TallShared shared{{dynamic_shared()}};
+  const TallShared shared{{tall_shared<K>()}};
   const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
   const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / kWarpSize, 0);
   const int consumers = task.row_warps * task.feature_warps;
@@ -38,8 +64,9 @@ __device__ __forceinline__ void run_tall_block(const TallTask& task) {
   __syncthreads();
   if (warp < consumers) {
     if constexpr (K::kDense) warpgroup_take_registers<K::kConsumerRegisters>();
-    using Multiplier = std::conditional_t<K::kDense, TallDenseTiles<K>, TallTiles<K>>;
-    TallConsumer<K, Multiplier>(task, shared, item, tall_part<K>(task, slice, warp, lane)).run();
+    TallConsumer<K, typename TallConsumerOf<K>::Multiplier, typename TallConsumerOf<K>::Result>(
+        task, shared, item, tall_part<K>(task, slice, warp, lane))
+        .run();
     return;
   }
   const int helper = warp - consumers;
@@ -50,7 +77,8 @@ __device__ __forceinline__ void run_tall_block(const TallTask& task) {
       return;
     }
   }
-  using Producer = TallProducer<static_cast<int>(sizeof(typename K::Dense)), K::kValueBytes, K::kDense>;
+  using Producer = TallProducer<static_cast<int>(sizeof(typename K::Dense)), K::kValueBytes, K::kDense,
+                                K::kDense ? K::kVariantSegments : 0>;
   Producer(task, shared, item, slice, helper, lane).run();
 }
 
@@ -87,7 +115,7 @@ int start_tall(const TallHeader& header, const Launch& launch, cudaStream_t stre
       whole_pieces(b, launch.n, kSize) && whole_values(launch.format) && b.ld * kSize >> 32 == 0;
   task.copy = whole ? TallCopy::pieces : TallCopy::elements;
   // If C has wider elements than B, a lane stores two vectors.
-  task.whole_pieces = launch.n % K::kElements == 0 && whole_pieces(c, launch.n, sizeof(typename K::Result));
+  task.whole_pieces = launch.n % K::kStored == 0 && whole_pieces(c, launch.n, sizeof(typename K::Result));
   task.b = static_cast<const std::byte*>(b.data);
   task.ldb_bytes = b.ld * kSize;
   task.c = c.data;
@@ -99,7 +127,8 @@ int start_tall(const TallHeader& header, const Launch& launch, cudaStream_t stre
   task.partials = launch.workspace + header.scratch.partials_at;
 
   task.dense_bytes = header.dense_bytes;
-  const auto shared = static_cast<std::size_t>(TallShared::kBarrierBytes + task.stages * task.stage.bytes +
+  task.stages_at = K::kSwizzled ? kSwizzledBytes : TallShared::kBarrierBytes;
+  const auto shared = static_cast<std::size_t>(task.stages_at + task.stages * task.stage.bytes +
                                                kTallDenseChunks * task.dense_bytes);
   const auto blocks = static_cast<unsigned>(task.item_count * std::int64_t{task.slices});
   const auto threads =
@@ -119,7 +148,7 @@ struct TallInstance : StoredInstance<TallInstance<kLeastSegments, kMostSegments,
                                      kTallVersion, tall_numbers> {
   using First = std::tuple_element_t<0, std::tuple<K...>>;
   static constexpr TallVariant kVariants[sizeof...(K)] = {
-      {K::kSubWindows, K::kSegments, K::kWarps, K::kBlocks}...};
+      {K::kSubWindows, K::kVariantSegments, K::kWarps, K::kBlocks}...};
 
   static constexpr TallFamily kFamily = {.element_bytes = sizeof(typename First::Dense),
                                          .sum_bytes = sizeof(typename First::Acc),

@@ -15,8 +15,8 @@ namespace sptile::runtime::cuda {
 ///
 /// The producers of a block share each chunk: each copies some of its groups, and some of the arrays of the
 /// format. With kPlaces, nonzeros have positions instead of bitmaps, and producers copy entire chunks in
-/// turns.
-template <int kDense, int kValue, bool kPlaces>
+/// turns. kSliceSegments is 0 if it varies.
+template <int kDense, int kValue, bool kPlaces, int kSliceSegments>
 class TallProducer {
  public:
   __device__ __forceinline__ TallProducer(const TallTask& task, const TallShared& shared,
@@ -35,6 +35,8 @@ class TallProducer {
   __device__ __forceinline__ void run() {
     if (task_.copy == TallCopy::elements)
       produce<0>();
+    else if constexpr (kSliceSegments > 0)
+      produce<4 / kSliceSegments>();
     else if (task_.slice_segments == 4)
       produce<1>();
     else if (task_.slice_segments == 2)
@@ -45,10 +47,17 @@ class TallProducer {
 
  private:
   static constexpr int kAhead = kTallPolicy.ids_ahead;
+  /// Rows of B are operands of wgmma, which multiplies two groups at a time.
+  static constexpr bool kSwizzled = kPlaces && kDense == 2;
   static constexpr int kTurns = kPlaces ? kTallProducers : 1;  ///< distance of a producer's chunks
   static constexpr int kSharers = kTallProducers / kTurns;     ///< producers per chunk
   /// unrolled groups of a chunk
   static constexpr int kUnrolled = kSharers > 1 ? kTallChunkGroups / kSharers : 1;
+
+  /// Kernels with dense tiles multiply patterns, too.
+  [[nodiscard]] __device__ __forceinline__ bool has_values() const {
+    return !kPlaces || task_.values != nullptr;
+  }
 
   [[nodiscard]] __device__ __forceinline__ std::uint32_t pitch() const {
     return kPlaces ? tall_pitch(kWarpgroup) : static_cast<std::uint32_t>(task_.stage.pitch);
@@ -111,7 +120,14 @@ class TallProducer {
     const bool near = at < kWarpSize;
     const std::int32_t group = __shfl_sync(~0u, near ? heads_.group : next_heads_.group, at % kWarpSize);
     const std::int32_t groups = __shfl_sync(~0u, near ? heads_.groups : next_heads_.groups, at % kWarpSize);
-    return lane_ < 8 * groups ? __ldg(task_.col_id + 8 * std::int64_t{group} + lane_) : 0;
+    if (lane_ >= 8 * copied(groups)) return 0;
+    return __ldg(task_.col_id + 8 * std::int64_t{group} + (lane_ < 8 * groups ? lane_ : lane_ - 8));
+  }
+
+  /// Returns the groups of a chunk that are copied: the last one twice if it has no partner. Its tiles are
+  /// zero then, and the products with them finite if those with the other copy are.
+  static __device__ __forceinline__ int copied(int groups) {
+    return kSwizzled ? groups + groups % 2 : groups;
   }
 
   /// Copies the 16-byte pieces with the values of a chunk. Returns whether the lane stored values
@@ -185,7 +201,7 @@ class TallProducer {
     std::uint32_t value_bytes = 0,
                   rest = 0;  // in full pieces, and of an incomplete piece at the end of the array
     if constexpr (kValue > 0)
-      if (task_.copy == TallCopy::pieces) {
+      if (task_.copy == TallCopy::pieces && has_values()) {
         const std::uint64_t first = std::uint64_t{aligned_down(head.value, kValue)} * kValue;
         values = static_cast<const std::byte*>(task_.values) + first;
         value_bytes = 16 * pieces_of(head.value, head.values, kValue);
@@ -221,25 +237,35 @@ class TallProducer {
     else if (sharer == 0)
       bring_tiles(head, chunk, stage);
     if (sharer == kSharers - 1) {
-      if constexpr (kValue > 0 && kTogether == 0)
-        bring_single_values(head, stage);
-      else if constexpr (kValue > 0 && !kPlaces)  // with kPlaces they are copied in bulk
+      if constexpr (kValue > 0 && kTogether == 0) {
+        if (has_values()) bring_single_values(head, stage);
+      } else if constexpr (kValue > 0 && !kPlaces)  // with kPlaces they are copied in bulk
         stored = bring_values(head, stage);
     }
 #pragma unroll kUnrolled
-    for (int group = sharer; group < head.groups; group += kSharers) {
+    for (int group = sharer; group < copied(head.groups); group += kSharers) {
       if constexpr (kTogether > 0)
         bring_pieces<kTogether>(column, group, stage);
       else
         bring_elements(column, group, stage);
     }
+    const bool cleared = kSwizzled && head.groups == 0;
+    if (cleared) clear_pair(stage);
     // Elements of 2 bytes are copied synchronously.
-    if (((kDense == 2 || kValue == 2) && kTogether == 0) || (kValue == 2 && stored)) {
+    if (((kDense == 2 || kValue == 2) && kTogether == 0) || (kValue == 2 && stored) || cleared) {
       copy_wait_all();
       barrier_arrive(full);
     } else {
       barrier_arrive_copied(full);
     }
+  }
+
+  /// Clears the rows of two groups. A chunk without groups is multiplied like others.
+  __device__ __forceinline__ void clear_pair(std::uint32_t stage) const {
+    const auto bytes = static_cast<std::uint32_t>(2 * kSwizzledBytes * task_.slice_segments);
+#pragma unroll 1
+    for (auto at = static_cast<std::uint32_t>(16 * lane_); at < bytes; at += 16 * kWarpSize)
+      store_piece_16(stage + at, {0, 0, 0, 0});
   }
 
   /// Returns the byte offset of the row of B of the column that a lane holds.
@@ -260,11 +286,29 @@ class TallProducer {
 #pragma unroll
     for (int s = 0; s < kSteps; ++s) from[s] = offset_of(column, 8 * group + s * kTogether + row_, ldb);
     if (byte_ >= row_bytes_) return;
-    const std::uint32_t to =
-        stage + static_cast<std::uint32_t>(8 * group + row_) * pitch() + static_cast<std::uint32_t>(byte_);
+    if constexpr (kSwizzled) {
+      // Blocks are aligned, and the numbers of rows have no common bits: sums are exclusive ors.
+      const std::uint32_t to =
+          stage + static_cast<std::uint32_t>(tall_swizzled_at(8 * group + row_, byte_ / 16, kSliceSegments));
 #pragma unroll
-    for (int s = 0; s < kSteps; ++s)
-      copy_16(to + static_cast<std::uint32_t>(s * kTogether) * pitch(), piece_ + from[s]);
+      for (int s = 0; s < kSteps; ++s)
+        copy_16(to ^ static_cast<std::uint32_t>(tall_swizzled_at(s * kTogether, 0, 1)), piece_ + from[s]);
+    } else {
+      const std::uint32_t to =
+          stage + static_cast<std::uint32_t>(8 * group + row_) * pitch() + static_cast<std::uint32_t>(byte_);
+#pragma unroll
+      for (int s = 0; s < kSteps; ++s)
+        copy_16(to + static_cast<std::uint32_t>(s * kTogether) * pitch(), piece_ + from[s]);
+    }
+  }
+
+  /// Returns the byte offset of an element of a row of B in the stage.
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t element_at(int row, int element) const {
+    const int byte = element * kDense;
+    if constexpr (kSwizzled)
+      return static_cast<std::uint32_t>(tall_swizzled_at(row, byte / 16, kSliceSegments) + byte % 16);
+    else
+      return static_cast<std::uint32_t>(row) * pitch() + static_cast<std::uint32_t>(byte);
   }
 
   /// Copies the rows of a group element by element.
@@ -272,9 +316,8 @@ class TallProducer {
     const int elements = row_bytes_ / kDense;
     for (int row = 8 * group; row < 8 * group + 8; ++row) {
       const std::byte* const from = b_ + offset_of(column, row, static_cast<std::uint64_t>(task_.ldb_bytes));
-      const std::uint32_t to = stage + static_cast<std::uint32_t>(row) * pitch();
       for (int e = lane_; e < elements; e += kWarpSize)
-        copy_number<kDense>(to + static_cast<std::uint32_t>(e * kDense), from + e * kDense);
+        copy_number<kDense>(stage + element_at(row, e), from + e * kDense);
     }
   }
 

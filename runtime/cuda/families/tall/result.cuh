@@ -24,7 +24,10 @@ struct TallKernel {
   static constexpr int kBlocks = kBlocksT;  ///< blocks of that size per multiprocessor
   static constexpr int kElements = Math::kElements;
   static constexpr int kSegmentFeatures = 8 * kElements;
-  static constexpr bool kDense = false;  ///< tiles are multiplied as dense ones, see TallDenseTiles
+  static constexpr int kStored = kElements;  ///< adjacent elements of C per lane
+  static constexpr int kVariantSegments = kSegments;
+  static constexpr bool kDense = false;     ///< tiles are multiplied as dense ones, see TallDenseTiles
+  static constexpr bool kSwizzled = false;  ///< rows of B are operands of wgmma, see TallUprightTiles
   static constexpr int kValueBytes = std::is_same_v<V, Ones> ? 0 : static_cast<int>(sizeof(V));
   static_assert(kElements * sizeof(Dense) == 16);
 };

@@ -203,13 +203,14 @@ std::vector<TallItem> divide(std::span<const std::int64_t> before, std::span<con
 TallStage tall_stage(const TallWorkspace& room) {
   const auto bytes = [](int wanted) { return wanted > 0 ? round_up(wanted, 16) + 16 : 0; };
   TallStage stage{};
-  stage.pitch = tall_pitch(room.slice_segments);
+  stage.pitch = room.swizzled ? kTallSegmentBytes * room.slice_segments : tall_pitch(room.slice_segments);
   stage.values_at = kTallChunkColumns * stage.pitch;
   stage.bitmaps_at = stage.values_at + bytes(room.values_bytes);
   stage.offsets_at = stage.bitmaps_at + bytes(8 * room.tiles);
   stage.places_at = stage.offsets_at + bytes(4 * room.tiles);
   stage.chunk_at = stage.places_at + bytes(2 * room.places);
   stage.bytes = stage.chunk_at + static_cast<int>(sizeof(TallChunk));
+  if (room.swizzled) stage.bytes = round_up(stage.bytes, kSwizzledBytes);
   return stage;
 }
 
@@ -225,8 +226,31 @@ TallPlan plan_tall(const formats::TallView& a, const TallCut& cut) {
   return plan;
 }
 
+namespace {
+
+/// Chooses the smallest variant with dense tiles for the windows, and of those the smallest that needs one
+/// slice, or else the largest.
+TallShape dense_shape(const TallFamily& family, int sub_windows, std::int64_t row_bytes) {
+  TallShape shape{};
+  shape.variant = -1;
+  for (std::size_t v = 0; v < family.variants.size(); ++v) {
+    const TallVariant& variant = family.variants[v];
+    if (variant.sub_windows < sub_windows) continue;
+    if (shape.variant >= 0) {
+      const TallVariant& best = family.variants[static_cast<std::size_t>(shape.variant)];
+      if (variant.sub_windows > best.sub_windows || kTallSegmentBytes * best.segments >= row_bytes) break;
+    }
+    shape = {static_cast<int>(v), variant.segments, 1, variant.warps};
+  }
+  assert(shape.variant >= 0);
+  return shape;
+}
+
+}  // namespace
+
 TallShape tall_shape(const TallFamily& family, int height, std::int64_t row_bytes) {
   const std::span<const TallVariant> variants = family.variants;
+  if (family.dense) return dense_shape(family, (height + 7) / 8, row_bytes);
   TallShape shape{};
   shape.slice_segments = family.least_segments;
   while (shape.slice_segments < family.most_segments && 128 * shape.slice_segments < row_bytes)
@@ -258,12 +282,19 @@ std::int64_t tall_slices(const TallShape& shape, std::int64_t row_bytes) {
 std::int64_t tall_least_row_bytes(const TallFamily& family, const TallShape& shape, std::int64_t row_bytes) {
   const std::int64_t slice_bytes = 128 * shape.slice_segments;
   const std::int64_t other_slices = (tall_slices(shape, row_bytes) - 1) * slice_bytes;
-  // Half a slice or less would use a slice of half the size.
-  return std::max(other_slices, shape.slice_segments > family.least_segments ? slice_bytes / 2 : 0) + 1;
+  // Narrower rows that fit the slice of a smaller variant, or half a slice, would use it.
+  std::int64_t smaller = shape.slice_segments > family.least_segments ? slice_bytes / 2 : 0;
+  if (family.dense) {
+    const auto v = static_cast<std::size_t>(shape.variant);
+    const std::span<const TallVariant> variants = family.variants;
+    const bool has_smaller = v > 0 && variants[v - 1].sub_windows == variants[v].sub_windows;
+    smaller = has_smaller ? kTallSegmentBytes * variants[v - 1].segments : 0;
+  }
+  return std::max(other_slices, smaller) + 1;
 }
 
 std::vector<std::uint16_t> tall_places(const formats::TallView& a, std::span<const TallChunk> chunks,
-                                       int sub_windows) {
+                                       int sub_windows, int element_bytes) {
   // padded to full units
   std::vector<std::uint16_t> places(at((std::int64_t{a.value_offset.back()} + 7) / 8 * 8));
 #pragma omp parallel for schedule(static) num_threads(max_threads())
@@ -280,7 +311,7 @@ std::vector<std::uint16_t> tall_places(const formats::TallView& a, std::span<con
              bits &= bits - 1) {
           const int bit = std::countr_zero(bits);
           places[to++] = static_cast<std::uint16_t>(
-              tall_dense_at(g, std::countr_zero(mask), sub_windows, bit / 8, bit % 8));
+              tall_dense_at(element_bytes, g, std::countr_zero(mask), sub_windows, bit / 8, bit % 8));
         }
         ++tile;
       }
@@ -327,17 +358,18 @@ TallFrame frame_tall(const ScheduleRequest& request, const TallFamily& family) {
 
   const int value_bytes = static_cast<int>(size_of(request.format.value_dtype()));
   const int tiles = kTallChunkGroups * ((height + 7) / 8);
-  header.room = {.slice_segments = shape.slice_segments,
-                 .values_bytes = std::min(family.dense ? tall_dense_values_bytes(height) : kTallValuesBytes,
-                                          64 * tiles * value_bytes)};
-  int most_values = value_bytes > 0 ? header.room.values_bytes / value_bytes : 1 << 30;
+  header.room.slice_segments = shape.slice_segments;
+  header.room.swizzled = family.swizzled();
+  int most_values = value_bytes > 0 ? kTallValuesBytes / value_bytes : 1 << 30;
   if (family.dense) {
-    most_values = std::min({most_values, 64 * tiles, tall_dense_values_bytes(height) / 4});
-    header.room.places = most_values;
+    most_values = tall_dense_values(height);
+    header.room.places = std::min(most_values, 64 * tiles);
     header.dense_bytes = kTallChunkGroups * 64 * family.element_bytes * variant.sub_windows;
   } else {
     header.room.tiles = tiles;
   }
+  most_values = std::min(most_values, 64 * tiles);
+  header.room.values_bytes = most_values * value_bytes;
   const TallStage stage = tall_stage(header.room);
   // Uses all stages that fit next to the other blocks, but no more than hide the memory latency.
   const int blocks =
@@ -371,8 +403,8 @@ TallHeader append_tall(Schedule& schedule, const ScheduleRequest& request, const
   header.pieces_at = append(schedule, plan.pieces);
   header.piece_count = std::ssize(plan.pieces);
   if (family.dense)
-    header.places_at = append(
-        schedule, tall_places(formats::as_tall(request.format), plan.chunks, sub_windows_of(family, header)));
+    header.places_at = append(schedule, tall_places(formats::as_tall(request.format), plan.chunks,
+                                                    sub_windows_of(family, header), family.element_bytes));
   if (header.piece_count > 0)
     header.scratch = append_scratch(schedule, header.piece_count * frame.cut.slices * frame.warps,
                                     header.piece_count * frame.cut.slices * frame.slot_bytes);
@@ -439,8 +471,8 @@ TallHeader read_tall(ScheduleReader& reader, Schedule& schedule, const ScheduleR
   reader.require(are_chunks(a, frame.cut.chunk_values, first, chunks, ends),
                  "a chunk does not match the matrix");
   if (family.dense && reader.ok())
-    reader.expect(tall_places(a, chunks, sub_windows_of(family, header)), header.places_at,
-                  "an entry has no position");
+    reader.expect(tall_places(a, chunks, sub_windows_of(family, header), family.element_bytes),
+                  header.places_at, "an entry has no position");
   if (header.piece_count > 0)
     header.scratch = read_scratch(reader, schedule, {header.piece_count * frame.cut.slices, frame.warps},
                                   {header.piece_count, frame.cut.slices * frame.slot_bytes});

@@ -63,8 +63,8 @@ struct TallShape {
   int row_warps, feature_warps;
 };
 
-/// A kernel of a family: sub-windows and segments per warp, and the number and size of blocks that its
-/// registers permit on a multiprocessor.
+/// A kernel of a family: sub-windows and segments per warp, or per block if tiles are dense, and the number
+/// and size of blocks that its registers permit on a multiprocessor.
 struct TallVariant {
   int sub_windows, segments;
   int warps;   ///< maximum consumer warps of a block
@@ -75,7 +75,7 @@ struct TallVariant {
 /// value offsets, places of entries, chunk. Copies have units of 16 bytes, so parts include space for
 /// adjacent data.
 struct TallStage {
-  int pitch;  ///< distance between rows of B: 16 bytes more than a row, see lanes.hpp
+  int pitch;  ///< distance between rows of B: 16 bytes more than a row, or a row if swizzled, see lanes.hpp
   int values_at, bitmaps_at, offsets_at, places_at, chunk_at, bytes;
 };
 SPTILE_HOST_DEVICE constexpr int tall_pitch(int slice_segments) { return 128 * slice_segments + 16; }
@@ -83,14 +83,15 @@ SPTILE_HOST_DEVICE constexpr int tall_pitch(int slice_segments) { return 128 * s
 struct TallWorkspace {
   int slice_segments, values_bytes;
   int tiles = 0, places = 0;
+  bool swizzled = false;  ///< rows of B are operands of wgmma; the size is a multiple of kSwizzledBytes
 };
 TallStage tall_stage(const TallWorkspace& room);
 
 /// Maximum bytes of values in a chunk.
 inline constexpr int kTallValuesBytes = kTallPolicy.values_bytes;
-/// Maximum bytes of values in a chunk of a kernel with dense tiles, which need more shared memory.
-constexpr int tall_dense_values_bytes(int height) {
-  return kTallPolicy.dense_values_bytes + kTallPolicy.dense_values_row_bytes * height;
+/// Maximum entries of a chunk of a kernel with dense tiles, which need more shared memory.
+constexpr int tall_dense_values(int height) {
+  return kTallPolicy.dense_values + kTallPolicy.dense_values_per_row * height;
 }
 
 struct TallPlan {
@@ -134,11 +135,13 @@ std::int64_t tall_slices(const TallShape& shape, std::int64_t row_bytes);
 /// A kernel family.
 struct TallFamily {
   int element_bytes, sum_bytes;
-  int least_segments = 1, most_segments;  ///< segments of 128 bytes per slice of a row of B
+  /// Segments of 128 bytes per slice of a row of B; unused with dense tiles.
+  int least_segments = 1, most_segments;
   std::span<const TallVariant> variants;
   /// Tiles are multiplied as dense ones by a warpgroup, all of a chunk at once, and entries are stored with
-  /// their places.
+  /// their places. Variants have ascending sub-windows, then segments.
   bool dense = false;
+  [[nodiscard]] bool swizzled() const { return dense && element_bytes == 2; }
 };
 
 /// Chooses the variant and shape for windows of at most `height` rows and rows of B of `row_bytes`.
@@ -150,7 +153,7 @@ std::int64_t tall_least_row_bytes(const TallFamily& family, const TallShape& sha
 /// Returns the places of the entries of a matrix in the dense tiles of their chunks, in elements
 /// (tall_dense_at).
 std::vector<std::uint16_t> tall_places(const formats::TallView& a, std::span<const TallChunk> chunks,
-                                       int sub_windows);
+                                       int sub_windows, int element_bytes);
 
 /// Divides a product of at most request.n columns.
 TallHeader append_tall(Schedule& schedule, const ScheduleRequest& request, const TallFamily& family);

@@ -31,6 +31,7 @@ struct TallTask {
   const std::int32_t* row_order;  ///< null: original order
   std::int32_t item_count, slices;
   TallStage stage;
+  int stages_at;  ///< offset of the first stage in shared memory, after the barriers
   int stages, slice_segments, row_warps, feature_warps;
   TallCopy copy;
   int dense_bytes;    ///< per chunk with dense tiles
@@ -61,7 +62,7 @@ struct TallShared : StageBarriers {
   static_assert(kBytes * (kMaxStages + kTallDenseChunks) <= kBarrierBytes);
 
   [[nodiscard]] __device__ __forceinline__ std::uint32_t stage(const TallTask& task, int stage) const {
-    return memory + static_cast<std::uint32_t>(kBarrierBytes + stage * task.stage.bytes);
+    return memory + static_cast<std::uint32_t>(task.stages_at + stage * task.stage.bytes);
   }
   /// The ring of the dense tiles of a chunk.
   [[nodiscard]] __device__ __forceinline__ StageBarriers dense() const { return {full(kMaxStages)}; }

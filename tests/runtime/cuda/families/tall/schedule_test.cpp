@@ -301,6 +301,11 @@ TEST_CASE("tall: 16-byte reads of fragments meet no bank twice, and cover every 
 TEST_CASE("tall: the parts of a stage start at multiples of 16 and have room for what stands around them") {
   for (const int tiles : {8, 16, 32, 64})
     for (const int values : {0, 1024, kTallValuesBytes}) {
+      const TallStage rows =
+          tall_stage({.slice_segments = 2, .values_bytes = values, .places = values / 2, .swizzled = true});
+      CHECK(rows.bytes % kSwizzledBytes == 0);
+      CHECK(rows.values_at == 32 * 256);
+      CHECK(rows.chunk_at + static_cast<int>(sizeof(TallChunk)) <= rows.bytes);
       const TallStage stage = tall_stage({.slice_segments = 4, .values_bytes = values, .tiles = tiles});
       for (const int at :
            {stage.pitch, stage.values_at, stage.bitmaps_at, stage.offsets_at, stage.chunk_at, stage.bytes})
@@ -358,6 +363,84 @@ TEST_CASE("tall: every height and width finds a shape that covers windows and sl
       CHECK(shape.row_warps * shape.feature_warps <= variant.warps);
       CHECK(128 * shape.slice_segments >= std::min<std::int64_t>(bytes, 512));
     }
+}
+
+TEST_CASE("tall: dense tiles of 16 bits have the smallest shape that covers windows and slices") {
+  static constexpr TallVariant kDense[] = {
+      {8, 1, 4, 2}, {8, 2, 4, 2}, {8, 4, 4, 2}, {16, 1, 4, 2}, {16, 2, 4, 2}};
+  const TallFamily kHalves = {
+      .element_bytes = 2, .sum_bytes = 4, .most_segments = 4, .variants = kDense, .dense = true};
+  for (const int height : {8, 64, 72, 128})
+    for (std::int64_t bytes = 64; bytes <= 2048; bytes += 2) {
+      const TallShape shape = tall_shape(kHalves, height, bytes);
+      const TallVariant& variant = kDense[shape.variant];
+      const int widest = height <= 64 ? 4 : 2;
+      CHECK(variant.sub_windows == (height <= 64 ? 8 : 16));
+      CHECK(shape.slice_segments == variant.segments);
+      CHECK(shape.row_warps * shape.feature_warps == 4);
+      CHECK(128 * shape.slice_segments >= std::min<std::int64_t>(bytes, 128 * widest));
+      if (shape.slice_segments > 1) CHECK(bytes > 64 * shape.slice_segments);
+      const std::int64_t least = tall_least_row_bytes(kHalves, shape, bytes);
+      for (const std::int64_t other : {least, bytes}) {
+        const TallShape same = tall_shape(kHalves, height, other);
+        CHECK(same.variant == shape.variant);
+        CHECK(tall_slices(same, other) == tall_slices(shape, bytes));
+      }
+      const TallShape less = tall_shape(kHalves, height, least - 1);
+      CHECK((least == 1 || less.variant != shape.variant ||
+             tall_slices(less, least - 1) < tall_slices(shape, bytes)));
+    }
+}
+
+TEST_CASE("tall: swizzled rows of B fill blocks, and columns of a block are in different banks") {
+  for (const int segments : {1, 2, 4}) {
+    std::set<int> seen;
+    for (int row = 0; row < kTallChunkColumns; ++row)
+      for (int piece = 0; piece < 8 * segments; ++piece) {
+        const int at = tall_swizzled_at(row, piece, segments);
+        CHECK(at % 16 == 0);
+        CHECK(at / kSwizzledBytes == row / 8 * segments + piece / 8);
+        // The hardware exchanges bits 4 to 6 of an address by bits 7 to 9.
+        const int plain = at ^ (at >> 7 & 7) << 4;
+        CHECK(plain % kSwizzledBytes == row % 8 * 128 + piece % 8 * 16);
+        seen.insert(at);
+      }
+    CHECK(std::ssize(seen) == kTallChunkColumns * 8 * segments);
+    CHECK(*seen.rbegin() + 16 == kTallChunkColumns * kTallSegmentBytes * segments);
+    for (int piece = 0; piece < 8; ++piece) {
+      std::set<int> banks;
+      for (int row = 0; row < 8; ++row) banks.insert(tall_swizzled_at(row, piece, segments) / 16 % 8);
+      CHECK(banks.size() == 8);
+    }
+    // A copy of several rows by a warp has the addresses of the first one with other bits.
+    const int together = 4 / segments;
+    for (int row = 0; row < together; ++row)
+      for (int s = 0; s < 8 / together; ++s)
+        CHECK(tall_swizzled_at(s * together + row, 5, segments) ==
+              (tall_swizzled_at(row, 5, segments) ^ tall_swizzled_at(s * together, 0, 1)));
+  }
+}
+
+TEST_CASE("tall: dense tiles and lanes of the result cover each element once") {
+  for (const int bytes : {2, 4}) {
+    std::set<int> places;
+    for (int group = 0; group < kTallChunkGroups; ++group)
+      for (int sub_window = 0; sub_window < 16; ++sub_window)
+        for (int row = 0; row < 8; ++row)
+          for (int column = 0; column < 8; ++column)
+            places.insert(tall_dense_at(bytes, group, sub_window, 16, row, column));
+    CHECK(places.size() == 4096);
+    CHECK(*places.rbegin() == 4095);
+  }
+  std::set<std::pair<int, int>> stored;
+  for (int warp = 0; warp < 4; ++warp)
+    for (int lane = 0; lane < kLanes; ++lane)
+      for (int block = 0; block < 2; ++block)
+        for (int r = 0; r < 2; ++r)
+          for (int c = 0; c < 4; ++c)
+            stored.emplace(tall_upright_row(warp, lane, block, r), tall_upright_column(lane) + c);
+  CHECK(stored.size() == 128 * 16);
+  CHECK(*stored.rbegin() == std::pair(127, 15));
 }
 
 TEST_CASE("tall: cutting covers everything, whatever the number of blocks") {

@@ -92,8 +92,11 @@ Csr permute_rows(const CsrView& a, std::span<const std::int32_t> new_to_old) {
   assert(check_permutation(new_to_old, a.rows));
   Csr result{a.rows, a.cols, Buffer<std::int64_t>(a.rows + 1), Buffer<std::int32_t>(a.nnz()), values_for(a)};
   result.row_ptr[0] = 0;
-  for (std::int64_t row = 0; row < a.rows; ++row)
-    result.row_ptr[row + 1] = result.row_ptr[row] + a.row_nnz(new_to_old[static_cast<std::size_t>(row)]);
+  parallel::loop(tbb::blocked_range<std::int64_t>(0, a.rows, 4096), [&](const auto& range) {
+    for (std::int64_t row = range.begin(); row < range.end(); ++row)
+      result.row_ptr[row + 1] = a.row_nnz(new_to_old[static_cast<std::size_t>(row)]);
+  });
+  for (std::int64_t row = 0; row < a.rows; ++row) result.row_ptr[row + 1] += result.row_ptr[row];
 
   const auto width = static_cast<std::int64_t>(size_of(a.values.dtype));
   const auto* from = static_cast<const char*>(a.values.data);

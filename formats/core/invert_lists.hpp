@@ -20,21 +20,23 @@ struct InverseLists {
   Buffer<std::int32_t> items;
 };
 
-/// Inverts one list of keys per item; list_of(item) returns a range of keys in 0 .. keys - 1, and `before` has
-/// the total length of the lists before each item, then of all lists. Entries are sorted by ranges of keys, then
-/// within each range, so that both sorts write to few places at a time. The same result for any number of
-/// threads. O(entries + keys), parallel. Memory in addition to the result: 8 bytes per entry.
+/// Inverts one list of keys per item; list_of(item) returns a range of keys in 0 .. keys - 1, and `before`
+/// has the total length of the lists before each item, then of all lists. Entries are sorted by ranges of
+/// keys, then within each range, so that both sorts write to few places at a time. The same result for any
+/// number of threads. O(entries + keys), parallel. Memory in addition to the result: 8 bytes per entry.
 template <class ListOf>
 InverseLists invert_lists(std::int64_t keys, std::span<const std::int64_t> before, const ListOf& list_of) {
   constexpr std::int64_t kEntries = 1 << 14;  // minimum per part
   constexpr int kBucketBits = 9;              // at most 512 ranges of keys
   const std::int64_t entries = before.back();
-  const auto parts = static_cast<int>(std::clamp<std::int64_t>(entries / kEntries, 1, parallel::max_threads()));
+  const auto parts =
+      static_cast<int>(std::clamp<std::int64_t>(entries / kEntries, 1, parallel::max_threads()));
   const auto first_item = [&](int part) {
     if (part == parts) return std::ssize(before) - 1;
     return std::lower_bound(before.begin(), before.end() - 1, entries / parts * part) - before.begin();
   };
-  const int shift = std::max(0, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(keys))) - kBucketBits);
+  const int shift =
+      std::max(0, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(keys))) - kBucketBits);
   const std::int64_t buckets = (keys >> shift) + 1;
   struct Entry {
     std::int32_t key, item;

@@ -20,15 +20,15 @@
 namespace sptile::reorder {
 namespace {
 
-constexpr std::int64_t kRounds = 256;        // a round contains about 1 / kRounds of the vertices and edges
-constexpr std::int64_t kSmallestRound = 16;  // minimum vertices per round
-constexpr std::int64_t kReadsPerEdge = 32;   // average limit; see merge_communities
-constexpr std::int64_t kGrain = 1 << 12;     // minimum links of a task
+constexpr std::int64_t kRounds = 256;          // a round contains about 1 / kRounds of the vertices and edges
+constexpr std::int64_t kSmallestRound = 16;    // minimum vertices per round
+constexpr std::int64_t kReadsPerEdge = 32;     // average limit; see merge_communities
+constexpr std::int64_t kGrain = 1 << 12;       // minimum links of a task
 constexpr std::int64_t kHeavyLinks = 1 << 13;  // from this number on, a vertex is read by several threads
 constexpr std::int64_t kHeavyPart = 1 << 11;   // links of a heavy vertex that a task sums first
 constexpr std::int64_t kHeavyShards = 64;      // parts of its communities
 constexpr std::int64_t kSettleGrain = 1 << 8;  // minimum vertices of a task
-constexpr std::int64_t kMaxShards = 64;         // parts of the communities that accept vertices
+constexpr std::int64_t kMaxShards = 64;        // parts of the communities that accept vertices
 
 /// The data of a vertex that its neighbors read, in 8 bytes: reading it is the most frequent cache miss.
 struct Node {
@@ -39,9 +39,9 @@ struct Node {
 /// Combined links of a vertex and of the children it had when they were summed.
 struct LinkList {
   const Link* links = nullptr;
-  std::int32_t size = -1;    ///< -1: never summed; use the neighbors in the graph
-  std::int32_t seen = -1;    ///< last child whose links are included
-  std::int64_t unread = 0;   ///< links of the children merged since
+  std::int32_t size = -1;   ///< -1: never summed; use the neighbors in the graph
+  std::int32_t seen = -1;   ///< last child whose links are included
+  std::int64_t unread = 0;  ///< links of the children merged since
 };
 
 struct Choice {
@@ -226,7 +226,8 @@ class Aggregation {
     std::vector<std::int64_t> sizes;  // number of sums of each part of kHeavyPart links
 
     [[nodiscard]] std::span<const Link> of(std::size_t part) const {
-      return {links.data() + static_cast<std::int64_t>(part) * kHeavyPart, static_cast<std::size_t>(sizes[part])};
+      return {links.data() + static_cast<std::int64_t>(part) * kHeavyPart,
+              static_cast<std::size_t>(sizes[part])};
     }
   };
 
@@ -243,7 +244,8 @@ class Aggregation {
       for (std::int32_t c = tree_.last_child[v]; c != lists_[v].seen; c = tree_.previous_sibling[c]) add(c);
     lists.emplace_back(total, v);
     const std::int64_t parts = (total + kHeavyPart - 1) / kHeavyPart;
-    PartialSums sums{formats::Buffer<Link>(total), std::vector<std::int64_t>(static_cast<std::size_t>(parts))};
+    PartialSums sums{formats::Buffer<Link>(total),
+                     std::vector<std::int64_t>(static_cast<std::size_t>(parts))};
     parallel::loop(std::int64_t{0}, parts, [&](std::int64_t part) {
       const std::int64_t first = part * kHeavyPart, last = std::min(total, first + kHeavyPart);
       auto list = std::ranges::upper_bound(lists, first, {}, [](const auto& l) { return l.first; }) - 1;
@@ -254,8 +256,8 @@ class Aggregation {
         for (const std::int64_t stop = std::min(list[1].first, last); at < stop; ++at)
           sums.links[at] = summed.size >= 0 ? summed.links[at - start] : Link{neighbours[at - start], 1};
       }
-      const auto links = sums.links.span().subspan(static_cast<std::size_t>(first),
-                                                   static_cast<std::size_t>(last - first));
+      const auto links =
+          sums.links.span().subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(last - first));
       move_to_roots(links);
       LinkTable& table = work_.local().table;
       table.reset(links.size());
@@ -272,8 +274,11 @@ class Aggregation {
   Choice choose_heavy(std::int32_t v) {
     const PartialSums sums = read_heavy(v);
     const std::int64_t total = std::accumulate(sums.sizes.begin(), sums.sizes.end(), std::int64_t{0});
-    const auto tasks = static_cast<int>(std::min<std::int64_t>(std::ssize(sums.sizes), parallel::max_threads()));
-    const auto first_part = [&](int task) { return sums.sizes.size() * static_cast<std::size_t>(task) / tasks; };
+    const auto tasks =
+        static_cast<int>(std::min<std::int64_t>(std::ssize(sums.sizes), parallel::max_threads()));
+    const auto first_part = [&](int task) {
+      return sums.sizes.size() * static_cast<std::size_t>(task) / tasks;
+    };
     formats::Buffer<Link> sorted(total);
     const auto starts = formats::counting_sort(
         kHeavyShards, tasks,
@@ -287,7 +292,8 @@ class Aggregation {
       const auto shard = static_cast<std::int64_t>(s);
       LinkTable& table = work_.local().table;
       table.reset(static_cast<std::size_t>(starts[shard + 1] - starts[shard]));
-      for (std::int64_t i = starts[shard]; i < starts[shard + 1]; ++i) table.add(sorted[i].to, sorted[i].weight);
+      for (std::int64_t i = starts[shard]; i < starts[shard + 1]; ++i)
+        table.add(sorted[i].to, sorted[i].weight);
       shards[s] = {table.links(), best_of(v, table.links())};
     });
     BestChoice best;
@@ -347,9 +353,8 @@ class Aggregation {
     const auto priority = [&](std::int32_t v) {
       return mix_bits(round << 32 | static_cast<std::uint64_t>(v));
     };
-    for_each_proposal([&](std::int32_t v, std::int32_t) {
-      state(v).store(State::proposes, std::memory_order_relaxed);
-    });
+    for_each_proposal(
+        [&](std::int32_t v, std::int32_t) { state(v).store(State::proposes, std::memory_order_relaxed); });
     for_each_proposal([&](std::int32_t v, std::int32_t target) {
       if (state(target).load(std::memory_order_relaxed) != State::idle && priority(v) > priority(target))
         state(target).store(State::blocked, std::memory_order_relaxed);
@@ -359,8 +364,8 @@ class Aggregation {
   /// Merges vertices that are not blocked into communities that do not merge themselves. The communities are
   /// divided among tasks; each accepts in the order of the batch.
   void accept_all() {
-    const auto shards = static_cast<std::int32_t>(std::bit_floor(
-        static_cast<std::uint64_t>(std::clamp<std::int64_t>(std::ssize(batch_) / kSettleGrain, 1, kMaxShards))));
+    const auto shards = static_cast<std::int32_t>(std::bit_floor(static_cast<std::uint64_t>(
+        std::clamp<std::int64_t>(std::ssize(batch_) / kSettleGrain, 1, kMaxShards))));
     parallel::loop(0, shards, [&](std::int32_t shard) {
       for (std::size_t i = 0; i < batch_.size(); ++i)
         if (choices_[i].target >= 0 && (choices_[i].target & (shards - 1)) == shard)
@@ -411,11 +416,11 @@ class Aggregation {
     };
     std::vector<std::int32_t> needed(batch_.size() + static_cast<std::size_t>(n_ - next_));
     needed.resize(static_cast<std::size_t>(parallel::select(
-        std::ssize(needed),
-        [&](std::int64_t i) { return tree_.last_child[waiting(i)] >= 0; },
+        std::ssize(needed), [&](std::int64_t i) { return tree_.last_child[waiting(i)] >= 0; },
         [&](std::int64_t at, std::int64_t i) { needed[static_cast<std::size_t>(at)] = waiting(i); })));
     for (std::size_t i = 0, parents = needed.size(); i < parents; ++i)
-      for (std::int32_t c = tree_.last_child[needed[i]]; c != lists_[needed[i]].seen; c = tree_.previous_sibling[c])
+      for (std::int32_t c = tree_.last_child[needed[i]]; c != lists_[needed[i]].seen;
+           c = tree_.previous_sibling[c])
         needed.push_back(c);
     in_parts(std::ssize(needed), kSettleGrain, [&](std::int64_t first, std::int64_t last) {
       LinkArena& arena = kept.local();

@@ -56,14 +56,14 @@ std::int64_t neighbours_of(const CsrView& a, const CsrView& transposed, std::int
 
 bool equal(std::span<const std::int32_t> x, std::span<const std::int32_t> y) {
   constexpr std::int64_t kGrain = 1 << 18;
-  return x.size() == y.size() &&
-         parallel::reduce(
-             tbb::blocked_range<std::int64_t>(0, std::ssize(x), kGrain), true,
-             [&](const auto& range, bool same) {
-               return same && std::equal(x.begin() + range.begin(), x.begin() + range.end(),
-                                         y.begin() + range.begin());
-             },
-             std::logical_and<>());
+  return x.size() == y.size() && parallel::reduce(
+                                     tbb::blocked_range<std::int64_t>(0, std::ssize(x), kGrain), true,
+                                     [&](const auto& range, bool same) {
+                                       return same &&
+                                              std::equal(x.begin() + range.begin(), x.begin() + range.end(),
+                                                         y.begin() + range.begin());
+                                     },
+                                     std::logical_and<>());
 }
 
 void sum_degrees(Graph& graph) {
@@ -125,8 +125,8 @@ Result<Graph> graph_of(const CsrView& a) {
                                        "needs no graph, for example degree");
   const formats::Csr transposed = formats::transpose({a.rows, a.cols, a.row_ptr, a.col_idx, {}});
   if (a.rows != a.cols) return bipartite_graph(a, transposed.view());
-  const bool symmetric = std::ranges::equal(a.row_ptr, transposed.row_ptr.span()) &&
-                         equal(a.col_idx, transposed.col_idx.span());
+  const bool symmetric =
+      std::ranges::equal(a.row_ptr, transposed.row_ptr.span()) && equal(a.col_idx, transposed.col_idx.span());
   return symmetric ? graph_of_symmetric(a) : symmetric_graph(a, transposed.view());
 }
 

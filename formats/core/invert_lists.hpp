@@ -21,9 +21,10 @@ struct InverseLists {
 };
 
 /// Inverts one list of keys per item; list_of(item) returns a range of keys in 0 .. keys - 1, and `before`
-/// has the total length of the lists before each item, then of all lists. Entries are sorted by ranges of
-/// keys, then within each range, so that both sorts write to few places at a time. The same result for any
-/// number of threads. O(entries + keys), parallel. Memory in addition to the result: 8 bytes per entry.
+/// has the total length of the lists before each item, then of all lists. The same result for any number of
+/// threads. O(entries + keys), parallel. Memory in addition to the result: 8 bytes per key and thread if that
+/// is at most 1 byte per entry. Otherwise 8 bytes per entry: entries are sorted by ranges of keys, then
+/// within each range, so that both sorts write to few places at a time.
 template <class ListOf>
 InverseLists invert_lists(std::int64_t keys, std::span<const std::int64_t> before, const ListOf& list_of) {
   constexpr std::int64_t kEntries = 1 << 14;  // minimum per part
@@ -35,6 +36,22 @@ InverseLists invert_lists(std::int64_t keys, std::span<const std::int64_t> befor
     if (part == parts) return std::ssize(before) - 1;
     return std::lower_bound(before.begin(), before.end() - 1, entries / parts * part) - before.begin();
   };
+  const auto sort = [&](std::int64_t sort_keys, int shift, const auto& place) {
+    return counting_sort(
+        sort_keys, parts,
+        [&](int part, auto&& sink) {
+          for (std::int64_t item = first_item(part), end = first_item(part + 1); item < end; ++item)
+            for (const std::int32_t key : list_of(item))
+              sink(key >> shift, key, static_cast<std::int32_t>(item));
+        },
+        place);
+  };
+  if (8 * keys * parts <= entries) {
+    Buffer<std::int32_t> items(entries);
+    Buffer<std::int64_t> first =
+        sort(keys, 0, [&](std::int64_t at, std::int32_t, std::int32_t item) { items[at] = item; });
+    return {std::move(first), std::move(items)};
+  }
   const int shift =
       std::max(0, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(keys))) - kBucketBits);
   const std::int64_t buckets = (keys >> shift) + 1;
@@ -42,14 +59,10 @@ InverseLists invert_lists(std::int64_t keys, std::span<const std::int64_t> befor
     std::int32_t key, item;
   };
   Buffer<Entry> sorted(entries);
-  const Buffer<std::int64_t> bucket = counting_sort(
-      buckets, parts,
-      [&](int part, auto&& sink) {
-        for (std::int64_t item = first_item(part), end = first_item(part + 1); item < end; ++item)
-          for (const std::int32_t key : list_of(item))
-            sink(key >> shift, Entry{key, static_cast<std::int32_t>(item)});
-      },
-      [&](std::int64_t position, const Entry& entry) { sorted[position] = entry; });
+  const Buffer<std::int64_t> bucket =
+      sort(buckets, shift, [&](std::int64_t at, std::int32_t key, std::int32_t item) {
+        sorted[at] = {key, item};
+      });
 
   InverseLists inverse{Buffer<std::int64_t>(keys + 1), Buffer<std::int32_t>(entries)};
   inverse.first[keys] = entries;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "formats/core/counting_sort.hpp"
+#include "formats/core/invert_lists.hpp"
 #include "formats/core/parallel_loop.hpp"
 #include "formats/core/value_types.hpp"
 
@@ -56,6 +57,13 @@ Csr copy(const CsrView& a) {
 }
 
 Csr transpose(const CsrView& a) {
+  if (a.is_pattern()) {
+    InverseLists inverse = invert_lists(a.cols, a.row_ptr, [&](std::int64_t row) {
+      return a.col_idx.subspan(static_cast<std::size_t>(a.row_ptr[static_cast<std::size_t>(row)]),
+                               static_cast<std::size_t>(a.row_nnz(row)));
+    });
+    return {a.cols, a.rows, std::move(inverse.first), std::move(inverse.items), {}};
+  }
   Csr t{a.cols, a.rows, {}, Buffer<std::int32_t>(a.nnz()), values_for(a)};
   const int parts = sort_parts(a.nnz(), a.cols);
   const std::vector<std::int64_t> first_row = balanced_rows(a, parts);
@@ -67,11 +75,6 @@ Csr transpose(const CsrView& a) {
         sink(a.col_idx[static_cast<std::size_t>(i)], static_cast<std::int32_t>(row), i);
     }
   };
-  if (a.is_pattern()) {
-    t.row_ptr = counting_sort(a.cols, parts, visit,
-                              [&](std::int64_t at, std::int32_t row, std::int64_t) { t.col_idx[at] = row; });
-    return t;
-  }
   visit_word(a.values.dtype, [&](auto word) {
     using Bits = decltype(word);
     const auto* from = static_cast<const Bits*>(a.values.data);
@@ -89,8 +92,11 @@ Csr permute_rows(const CsrView& a, std::span<const std::int32_t> new_to_old) {
   assert(check_permutation(new_to_old, a.rows));
   Csr result{a.rows, a.cols, Buffer<std::int64_t>(a.rows + 1), Buffer<std::int32_t>(a.nnz()), values_for(a)};
   result.row_ptr[0] = 0;
-  for (std::int64_t row = 0; row < a.rows; ++row)
-    result.row_ptr[row + 1] = result.row_ptr[row] + a.row_nnz(new_to_old[static_cast<std::size_t>(row)]);
+  parallel::loop(tbb::blocked_range<std::int64_t>(0, a.rows, 4096), [&](const auto& range) {
+    for (std::int64_t row = range.begin(); row < range.end(); ++row)
+      result.row_ptr[row + 1] = a.row_nnz(new_to_old[static_cast<std::size_t>(row)]);
+  });
+  for (std::int64_t row = 0; row < a.rows; ++row) result.row_ptr[row + 1] += result.row_ptr[row];
 
   const auto width = static_cast<std::int64_t>(size_of(a.values.dtype));
   const auto* from = static_cast<const char*>(a.values.data);

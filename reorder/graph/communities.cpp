@@ -9,22 +9,26 @@
 #include <numeric>
 #include <utility>
 
+#include "formats/core/counting_sort.hpp"
 #include "formats/core/parallel_loop.hpp"
+#include "formats/core/parallel_select.hpp"
 #include "formats/core/per_thread.hpp"
+#include "formats/core/random.hpp"
+#include "reorder/graph/by_degree.hpp"
+#include "reorder/graph/links.hpp"
 
 namespace sptile::reorder {
 namespace {
 
-constexpr std::int64_t kRounds = 512;        // a round contains about 1 / kRounds of the vertices and edges
-constexpr std::int64_t kSmallestRound = 16;  // minimum vertices per round
-constexpr std::int64_t kParallelWork = 1 << 12;  // minimum edges of a round for more than one thread
-constexpr std::int64_t kReadsPerEdge = 32;       // average limit; see merge_communities
-constexpr std::size_t kSearchedLinks = 12;  // up to this size a linear search is faster than a hash table
-
-std::uint32_t add_clamped(std::uint32_t x, std::uint32_t y) {
-  const std::uint32_t sum = x + y;
-  return sum < x ? std::numeric_limits<std::uint32_t>::max() : sum;
-}
+constexpr std::int64_t kRounds = 256;          // a round contains about 1 / kRounds of the vertices and edges
+constexpr std::int64_t kSmallestRound = 16;    // minimum vertices per round
+constexpr std::int64_t kReadsPerEdge = 32;     // average limit; see merge_communities
+constexpr std::int64_t kGrain = 1 << 12;       // minimum links of a task
+constexpr std::int64_t kHeavyLinks = 1 << 13;  // from this number on, a vertex is read by several threads
+constexpr std::int64_t kHeavyPart = 1 << 11;   // links of a heavy vertex that a task sums first
+constexpr std::int64_t kHeavyShards = 64;      // parts of its communities
+constexpr std::int64_t kSettleGrain = 1 << 8;  // minimum vertices of a task
+constexpr std::int64_t kMaxShards = 64;        // parts of the communities that accept vertices
 
 /// The data of a vertex that its neighbors read, in 8 bytes: reading it is the most frequent cache miss.
 struct Node {
@@ -32,101 +36,56 @@ struct Node {
   std::uint32_t strength;    ///< for a root: sum of the degrees in its community
 };
 
-/// Weighted edge between two communities.
-struct Link {
-  std::int32_t to;
-  std::uint32_t weight;
-};
-
-/// Combined links of a merged vertex: those of its community at the time of its choice.
+/// Combined links of a vertex and of the children it had when they were summed.
 struct LinkList {
-  Link* links = nullptr;
-  std::int32_t size = -1;  ///< -1: never written; use the neighbors in the graph
+  const Link* links = nullptr;
+  std::int32_t size = -1;   ///< -1: never summed; use the neighbors in the graph
+  std::int32_t seen = -1;   ///< last child whose links are included
+  std::int64_t unread = 0;  ///< links of the children merged since
 };
 
-/// Sums links by community, in order of first appearance.
-class LinkTable {
- public:
-  void reset(std::size_t max_links) {
-    links_.clear();
-    hashed_ = max_links > kSearchedLinks;
-    if (!hashed_) return;
-    const auto slots = std::bit_ceil(2 * max_links);
-    if (slots > slots_.size()) slots_.resize(slots);
-    std::fill_n(slots_.begin(), slots, 0u);
-    shift_ = 32 - std::countr_zero(slots);
-  }
-
-  void add(std::int32_t to, std::uint32_t weight) {
-    if (!hashed_) {
-      for (Link& link : links_)
-        if (link.to == to) {
-          link.weight = add_clamped(link.weight, weight);
-          return;
-        }
-      links_.push_back({to, weight});
-      return;
-    }
-    const std::size_t mask = (std::size_t{1} << (32 - shift_)) - 1;
-    std::size_t at = static_cast<std::uint32_t>(to) * 0x9e3779b1u >> shift_;
-    for (; slots_[at] != 0; at = (at + 1) & mask) {
-      Link& link = links_[slots_[at] - 1];
-      if (link.to != to) continue;
-      link.weight = add_clamped(link.weight, weight);
-      return;
-    }
-    links_.push_back({to, weight});
-    slots_[at] = static_cast<std::uint32_t>(links_.size());
-  }
-
-  [[nodiscard]] const std::vector<Link>& links() const { return links_; }
-
- private:
-  std::vector<Link> links_;
-  std::vector<std::uint32_t> slots_;  // index of a link + 1; 0: free
-  int shift_ = 0;
-  bool hashed_ = false;
+struct Choice {
+  std::int32_t target;   // -1: no merge gains modularity
+  std::uint32_t weight;  // edges between the two communities
 };
 
-/// Arena for link lists, allocated in chunks.
-class LinkArena {
- public:
-  Link* allocate(std::int64_t count, std::int64_t chunk) {
-    if (count > free_) {
-      free_ = std::max(count, chunk);
-      next_ = chunks_.emplace_back(free_).data();
-      allocated_ += free_;
-    }
-    free_ -= count;
-    return std::exchange(next_, next_ + count);
-  }
-  [[nodiscard]] std::int64_t allocated() const { return allocated_; }
+/// The best choice so far; the result does not depend on the order of the candidates.
+struct BestChoice {
+  double gain = std::numeric_limits<double>::min();
+  Choice choice = {-1, 0};
 
- private:
-  std::vector<formats::Buffer<Link>> chunks_;
-  Link* next_ = nullptr;
-  std::int64_t free_ = 0;
-  std::int64_t allocated_ = 0;
+  void consider(double other_gain, Choice other) {
+    if (other_gain < gain || (other_gain == gain && other.target < choice.target)) return;
+    gain = other_gain;
+    choice = other;
+  }
 };
 
 struct Workspace {
   std::vector<Link> read;
   LinkTable table;
   LinkArena arena;
+  std::int64_t reads = 0;
 };
 
-/// Returns the vertices by ascending degree, then by id.
-formats::Buffer<std::int32_t> by_ascending_degree(const Graph& graph) {
-  const std::int64_t n = graph.vertices;
-  std::int64_t max = 0;
-  for (std::int64_t v = 0; v < n; ++v) max = std::max(max, graph.degree(v));
-  std::vector<std::int64_t> next(static_cast<std::size_t>(max) + 2, 0);
-  for (std::int64_t v = 0; v < n; ++v) ++next[static_cast<std::size_t>(graph.degree(v)) + 1];
-  std::partial_sum(next.begin(), next.end(), next.begin());
-  formats::Buffer<std::int32_t> order(n);
-  for (std::int64_t v = 0; v < n; ++v)
-    order[next[static_cast<std::size_t>(graph.degree(v))]++] = static_cast<std::int32_t>(v);
-  return order;
+/// Links of a heavy vertex, in parts with disjoint communities.
+struct Shard {
+  std::vector<Link> links;
+  BestChoice best;
+};
+
+enum class State : std::uint8_t {
+  idle,      // did not choose a community in this round
+  proposes,  // chose one
+  blocked,   // chose one, but must wait for a vertex that chose it
+};
+
+/// Runs body(first, last) on parts of 0 .. count - 1 of at least `grain` items.
+template <class Body>
+void in_parts(std::int64_t count, std::int64_t grain, const Body& body) {
+  if (count <= grain) return body(std::int64_t{0}, count);
+  parallel::loop(tbb::blocked_range<std::int64_t>(0, count, static_cast<std::size_t>(grain)),
+                 [&](const auto& range) { body(range.begin(), range.end()); });
 }
 
 class Aggregation {
@@ -139,57 +98,78 @@ class Aggregation {
         order_(by_ascending_degree(graph)),
         nodes_(n_),
         lists_(n_),
-        choices_(std::max(kSmallestRound, n_ / kRounds)),
-        tree_{formats::Buffer<std::int32_t>(n_), formats::Buffer<std::int32_t>(n_),
-              formats::Buffer<std::int32_t>(n_)} {
-    parallel::loop(tbb::blocked_range<std::int64_t>(0, n_, 4096), [&](const auto& range) {
-      for (std::int64_t v = range.begin(); v < range.end(); ++v) {
+        states_(n_),
+        tree_(n_) {
+    in_parts(n_, kGrain, [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t v = first; v < last; ++v) {
         nodes_[v] = {static_cast<std::int32_t>(v), static_cast<std::uint32_t>(graph_.degree(v))};
         lists_[v] = {};
-        tree_.parent[v] = static_cast<std::int32_t>(v);
-        tree_.last_child[v] = tree_.previous_sibling[v] = -1;
+        states_[v] = State::idle;
       }
     });
   }
 
-  Result<Dendrogram> run(Progress* progress) {
+  Result<Dendrogram> run(Progress* progress, MergeWork* work) {
     begin(progress, "merge communities", n_);
-    const std::int64_t round_edges = graph_.neighbours.size() / kRounds;
-    for (std::int64_t first = 0, end; first < n_; first = end) {
+    MergeWork sum;
+    while (next_ < n_ || !batch_.empty()) {
       if (cancelled(progress)) return fail(Errc::io, "cancelled");
-      std::int64_t edges = 0;
-      for (end = first; end < n_ && end - first < choices_.size() && edges <= round_edges; ++end)
-        edges += graph_.degree(order_[end]);
-      frugal_ = reads_ > kReadsPerEdge * graph_.neighbours.size();
-      choose_all(first, end, edges);
-      for (std::int64_t i = first; i < end; ++i) settle(order_[i], choices_[i - first]);
-      compact(end);
-      advance(progress, end - first);
+      add_to_batch();
+      frugal_ = sum.reads > kReadsPerEdge * graph_.neighbours.size();
+      choose_all();
+      sum.reads = reads();
+      ++sum.rounds;
+      sum.choices += std::ssize(batch_);
+      propose(static_cast<std::uint64_t>(sum.rounds));
+      accept_all();
+      const std::int64_t before = std::ssize(batch_);
+      defer(sum.reads > 2 * kReadsPerEdge * graph_.neighbours.size());
+      compact();
+      advance(progress, before - std::ssize(batch_));
     }
+    if (work != nullptr) *work = sum;
     return std::move(tree_);
   }
 
  private:
-  struct Choice {
-    std::int32_t target;      // -1: no merge gains modularity
-    std::uint32_t weight;     // edges between the two communities
-    std::int32_t last_child;  // last child of the vertex at the time of the choice
-    std::int64_t reads;       // links read
-  };
-
-  /// Appends the links of a vertex as of their last update.
-  void append_links(std::int32_t v, std::vector<Link>& links) const {
-    if (const LinkList list = lists_[v]; list.size >= 0) {
-      links.insert(links.end(), list.links, list.links + list.size);
-      return;
-    }
-    for (const std::int32_t neighbour : graph_.of(v)) links.push_back({neighbour, 1});
+  /// Appends the next vertices by degree to the deferred ones.
+  void add_to_batch() {
+    const std::int64_t max_vertices = std::max(kSmallestRound, n_ / kRounds);
+    const std::int64_t max_edges = graph_.neighbours.size() / kRounds;
+    const std::int64_t first = next_;
+    for (std::int64_t edges = 0; next_ < n_ && next_ - first < max_vertices && edges <= max_edges; ++next_)
+      edges += order_.degree(next_);
+    batch_.insert(batch_.end(), order_.vertices.begin() + first, order_.vertices.begin() + next_);
+    choices_.resize(batch_.size());
   }
+
+  [[nodiscard]] std::int64_t links_to_read(std::int32_t v) const {
+    const LinkList& list = lists_[v];
+    return (list.size >= 0 ? list.size : graph_.degree(v)) + (frugal_ ? 0 : list.unread);
+  }
+
+  /// Calls visit(links) or visit(neighbors) for each list that v's choice reads.
+  template <class Visit>
+  void for_each_list(std::int32_t v, const Visit& visit) const {
+    const auto visit_one = [&](std::int32_t u) {
+      if (const LinkList& list = lists_[u]; list.size >= 0)
+        visit(std::span(list.links, static_cast<std::size_t>(list.size)));
+      else
+        visit(graph_.of(u));
+    };
+    visit_one(v);
+    if (frugal_) return;
+    const std::int32_t seen = lists_[v].seen;
+    for (std::int32_t c = tree_.last_child[v]; c != seen; c = tree_.previous_sibling[c]) visit_one(c);
+  }
+
+  static Link link_to(const Link& link) { return link; }
+  static Link link_to(std::int32_t neighbour) { return {neighbour, 1}; }
 
   /// Replaces the ends of all links by the roots of their communities, one step at a time for all links, so
   /// that the cache misses of a step overlap. Compresses paths; concurrent threads may see any ancestor, and
   /// all find the same roots.
-  void move_to_roots(std::vector<Link>& links) {
+  void move_to_roots(std::span<Link> links) {
     const auto toward_root = [&](std::int32_t v) { return std::atomic_ref(nodes_[v].toward_root); };
     for (bool moved = true; moved;) {
       moved = false;
@@ -203,143 +183,280 @@ class Aggregation {
     }
   }
 
+  [[nodiscard]] BestChoice best_of(std::int32_t v, std::span<const Link> links) const {
+    BestChoice best;
+    const double strength = nodes_[v].strength;
+    for (const Link& link : links)
+      best.consider(link.weight * two_m_ - strength * nodes_[link.to].strength, {link.to, link.weight});
+    return best;
+  }
+
+  /// Keeps v's sums for the vertex that it merges into, or for its next choice. Without children they equal
+  /// its neighbors in the graph.
+  Link* keep_links(std::int32_t v, std::int64_t count, Workspace& work) {
+    Link* const kept = work.arena.allocate(count, chunk_);
+    lists_[v] = {kept, static_cast<std::int32_t>(count), tree_.last_child[v], 0};
+    return kept;
+  }
+  [[nodiscard]] bool keeps_links(std::int32_t v, const Choice& choice) const {
+    return choice.target >= 0 && !frugal_ && lists_[v].seen != tree_.last_child[v];
+  }
+
   /// Sums the links of v's community by community and picks the best; v must be a root.
   Choice choose(std::int32_t v, Workspace& work) {
     std::vector<Link>& read = work.read;
     read.clear();
-    append_links(v, read);
-    for (std::int32_t child = tree_.last_child[v]; child >= 0 && !frugal_;
-         child = tree_.previous_sibling[child])
-      append_links(child, read);
+    for_each_list(v, [&](const auto& list) {
+      for (const auto& end : list) read.push_back(link_to(end));
+    });
+    work.reads += std::ssize(read);
     move_to_roots(read);
     work.table.reset(read.size());
     for (const Link& link : read)
       if (link.to != v) work.table.add(link.to, link.weight);
-
-    Choice best = {-1, 0, tree_.last_child[v], static_cast<std::int64_t>(read.size())};
-    double max = std::numeric_limits<double>::min();
-    const double strength = nodes_[v].strength;
-    for (const Link& link : work.table.links()) {
-      const double gain = link.weight * two_m_ - strength * nodes_[link.to].strength;
-      if (gain < max || (gain == max && link.to < best.target)) continue;
-      max = gain;
-      best.target = link.to;
-      best.weight = link.weight;
-    }
-    // A merged vertex passes on its links. Without children they equal its neighbors in the graph.
-    if (best.target >= 0 && best.last_child >= 0) {
-      const std::vector<Link>& links = work.table.links();
-      Link* const kept = work.arena.allocate(static_cast<std::int64_t>(links.size()), chunk_);
-      std::copy(links.begin(), links.end(), kept);
-      lists_[v] = {kept, static_cast<std::int32_t>(links.size())};
-    }
-    return best;
+    const std::vector<Link>& links = work.table.links();
+    const Choice choice = best_of(v, links).choice;
+    if (keeps_links(v, choice)) std::ranges::copy(links, keep_links(v, std::ssize(links), work));
+    return choice;
   }
 
-  void choose_all(std::int64_t first, std::int64_t end, std::int64_t edges) {
-    const auto choose_some = [&](std::int64_t from, std::int64_t to) {
-      Workspace& work = work_.local();
-      for (std::int64_t i = from; i < to; ++i) choices_[i - first] = choose(order_[i], work);
+  /// Links in parts; each part has its sums in front.
+  struct PartialSums {
+    formats::Buffer<Link> links;
+    std::vector<std::int64_t> sizes;  // number of sums of each part of kHeavyPart links
+
+    [[nodiscard]] std::span<const Link> of(std::size_t part) const {
+      return {links.data() + static_cast<std::int64_t>(part) * kHeavyPart,
+              static_cast<std::size_t>(sizes[part])};
+    }
+  };
+
+  /// Reads the links of v, moves them to roots, and sums parts of them by community, all in parallel.
+  PartialSums read_heavy(std::int32_t v) {
+    std::vector<std::pair<std::int64_t, std::int32_t>> lists;  // start of each list in the result, its vertex
+    std::int64_t total = 0;
+    const auto add = [&](std::int32_t u) {
+      lists.emplace_back(total, u);
+      total += lists_[u].size >= 0 ? lists_[u].size : graph_.degree(u);
     };
-    if (edges < kParallelWork) return choose_some(first, end);
-    parallel::loop(tbb::blocked_range<std::int64_t>(first, end),
-                   [&](const auto& range) { choose_some(range.begin(), range.end()); });
+    add(v);
+    if (!frugal_)
+      for (std::int32_t c = tree_.last_child[v]; c != lists_[v].seen; c = tree_.previous_sibling[c]) add(c);
+    lists.emplace_back(total, v);
+    const std::int64_t parts = (total + kHeavyPart - 1) / kHeavyPart;
+    PartialSums sums{formats::Buffer<Link>(total),
+                     std::vector<std::int64_t>(static_cast<std::size_t>(parts))};
+    parallel::loop(std::int64_t{0}, parts, [&](std::int64_t part) {
+      const std::int64_t first = part * kHeavyPart, last = std::min(total, first + kHeavyPart);
+      auto list = std::ranges::upper_bound(lists, first, {}, [](const auto& l) { return l.first; }) - 1;
+      for (std::int64_t at = first; at < last; ++list) {
+        const auto [start, u] = *list;
+        const LinkList& summed = lists_[u];
+        const std::int32_t* const neighbours = graph_.of(u).data();
+        for (const std::int64_t stop = std::min(list[1].first, last); at < stop; ++at)
+          sums.links[at] = summed.size >= 0 ? summed.links[at - start] : Link{neighbours[at - start], 1};
+      }
+      const auto links =
+          sums.links.span().subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(last - first));
+      move_to_roots(links);
+      LinkTable& table = work_.local().table;
+      table.reset(links.size());
+      for (const Link& link : links)
+        if (link.to != v) table.add(link.to, link.weight);
+      std::ranges::copy(table.links(), links.begin());
+      sums.sizes[static_cast<std::size_t>(part)] = std::ssize(table.links());
+    });
+    work_.local().reads += total;
+    return sums;
   }
 
-  /// Merges v according to its choice, or chooses again if this round changed the communities involved.
-  void settle(std::int32_t v, Choice choice) {
-    reads_ += choice.reads;
-    if (!holds(v, choice)) {
-      lists_[v] = {};
-      choice = choose(v, work_.local());
-      reads_ += choice.reads;
+  /// choose() by all threads, for a vertex with many links.
+  Choice choose_heavy(std::int32_t v) {
+    const PartialSums sums = read_heavy(v);
+    const std::int64_t total = std::accumulate(sums.sizes.begin(), sums.sizes.end(), std::int64_t{0});
+    const auto tasks =
+        static_cast<int>(std::min<std::int64_t>(std::ssize(sums.sizes), parallel::max_threads()));
+    const auto first_part = [&](int task) {
+      return sums.sizes.size() * static_cast<std::size_t>(task) / tasks;
+    };
+    formats::Buffer<Link> sorted(total);
+    const auto starts = formats::counting_sort(
+        kHeavyShards, tasks,
+        [&](int task, auto&& sink) {
+          for (std::size_t part = first_part(task); part < first_part(task + 1); ++part)
+            for (const Link& link : sums.of(part)) sink(link.to % kHeavyShards, link);
+        },
+        [&](std::int64_t position, const Link& link) { sorted[position] = link; });
+    std::vector<Shard> shards(kHeavyShards);
+    parallel::loop(std::size_t{0}, shards.size(), [&](std::size_t s) {
+      const auto shard = static_cast<std::int64_t>(s);
+      LinkTable& table = work_.local().table;
+      table.reset(static_cast<std::size_t>(starts[shard + 1] - starts[shard]));
+      for (std::int64_t i = starts[shard]; i < starts[shard + 1]; ++i)
+        table.add(sorted[i].to, sorted[i].weight);
+      shards[s] = {table.links(), best_of(v, table.links())};
+    });
+    BestChoice best;
+    std::int64_t count = 0;
+    for (const Shard& shard : shards) {
+      if (shard.best.choice.target >= 0) best.consider(shard.best.gain, shard.best.choice);
+      count += std::ssize(shard.links);
     }
-    if (choice.target < 0) return;
-    nodes_[v].toward_root = choice.target;
-    nodes_[choice.target].strength = add_clamped(nodes_[choice.target].strength, nodes_[v].strength);
-    tree_.parent[v] = choice.target;
-    tree_.previous_sibling[v] = std::exchange(tree_.last_child[choice.target], v);
+    if (keeps_links(v, best.choice)) {
+      Link* kept = keep_links(v, count, work_.local());
+      for (const Shard& shard : shards) kept = std::ranges::copy(shard.links, kept).out;
+    }
+    return best.choice;
   }
 
-  bool holds(std::int32_t v, const Choice& choice) {
-    if (tree_.last_child[v] != choice.last_child) return false;
-    if (choice.target < 0) return true;
-    const Node target = nodes_[choice.target];
-    return target.toward_root == choice.target &&
-           choice.weight * two_m_ > static_cast<double>(nodes_[v].strength) * target.strength;
+  void choose_all() {
+    std::int64_t links = 0;
+    heavy_.clear();
+    for (std::size_t i = 0; i < batch_.size(); ++i) {
+      const std::int64_t own = links_to_read(batch_[i]);
+      if (own >= kHeavyLinks) heavy_.push_back(i);
+      links += own;
+    }
+    const auto choose_some = [&](std::size_t first, std::size_t last) {
+      Workspace& work = work_.local();
+      for (std::size_t i = first; i < last; ++i)
+        if (links_to_read(batch_[i]) < kHeavyLinks) choices_[i] = choose(batch_[i], work);
+    };
+    if (links < kGrain) {
+      choose_some(0, batch_.size());
+    } else {
+      parallel::loop(tbb::blocked_range<std::size_t>(0, batch_.size()),
+                     [&](const auto& range) { choose_some(range.begin(), range.end()); });
+    }
+    for (const std::size_t i : heavy_) choices_[i] = choose_heavy(batch_[i]);
   }
 
-  /// Frees link lists that are no longer needed once they hold most of the memory. The lists of children of
-  /// vertices from `end` on are still needed.
-  void compact(std::int64_t end) {
+  [[nodiscard]] std::int64_t reads() const {
+    std::int64_t sum = 0;
+    for (const Workspace& work : work_) sum += work.reads;
+    return sum;
+  }
+
+  template <class Body>
+  void for_each_proposal(const Body& body) {
+    in_parts(std::ssize(batch_), kSettleGrain, [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t i = first; i < last; ++i)
+        if (const Choice& choice = choices_[static_cast<std::size_t>(i)]; choice.target >= 0)
+          body(batch_[static_cast<std::size_t>(i)], choice.target);
+    });
+  }
+
+  /// Marks the vertices that proposed, and blocks those that were chosen by a vertex of higher priority. The
+  /// priorities are hashes that change with the round, so that chains of choices are short on any graph.
+  void propose(std::uint64_t round) {
+    const auto state = [&](std::int32_t v) { return std::atomic_ref(states_[v]); };
+    const auto priority = [&](std::int32_t v) {
+      return mix_bits(round << 32 | static_cast<std::uint64_t>(v));
+    };
+    for_each_proposal(
+        [&](std::int32_t v, std::int32_t) { state(v).store(State::proposes, std::memory_order_relaxed); });
+    for_each_proposal([&](std::int32_t v, std::int32_t target) {
+      if (state(target).load(std::memory_order_relaxed) != State::idle && priority(v) > priority(target))
+        state(target).store(State::blocked, std::memory_order_relaxed);
+    });
+  }
+
+  /// Merges vertices that are not blocked into communities that do not merge themselves. The communities are
+  /// divided among tasks; each accepts in the order of the batch.
+  void accept_all() {
+    const auto shards = static_cast<std::int32_t>(std::bit_floor(static_cast<std::uint64_t>(
+        std::clamp<std::int64_t>(std::ssize(batch_) / kSettleGrain, 1, kMaxShards))));
+    parallel::loop(0, shards, [&](std::int32_t shard) {
+      for (std::size_t i = 0; i < batch_.size(); ++i)
+        if (choices_[i].target >= 0 && (choices_[i].target & (shards - 1)) == shard)
+          accept(batch_[i], choices_[i]);
+    });
+  }
+
+  void accept(std::int32_t v, const Choice& choice) {
+    const std::int32_t target = choice.target;
+    if (states_[v] != State::proposes || states_[target] == State::proposes) return;
+    Node& node = nodes_[target];
+    if (choice.weight * two_m_ <= static_cast<double>(nodes_[v].strength) * node.strength) return;
+    node.strength = add_clamped(node.strength, nodes_[v].strength);
+    nodes_[v].toward_root = target;
+    lists_[target].unread += lists_[v].size >= 0 ? lists_[v].size : graph_.degree(v);
+    tree_.merge(v, target);
+  }
+
+  /// Keeps the vertices that chose a community but did not merge, unless `give_up`.
+  void defer(bool give_up) {
+    for_each_proposal([&](std::int32_t v, std::int32_t) { states_[v] = State::idle; });
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < batch_.size(); ++i)
+      if (!give_up && choices_[i].target >= 0 && tree_.parent[batch_[i]] == batch_[i])
+        batch_[kept++] = batch_[i];
+    batch_.resize(kept);
+  }
+
+  /// Returns vertex i of those that will choose: the deferred ones, then those of later rounds.
+  [[nodiscard]] std::int32_t waiting(std::int64_t i) const {
+    const std::int64_t deferred = std::ssize(batch_);
+    return i < deferred ? batch_[static_cast<std::size_t>(i)] : order_.vertices[next_ + i - deferred];
+  }
+
+  /// Frees link lists that are no longer needed once they hold most of the memory. The lists of vertices that
+  /// will choose, and of their children, are still needed.
+  void compact() {
     std::int64_t allocated = 0;
     for (const Workspace& work : work_) allocated += work.arena.allocated();
     if (allocated <= compact_at_) return;
-    const auto each_list = [&](auto&& visit) {
-      for (std::int64_t i = end; i < n_; ++i)
-        for (std::int32_t v = tree_.last_child[order_[i]]; v >= 0; v = tree_.previous_sibling[v])
-          if (lists_[v].size > 0) visit(lists_[v]);
-    };
-    std::int64_t live = 0;
-    each_list([&](LinkList& list) { live += list.size; });
-    LinkArena kept;
-    each_list([&](LinkList& list) {
-      Link* const links = kept.allocate(list.size, live);
+    parallel::PerThread<LinkArena> kept;
+    const auto move = [&](std::int32_t v, LinkArena& arena) {
+      LinkList& list = lists_[v];
+      if (list.size <= 0) return;
+      Link* const links = arena.allocate(list.size, chunk_);
       std::copy_n(list.links, list.size, links);
       list.links = links;
+    };
+    std::vector<std::int32_t> needed(batch_.size() + static_cast<std::size_t>(n_ - next_));
+    needed.resize(static_cast<std::size_t>(parallel::select(
+        std::ssize(needed), [&](std::int64_t i) { return tree_.last_child[waiting(i)] >= 0; },
+        [&](std::int64_t at, std::int64_t i) { needed[static_cast<std::size_t>(at)] = waiting(i); })));
+    for (std::size_t i = 0, parents = needed.size(); i < parents; ++i)
+      for (std::int32_t c = tree_.last_child[needed[i]]; c != lists_[needed[i]].seen;
+           c = tree_.previous_sibling[c])
+        needed.push_back(c);
+    in_parts(std::ssize(needed), kSettleGrain, [&](std::int64_t first, std::int64_t last) {
+      LinkArena& arena = kept.local();
+      for (std::int64_t i = first; i < last; ++i) move(needed[static_cast<std::size_t>(i)], arena);
     });
+    std::int64_t live = 0;
     for (Workspace& work : work_) work.arena = {};
-    work_.local().arena = std::move(kept);
-    compact_at_ = std::max(compact_at_, 2 * live);
+    for (LinkArena& arena : kept) live += arena.allocated();
+    kept_.clear();
+    for (LinkArena& arena : kept) kept_.push_back(std::move(arena));
+    compact_at_ = std::max(compact_at_, live);
   }
 
   const Graph& graph_;
   std::int64_t n_;
   double two_m_;
   std::int64_t chunk_;
-  formats::Buffer<std::int32_t> order_;
+  DegreeOrder order_;
+  std::int64_t next_ = 0;  // index in order_ of the next new vertex
   formats::Buffer<Node> nodes_;
   formats::Buffer<LinkList> lists_;
-  formats::Buffer<Choice> choices_;
+  formats::Buffer<State> states_;
   Dendrogram tree_;
+  std::vector<std::int32_t> batch_;  // vertices of the round: deferred ones, then new ones by degree
+  std::vector<Choice> choices_;
+  std::vector<std::size_t> heavy_;
   parallel::PerThread<Workspace> work_;
-  std::int64_t reads_ = 0;
+  std::vector<LinkArena> kept_;  // lists that survived the last compaction
   std::int64_t compact_at_ = graph_.neighbours.size() / 2 + (1 << 20);
   bool frugal_ = false;
 };
 
 }  // namespace
 
-Result<Dendrogram> merge_communities(const Graph& graph, Progress* progress) {
-  return Aggregation(graph).run(progress);
-}
-
-std::vector<std::int32_t> depth_first(const Dendrogram& tree) {
-  const std::int64_t n = tree.parent.size();
-  std::vector<std::int32_t> order;
-  order.reserve(static_cast<std::size_t>(n));
-  std::vector<std::int32_t> waiting;
-  for (std::int64_t root = 0; root < n; ++root) {
-    if (tree.parent[root] != root) continue;
-    waiting.push_back(static_cast<std::int32_t>(root));
-    while (!waiting.empty()) {
-      const std::int32_t v = waiting.back();
-      waiting.pop_back();
-      order.push_back(v);
-      for (std::int32_t c = tree.last_child[v]; c >= 0; c = tree.previous_sibling[c]) waiting.push_back(c);
-    }
-  }
-  return order;
-}
-
-std::vector<std::int32_t> rows_of(const formats::CsrView& a, std::span<const std::int32_t> vertices) {
-  std::vector<std::int32_t> rows;
-  rows.reserve(static_cast<std::size_t>(a.rows));
-  for (const std::int32_t v : vertices)
-    if (v < a.rows && a.row_nnz(v) > 0) rows.push_back(v);
-  for (std::int32_t r = 0; r < a.rows; ++r)
-    if (a.row_nnz(r) == 0) rows.push_back(r);
-  return rows;
+Result<Dendrogram> merge_communities(const Graph& graph, Progress* progress, MergeWork* work) {
+  return Aggregation(graph).run(progress, work);
 }
 
 }  // namespace sptile::reorder

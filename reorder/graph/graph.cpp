@@ -1,11 +1,15 @@
 #include "reorder/graph/graph.hpp"
 
+#include <tbb/blocked_range.h>
+
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <string>
 
 #include "formats/core/csr.hpp"
 #include "formats/core/parallel_loop.hpp"
+#include "formats/core/parallel_reduce.hpp"
 
 namespace sptile::reorder {
 namespace {
@@ -17,19 +21,49 @@ std::span<const std::int32_t> row(const CsrView& a, std::int64_t r) {
                            static_cast<std::size_t>(a.row_nnz(r)));
 }
 
-/// Merges two ascending lists, skipping `skip` and duplicates: calls emit(position, id) for each id. Returns
-/// their number.
+/// Merges two ascending lists without duplicates: calls emit(position, id) for each id, from `count` on.
+/// Returns the next position. Branch-free, because branches on which list continues would be unpredictable.
 template <class Emit>
-std::int64_t merge(std::span<const std::int32_t> x, std::span<const std::int32_t> y, std::int64_t skip,
-                   Emit emit) {
-  std::int64_t count = 0;
-  for (std::size_t i = 0, j = 0; i < x.size() || j < y.size();) {
-    const std::int32_t next = j == y.size() || (i < x.size() && x[i] <= y[j]) ? x[i] : y[j];
-    i += i < x.size() && x[i] == next;
-    j += j < y.size() && y[j] == next;
-    if (next != skip) emit(count++, next);
+std::int64_t merge(std::span<const std::int32_t> x, std::span<const std::int32_t> y, std::int64_t count,
+                   const Emit& emit) {
+  std::size_t i = 0, j = 0;
+  while (i < x.size() && j < y.size()) {
+    const std::int32_t in_x = x[i], in_y = y[j];
+    emit(count++, std::min(in_x, in_y));
+    i += in_x <= in_y;
+    j += in_y <= in_x;
   }
+  for (; i < x.size(); ++i) emit(count++, x[i]);
+  for (; j < y.size(); ++j) emit(count++, y[j]);
   return count;
+}
+
+/// The parts of an ascending list before and after an id.
+struct Sides {
+  std::span<const std::int32_t> before, after;
+};
+Sides without(std::span<const std::int32_t> list, std::int64_t id) {
+  const auto at = std::lower_bound(list.begin(), list.end(), id);
+  return {{list.begin(), at}, {at + (at != list.end() && *at == id), list.end()}};
+}
+
+/// Calls emit(position, u) for each neighbor u of row v in A + A^T; returns their number.
+template <class Emit>
+std::int64_t neighbours_of(const CsrView& a, const CsrView& transposed, std::int64_t v, const Emit& emit) {
+  const Sides out = without(row(a, v), v), in = without(row(transposed, v), v);
+  return merge(out.after, in.after, merge(out.before, in.before, 0, emit), emit);
+}
+
+bool equal(std::span<const std::int32_t> x, std::span<const std::int32_t> y) {
+  constexpr std::int64_t kGrain = 1 << 18;
+  return x.size() == y.size() && parallel::reduce(
+                                     tbb::blocked_range<std::int64_t>(0, std::ssize(x), kGrain), true,
+                                     [&](const auto& range, bool same) {
+                                       return same &&
+                                              std::equal(x.begin() + range.begin(), x.begin() + range.end(),
+                                                         y.begin() + range.begin());
+                                     },
+                                     std::logical_and<>());
 }
 
 void sum_degrees(Graph& graph) {
@@ -41,21 +75,15 @@ void sum_degrees(Graph& graph) {
 /// Returns the graph of a matrix that equals its transpose: its rows without the diagonal.
 Graph graph_of_symmetric(const CsrView& a) {
   Graph graph{a.rows, formats::Buffer<std::int64_t>(a.rows + 1), {}};
-  const auto diagonal = [&](std::int64_t v) {
-    const std::span<const std::int32_t> list = row(a, v);
-    return std::lower_bound(list.begin(), list.end(), static_cast<std::int32_t>(v));
-  };
   parallel::loop(std::int64_t{0}, a.rows, [&](std::int64_t v) {
-    const std::span<const std::int32_t> list = row(a, v);
-    const auto at = diagonal(v);
-    graph.offsets[v + 1] = a.row_nnz(v) - (at != list.end() && *at == v);
+    const Sides sides = without(row(a, v), v);
+    graph.offsets[v + 1] = static_cast<std::int64_t>(sides.before.size() + sides.after.size());
   });
   sum_degrees(graph);
   parallel::loop(std::int64_t{0}, a.rows, [&](std::int64_t v) {
-    const std::span<const std::int32_t> list = row(a, v);
-    const auto at = diagonal(v);
-    std::int32_t* const out = std::copy(list.begin(), at, graph.neighbours.data() + graph.offsets[v]);
-    std::copy(at + (at != list.end() && *at == v), list.end(), out);
+    const Sides sides = without(row(a, v), v);
+    const auto after = std::ranges::copy(sides.before, graph.neighbours.data() + graph.offsets[v]).out;
+    std::ranges::copy(sides.after, after);
   });
   return graph;
 }
@@ -63,12 +91,12 @@ Graph graph_of_symmetric(const CsrView& a) {
 Graph symmetric_graph(const CsrView& a, const CsrView& transposed) {
   Graph graph{a.rows, formats::Buffer<std::int64_t>(a.rows + 1), {}};
   parallel::loop(std::int64_t{0}, a.rows, [&](std::int64_t v) {
-    graph.offsets[v + 1] = merge(row(a, v), row(transposed, v), v, [](std::int64_t, std::int32_t) {});
+    graph.offsets[v + 1] = neighbours_of(a, transposed, v, [](std::int64_t, std::int32_t) {});
   });
   sum_degrees(graph);
   parallel::loop(std::int64_t{0}, a.rows, [&](std::int64_t v) {
-    std::int32_t* const out = graph.neighbours.data() + graph.offsets[v];
-    merge(row(a, v), row(transposed, v), v, [&](std::int64_t i, std::int32_t u) { out[i] = u; });
+    std::int32_t* const list = graph.neighbours.data() + graph.offsets[v];
+    neighbours_of(a, transposed, v, [&](std::int64_t i, std::int32_t u) { list[i] = u; });
   });
   return graph;
 }
@@ -97,8 +125,8 @@ Result<Graph> graph_of(const CsrView& a) {
                                        "needs no graph, for example degree");
   const formats::Csr transposed = formats::transpose({a.rows, a.cols, a.row_ptr, a.col_idx, {}});
   if (a.rows != a.cols) return bipartite_graph(a, transposed.view());
-  const bool symmetric = std::ranges::equal(a.row_ptr, transposed.row_ptr.span()) &&
-                         std::ranges::equal(a.col_idx, transposed.col_idx.span());
+  const bool symmetric =
+      std::ranges::equal(a.row_ptr, transposed.row_ptr.span()) && equal(a.col_idx, transposed.col_idx.span());
   return symmetric ? graph_of_symmetric(a) : symmetric_graph(a, transposed.view());
 }
 

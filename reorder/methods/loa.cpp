@@ -1,11 +1,16 @@
 #include "reorder/methods/loa.hpp"
 
+#include <tbb/blocked_range.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <numeric>
 
 #include "formats/core/csr.hpp"
+#include "formats/core/invert_lists.hpp"
+#include "formats/core/parallel_loop.hpp"
+#include "formats/core/per_thread.hpp"
 
 namespace sptile::reorder {
 namespace {
@@ -13,54 +18,81 @@ namespace {
 constexpr std::uint32_t kTaken = 1u << 31;  // marks a taken row, in place of a counter
 constexpr std::int64_t kMaxRows = 512;  // maximum rows of a column to count, those that follow in the list
 
+constexpr std::int64_t kRanges = 128;      // ranges of the list are filled independently
+constexpr std::int64_t kRangeRows = 2048;  // minimum rows of a range
+constexpr std::int64_t kScanned = 32;      // rows of a column to scan before a binary search
+constexpr std::int64_t kRowCost = 16;      // cost of a row, in nonzeros
+
 /// Returns the rows sorted by first column, then by id; empty rows last.
 std::vector<std::int32_t> by_first_column(const formats::CsrView& a) {
-  const auto first_column = [&](std::int64_t r) {
-    return static_cast<std::size_t>(
-        a.row_nnz(r) == 0 ? a.cols
-                          : a.col_idx[static_cast<std::size_t>(a.row_ptr[static_cast<std::size_t>(r)])]);
-  };
-  std::vector<std::int64_t> next(static_cast<std::size_t>(a.cols) + 2, 0);
-  for (std::int64_t r = 0; r < a.rows; ++r) ++next[first_column(r) + 1];
-  std::partial_sum(next.begin(), next.end(), next.begin());
-  std::vector<std::int32_t> order(static_cast<std::size_t>(a.rows));
-  for (std::int64_t r = 0; r < a.rows; ++r)
-    order[static_cast<std::size_t>(next[first_column(r)]++)] = static_cast<std::int32_t>(r);
-  return order;
+  std::vector<std::int32_t> first_column(static_cast<std::size_t>(a.rows));
+  std::vector<std::int64_t> before(static_cast<std::size_t>(a.rows) + 1);
+  parallel::loop(tbb::blocked_range<std::int64_t>(0, a.rows, 4096), [&](const auto& range) {
+    for (std::int64_t r = range.begin(); r < range.end(); ++r) {
+      const auto row = static_cast<std::size_t>(r);
+      before[row + 1] = r + 1;
+      first_column[row] = a.row_nnz(r) == 0 ? static_cast<std::int32_t>(a.cols)
+                                            : a.col_idx[static_cast<std::size_t>(a.row_ptr[row])];
+    }
+  });
+  const auto inverse = formats::invert_lists(a.cols + 1, before, [&](std::int64_t r) {
+    return std::span(first_column).subspan(static_cast<std::size_t>(r), 1);
+  });
+  return {inverse.items.begin(), inverse.items.end()};
 }
 
-/// Fills windows. Rows are identified by their position in the list.
+/// Divides the first `listed` rows into ranges of similar cost, each a multiple of `height` rows except for
+/// the last one. Returns the first row of each range, then `listed`. Depends only on the matrix.
+std::vector<std::int64_t> divide(const formats::CsrView& rows, std::int64_t listed, int height) {
+  const auto cost = [&](std::int64_t row) {
+    return rows.row_ptr[static_cast<std::size_t>(row)] + row * kRowCost;
+  };
+  const std::int64_t share = cost(listed) / kRanges + 1;
+  const std::int64_t min_rows = (kRangeRows + height - 1) / height * height;
+  std::vector<std::int64_t> first = {0};
+  for (std::int64_t row = min_rows; row + min_rows <= listed; row += height) {
+    if (cost(row) - cost(first.back()) < share) continue;
+    first.push_back(row);
+    row += min_rows - height;
+  }
+  first.push_back(listed);
+  return first;
+}
+
+/// Fills the windows of ranges of rows; one per thread. Rows are identified by their position in the list.
 class WindowFiller {
  public:
   /// `rows` contains only nonempty rows; `span` is VW in the paper.
-  WindowFiller(const formats::CsrView& rows, std::int64_t listed, std::int64_t span)
-      : rows_(rows),
-        columns_(formats::transpose(rows)),
-        listed_(listed),
-        span_(span),
-        common_(static_cast<std::size_t>(listed), 0),
-        column_start_(rows.cols),
-        column_window_(static_cast<std::size_t>(rows.cols), -1) {
-    std::copy_n(columns_.row_ptr.data(), rows.cols, column_start_.data());
+  WindowFiller(const formats::CsrView& rows, const formats::Csr& columns, std::int64_t span)
+      : rows_(rows), columns_(columns), span_(span), column_states_(static_cast<std::size_t>(rows.cols)) {}
+
+  /// Starts with the windows of rows begin .. end - 1.
+  void start(std::int64_t begin, std::int64_t end) {
+    if (begin < listed_) valid_after_ = window_;
+    begin_ = first_ = begin;
+    listed_ = end;
+    common_.assign(static_cast<std::size_t>(end - begin), 0);
     sort_by_entries();
   }
 
-  /// Appends the next window of at most `height` rows.
-  void fill(int height, std::vector<std::int32_t>& order) {
+  /// Writes the next window of at most `height` rows; returns the number of rows.
+  std::int64_t fill(int height, std::int32_t* order) {
     while (taken(first_)) ++first_;
     end_ = std::min(listed_, first_ + span_);
     entries_ = distinct_ = 0;
     ++window_;
     std::int64_t row = first_;
-    for (int i = 0; row >= 0; row = pick()) {
-      common_[static_cast<std::size_t>(row)] = kTaken;
-      order.push_back(static_cast<std::int32_t>(row));
-      if (++i == height) break;
+    int count = 0;
+    for (; row >= 0; row = pick()) {
+      common(row) = kTaken;
+      order[count++] = static_cast<std::int32_t>(row);
+      if (count == height) break;
       add(row);
     }
     for (const std::int32_t r : touched_)
-      if (!taken(r)) common_[static_cast<std::size_t>(r)] = 0;
+      if (!taken(r)) common(r) = 0;
     touched_.clear();
+    return count;
   }
 
  private:
@@ -74,26 +106,32 @@ class WindowFiller {
     for (std::int64_t k = rows_.row_ptr[static_cast<std::size_t>(row)];
          k < rows_.row_ptr[static_cast<std::size_t>(row) + 1]; ++k) {
       const std::int32_t column = rows_.col_idx[static_cast<std::size_t>(k)];
-      if (column_window_[static_cast<std::size_t>(column)] == window_) continue;
-      column_window_[static_cast<std::size_t>(column)] = window_;
+      if (column_states_[static_cast<std::size_t>(column)].window == window_) continue;
       ++distinct_;
       count(column);
     }
   }
 
+  /// Counts a column that enters the window.
   void count(std::int32_t column) {
-    const std::int64_t end = columns_.row_ptr[column + 1];
-    std::int64_t& start = column_start_[column];
-    while (start < end && (columns_.col_idx[start] < first_ || taken(columns_.col_idx[start]))) ++start;
-    const std::int64_t last = std::min(end, start + kMaxRows);
-    for (std::int64_t k = start; k < last && columns_.col_idx[k] < end_; ++k) {
-      const std::int32_t row = columns_.col_idx[k];
-      if (common_[static_cast<std::size_t>(row)]++ == 0) touched_.push_back(row);
-    }
+    const std::int32_t* const list = columns_.col_idx.data() + columns_.row_ptr[column];
+    const std::int64_t size = columns_.row_ptr[column + 1] - columns_.row_ptr[column];
+    ColumnState& state = column_states_[static_cast<std::size_t>(column)];
+    if (state.window <= valid_after_) state.next = 0;
+    if (size - state.next > kScanned && list[state.next + kScanned] < first_)
+      state.next = static_cast<std::int32_t>(std::lower_bound(list + state.next, list + size, first_) - list);
+    state.window = window_;
+    while (state.next < size &&
+           (list[state.next] < first_ || (list[state.next] < listed_ && taken(list[state.next]))))
+      ++state.next;
+    const std::int64_t last = std::min(size, state.next + kMaxRows);
+    for (std::int64_t k = state.next; k < last && list[k] < end_; ++k)
+      if (common(list[k])++ == 0) touched_.push_back(list[k]);
   }
 
+  std::uint32_t& common(std::int64_t row) { return common_[static_cast<std::size_t>(row - begin_)]; }
   [[nodiscard]] bool taken(std::int64_t row) const {
-    return common_[static_cast<std::size_t>(row)] >= kTaken;
+    return common_[static_cast<std::size_t>(row - begin_)] >= kTaken;
   }
 
   /// Returns whether x is better: more nonzeros per distinct column, then more nonzeros, then earlier.
@@ -107,7 +145,7 @@ class WindowFiller {
 
   Candidate candidate(std::int64_t row) const {
     const std::int64_t own = rows_.row_nnz(row);
-    return {row, entries_ + own, distinct_ + own - common_[static_cast<std::size_t>(row)], own};
+    return {row, entries_ + own, distinct_ + own - common_[static_cast<std::size_t>(row - begin_)], own};
   }
 
   /// Returns the best free row within the span; -1 if there is none.
@@ -137,28 +175,30 @@ class WindowFiller {
     return best.row;
   }
 
-  /// Sorts rows by number of nonzeros, then by position.
+  /// Sorts the rows of the range by number of nonzeros, then by position.
   void sort_by_entries() {
-    std::vector<std::int64_t>& start = length_start_;
-    start.assign(static_cast<std::size_t>(rows_.cols) + 2, 0);
-    for (std::int64_t r = 0; r < listed_; ++r) {
-      ++start[static_cast<std::size_t>(rows_.row_nnz(r)) + 1];
+    min_entries_ = std::numeric_limits<std::int32_t>::max();
+    longest_ = shortest_ = 0;
+    for (std::int64_t r = begin_; r < listed_; ++r) {
       min_entries_ = std::min(min_entries_, rows_.row_nnz(r));
+      longest_ = std::max(longest_, rows_.row_nnz(r));
     }
+    std::vector<std::int64_t>& start = length_start_;
+    start.assign(static_cast<std::size_t>(longest_) + 2, 0);
+    for (std::int64_t r = begin_; r < listed_; ++r) ++start[static_cast<std::size_t>(rows_.row_nnz(r)) + 1];
     std::partial_sum(start.begin(), start.end(), start.begin());
-    length_next_ = start;
-    by_length_.resize(static_cast<std::size_t>(listed_));
-    for (std::int64_t r = 0; r < listed_; ++r)
+    length_next_.assign(start.begin(), start.end() - 1);
+    by_length_.resize(static_cast<std::size_t>(listed_ - begin_));
+    for (std::int64_t r = begin_; r < listed_; ++r)
       by_length_[static_cast<std::size_t>(length_next_[static_cast<std::size_t>(rows_.row_nnz(r))]++)] =
           static_cast<std::int32_t>(r);
     length_next_.assign(start.begin(), start.end() - 1);
-    longest_ = rows_.cols;
   }
 
   /// Returns the first free row with the fewest nonzeros; -1 if there is none.
   std::int64_t shortest() {
-    while (shortest_ < listed_ && taken(by_length_[static_cast<std::size_t>(shortest_)])) ++shortest_;
-    return shortest_ < listed_ ? by_length_[static_cast<std::size_t>(shortest_)] : -1;
+    while (shortest_ < by_length_.size() && taken(by_length_[shortest_])) ++shortest_;
+    return shortest_ < by_length_.size() ? by_length_[shortest_] : -1;
   }
 
   /// Returns the first free row with the most nonzeros; -1 if there is none.
@@ -172,20 +212,29 @@ class WindowFiller {
     return -1;
   }
 
-  const formats::CsrView rows_;
-  formats::Csr columns_;
-  std::int64_t listed_, span_;
-  std::vector<std::uint32_t> common_;
-  std::vector<std::int32_t> touched_;           // rows with a nonzero counter
-  formats::Buffer<std::int64_t> column_start_;  // first row of each column that is not before first_
-  std::vector<std::int64_t> column_window_;     // last window that contains each column
-  std::int64_t window_ = 0, first_ = 0, end_ = 0;
+  /// Per column: the last window that contains it, and the index in its list of the first row that may be
+  /// free.
+  struct ColumnState {
+    std::int32_t window = 0, next = 0;
+  };
+
+  const formats::CsrView& rows_;
+  const formats::Csr& columns_;
+  std::int64_t span_;
+  std::int64_t begin_ = 0, listed_ = 0;  // the range
+  std::vector<std::uint32_t> common_;    // by row of the range
+  std::vector<std::int32_t> touched_;    // rows with a nonzero counter
+  std::vector<ColumnState> column_states_;
+  std::int32_t window_ = 0;       // number of the current window
+  std::int32_t valid_after_ = 0;  // column states of windows up to this one are of later ranges
+  std::int64_t first_ = 0, end_ = 0;
   std::int64_t entries_ = 0, distinct_ = 0;  // counts of the current window
   std::vector<std::int32_t> by_length_;      // rows by number of nonzeros
   std::vector<std::int64_t> length_start_;   // start of each number of nonzeros in by_length_
   std::vector<std::int64_t> length_next_;    // first possibly free row for each number of nonzeros
-  std::int64_t shortest_ = 0, longest_ = 0;  // next index in by_length_; next number of nonzeros
-  std::int64_t min_entries_ = std::numeric_limits<std::int32_t>::max();
+  std::size_t shortest_ = 0;                 // next index in by_length_
+  std::int64_t longest_ = 0;                 // next number of nonzeros
+  std::int64_t min_entries_ = 0;
 };
 
 }  // namespace
@@ -198,16 +247,28 @@ Result<std::vector<std::int32_t>> order_by_loa(const formats::CsrView& a, const 
   while (listed > 0 && rows.view().row_nnz(listed - 1) == 0) --listed;
 
   begin(options.progress, "fill windows", listed);
-  std::vector<std::int32_t> order;
-  order.reserve(static_cast<std::size_t>(a.rows));
-  WindowFiller filler(rows.view(), listed, span > 0 ? span : listed);
-  while (static_cast<std::int64_t>(order.size()) < listed) {
-    if (cancelled(options.progress)) return fail(Errc::io, "cancelled");
-    filler.fill(options.window_rows, order);
-    advance(options.progress, options.window_rows);
-  }
-  for (std::int64_t r = listed; r < a.rows; ++r) order.push_back(static_cast<std::int32_t>(r));
-  for (std::int32_t& row : order) row = list[static_cast<std::size_t>(row)];
+  std::vector<std::int32_t> order(static_cast<std::size_t>(a.rows));
+  std::iota(order.begin() + listed, order.end(), static_cast<std::int32_t>(listed));
+  const formats::CsrView view = rows.view();
+  const formats::Csr columns = formats::transpose(view);
+  const std::vector<std::int64_t> first = divide(view, listed, options.window_rows);
+  parallel::PerThread<WindowFiller> fillers(
+      [&] { return WindowFiller(view, columns, span > 0 ? span : listed); });
+  parallel::loop(
+      std::size_t{1}, first.size(),
+      [&](std::size_t range) {
+        WindowFiller& filler = fillers.local();
+        filler.start(first[range - 1], first[range]);
+        for (std::int64_t row = first[range - 1]; row < first[range] && !cancelled(options.progress);
+             advance(options.progress, options.window_rows))
+          row += filler.fill(options.window_rows, order.data() + row);
+      },
+      tbb::simple_partitioner());
+  if (cancelled(options.progress)) return fail(Errc::io, "cancelled");
+  parallel::loop(tbb::blocked_range<std::size_t>(0, order.size(), 4096), [&](const auto& range) {
+    for (std::size_t i = range.begin(); i < range.end(); ++i)
+      order[i] = list[static_cast<std::size_t>(order[i])];
+  });
   return order;
 }
 

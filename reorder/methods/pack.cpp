@@ -4,6 +4,7 @@
 #include <bit>
 #include <utility>
 
+#include "formats/core/count_columns.hpp"
 #include "formats/core/parallel_loop.hpp"
 #include "reorder/methods/degree.hpp"
 #include "reorder/methods/identity.hpp"
@@ -73,7 +74,7 @@ struct Matrix {
 };
 
 Matrix look_for_hubs(const formats::CsrView& a, int longest) {
-  const std::vector<std::int32_t> count = count_columns(a);
+  const std::vector<std::int32_t> count = formats::count_columns(a);
   Matrix matrix{a, has_hubs(a, count, longest)};
   if (!matrix.hubs) return matrix;
   matrix.columns = frequent_first(a, count);

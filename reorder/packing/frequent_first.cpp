@@ -9,12 +9,6 @@
 
 namespace sptile::reorder {
 
-std::vector<std::int32_t> count_columns(const formats::CsrView& a) {
-  std::vector<std::int32_t> count(static_cast<std::size_t>(a.cols), 0);
-  for (const std::int32_t column : a.col_idx) ++count[static_cast<std::size_t>(column)];
-  return count;
-}
-
 formats::Buffer<std::int32_t> frequent_first(const formats::CsrView& a, std::span<const std::int32_t> count) {
   std::int32_t max = 0;
   for (const std::int32_t entries : count) max = std::max(max, entries);

@@ -10,9 +10,6 @@
 
 namespace sptile::reorder {
 
-/// Returns the number of nonzeros in each column. O(nnz + cols).
-std::vector<std::int32_t> count_columns(const formats::CsrView& a);
-
 /// Returns the column ids of all nonzeros, renumbered by descending number of nonzeros per column, then by
 /// id. If few columns have most of the nonzeros, data indexed by column is then contiguous in cache. The
 /// columns of a row no longer ascend. `count` has the nonzeros per column. O(nnz + cols), parallel.

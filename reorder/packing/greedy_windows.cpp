@@ -3,10 +3,13 @@
 #include <tbb/blocked_range.h>
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <utility>
 
 #include "formats/core/parallel_loop.hpp"
+#include "formats/core/parallel_reduce.hpp"
+#include "formats/core/parallel_select.hpp"
 #include "formats/core/per_thread.hpp"
 #include "reorder/packing/candidates.hpp"
 #include "reorder/packing/row_pool.hpp"
@@ -14,8 +17,8 @@
 namespace sptile::reorder {
 namespace {
 
-constexpr std::int64_t kMaxChains = 16;
-constexpr std::int64_t kRounds = 256;                               // target number of rounds
+constexpr std::int64_t kMaxChains = 32;
+constexpr std::int64_t kRounds = 128;                               // target number of rounds
 constexpr std::int64_t kChainWindows = 4;                           // minimum windows per chain and round
 constexpr std::int64_t kChainRows = 1024, kChainEntries = 1 << 15;  // minimum work for a separate chain
 constexpr std::int64_t kPurge = 4;  // purge after 1 / kPurge of the rows was placed
@@ -44,8 +47,10 @@ FreeRows all_free(const ColumnSets& sets) {
   std::iota(free.rows.begin(), free.rows.end(), 0);
   free.lists = lists_of_columns(sets);
   free.list_size = formats::Buffer<std::int32_t>(sets.cols);
-  for (std::int64_t c = 0; c < sets.cols; ++c)
-    free.list_size[c] = static_cast<std::int32_t>(free.lists.first[c + 1] - free.lists.first[c]);
+  parallel::loop(tbb::blocked_range<std::int64_t>(0, sets.cols, 4096), [&](const auto& range) {
+    for (std::int64_t c = range.begin(); c < range.end(); ++c)
+      free.list_size[c] = static_cast<std::int32_t>(free.lists.first[c + 1] - free.lists.first[c]);
+  });
   free.entries = free.lists.items.size();
   return free;
 }
@@ -66,9 +71,20 @@ void purge(FreeRows& free, const ColumnSets& sets) {
       free.list_size[c] = kept;
     }
   });
-  std::erase_if(free.rows, [&](std::int32_t row) { return !is_free(row); });
-  free.entries = 0;
-  for (const std::int32_t row : free.rows) free.entries += free.size[static_cast<std::size_t>(row)];
+  const auto row = [&](std::int64_t i) { return free.rows[static_cast<std::size_t>(i)]; };
+  std::vector<std::int32_t> rows(free.rows.size());
+  rows.resize(static_cast<std::size_t>(parallel::select(
+      std::ssize(free.rows), [&](std::int64_t i) { return is_free(row(i)); },
+      [&](std::int64_t at, std::int64_t i) { rows[static_cast<std::size_t>(at)] = row(i); })));
+  free.rows = std::move(rows);
+  free.entries = parallel::reduce(
+      tbb::blocked_range<std::int64_t>(0, std::ssize(free.rows), 4096), std::int64_t{0},
+      [&](const auto& range, std::int64_t sum) {
+        for (std::int64_t i = range.begin(); i < range.end(); ++i)
+          sum += free.size[static_cast<std::size_t>(row(i))];
+        return sum;
+      },
+      std::plus<>());
 }
 
 /// A sequence of windows, each starting with the state of the previous one.

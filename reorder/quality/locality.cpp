@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "formats/core/compact_columns.hpp"
+#include "formats/core/count_columns.hpp"
 #include "formats/core/parallel_loop.hpp"
 #include "formats/core/parallel_reduce.hpp"
-#include "formats/core/per_thread.hpp"
 #include "reorder/quality/quality.hpp"
 
 namespace sptile::reorder {
@@ -39,19 +39,11 @@ class OrderedRows {
 
 // Returns d^-alpha for each column with d nonzeros.
 std::vector<float> column_weights(const formats::CsrView& a) {
-  using Counts = std::vector<std::int32_t>;
-  const auto cols = static_cast<std::size_t>(a.cols);
-  parallel::PerThread<Counts> counts(cols, 0);
-  parallel::loop(Range(0, a.nnz(), 1 << 16), [&](const Range& range) {
-    Counts& local = counts.local();
-    for (std::int64_t i = range.begin(); i < range.end(); ++i)
-      ++local[static_cast<std::size_t>(a.col_idx[static_cast<std::size_t>(i)])];
-  });
-  std::vector<float> weights(cols, 0);
-  parallel::loop(std::size_t{0}, cols, [&](std::size_t c) {
-    std::int64_t entries = 0;
-    for (const Counts& local : counts) entries += local[c];
-    if (entries > 0) weights[c] = static_cast<float>(std::pow(static_cast<double>(entries), -kJaccardAlpha));
+  const std::vector<std::int32_t> count = formats::count_columns(a);
+  std::vector<float> weights(count.size(), 0);
+  parallel::loop(std::size_t{0}, count.size(), [&](std::size_t c) {
+    if (count[c] > 0)
+      weights[c] = static_cast<float>(std::pow(static_cast<double>(count[c]), -kJaccardAlpha));
   });
   return weights;
 }

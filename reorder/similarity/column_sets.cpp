@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "formats/core/counting_sort.hpp"
+#include "formats/core/invert_lists.hpp"
 #include "formats/core/parallel_loop.hpp"
 
 namespace sptile::reorder {
@@ -103,26 +103,12 @@ ColumnSets unite_pairs(const ColumnSets& sets, std::span<const std::int32_t> pai
 }
 
 ColumnLists lists_of_columns(const ColumnSets& sets) {
-  // Parts of similar nnz; the result does not depend on the partition.
   std::vector<std::int64_t> before(static_cast<std::size_t>(sets.items) + 1, 0);
   for (std::int64_t i = 0; i < sets.items; ++i)
     before[static_cast<std::size_t>(i) + 1] = before[static_cast<std::size_t>(i)] + sets.size[i];
-  const std::int64_t entries = before.back();
-  const std::int64_t affordable = entries / std::max<std::int64_t>(sets.cols, 1 << 14);
-  const auto parts = static_cast<int>(std::clamp<std::int64_t>(affordable, 1, parallel::max_threads()));
-  const auto start = [&](int part) {
-    return std::lower_bound(before.begin(), before.end(), entries / parts * part) - before.begin();
-  };
-  ColumnLists lists{{}, formats::Buffer<std::int32_t>(entries)};
-  lists.first = formats::counting_sort(
-      sets.cols, parts,
-      [&](int part, auto&& sink) {
-        const std::int64_t end = part + 1 == parts ? sets.items : start(part + 1);
-        for (std::int64_t i = part == 0 ? 0 : start(part); i < end; ++i)
-          for (const std::int32_t column : sets.of(i)) sink(column, static_cast<std::int32_t>(i));
-      },
-      [&](std::int64_t position, std::int32_t item) { lists.items[position] = item; });
-  return lists;
+  formats::InverseLists inverse =
+      formats::invert_lists(sets.cols, before, [&](std::int64_t item) { return sets.of(item); });
+  return {std::move(inverse.first), std::move(inverse.items)};
 }
 
 }  // namespace sptile::reorder

@@ -46,7 +46,7 @@ struct ColumnLists {
   }
 };
 
-/// Inverts sets. O(sum of sizes + cols), parallel; 8 bytes per column and thread in addition to the result.
+/// Inverts sets. O(sum of sizes + cols), parallel; memory as for invert_lists.
 ColumnLists lists_of_columns(const ColumnSets& sets);
 
 }  // namespace sptile::reorder

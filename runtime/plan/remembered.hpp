@@ -17,7 +17,7 @@ struct RememberedChoice {
   std::string format, kernel;
 };
 
-/// Where a choice is kept; nowhere if the file has no name.
+/// File and key of a choice. Without a file name, it is not kept.
 struct ChoicePlace {
   std::string file;
   std::uint64_t key = 0;

@@ -179,10 +179,11 @@ def reordering_rectangular(results):
 
 def reordering_threads(results):
     lines = []
-    for method in distinct(results.rows("reordering-threads"), "method"):
-        gains = values(results.rows("reordering-threads", method=method), "speedup_2_threads")
-        lines.append([f"`{method}`", f"{geomean(gains):.2f}", range_of(gains, 2)])
-    return table(["ordering", "geometric mean", "range"], lines)
+    for method, commit in dict.fromkeys((row["method"], row["commit"]) for row in results.rows("reordering-threads")):
+        rows = results.rows("reordering-threads", method=method, commit=commit)
+        gains = values(rows, "speedup_2_threads")
+        lines.append([f"`{method}`", commit, str(len(rows)), f"{geomean(gains):.2f}", range_of(gains, 2)])
+    return table(["ordering", "commit", "matrices", "geometric mean", "range"], lines)
 
 
 def reordering_chart(results):

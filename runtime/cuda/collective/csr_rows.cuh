@@ -111,8 +111,6 @@ class CsrGroup {
   static constexpr int kChunk = kLanes < 32 ? 16 : 32;  ///< entries per stage, at most two per lane
   static constexpr int kPerLane = kChunk / kLanes;
   static constexpr int kUnroll = Tuning::kUnroll;
-  /// Addresses of rows of B take 3 instructions instead of 12, and 4 registers, which f32 does not have.
-  static constexpr bool kByBytes = sizeof(Dense) == 2;
 
   struct Shared {
     StagedEntry<Acc> entries[kChunk];
@@ -130,10 +128,7 @@ class CsrGroup {
         lane_(lane),
         item_(item),
         slice_(slice) {
-    if constexpr (kByBytes) {
-      keep(b_);
-      keep(row_bytes_);
-    }
+    if constexpr (sizeof(Dense) == 2) keep(b_);  // registers of f32 are worth more
   }
 
   __device__ void run() {
@@ -148,15 +143,6 @@ class CsrGroup {
   /// Returns the index of the group's head and slice in an array of split rows or segments.
   __device__ std::int64_t slice_of(std::int64_t index) const {
     return part_index(index, a_.heads.count, head_, a_.slices, slice_);
-  }
-
-  /// Returns a row of B at the lane's first column.
-  __device__ const Dense* row_of_b(std::int32_t column) const {
-    if constexpr (kByBytes)
-      return reinterpret_cast<const Dense*>(reinterpret_cast<const std::byte*>(b_) +
-                                            static_cast<std::uint32_t>(column) * row_bytes_);
-    else
-      return b_ + column * a_.ldb;
   }
 
   /// Returns the row of C, or ~row if the result is added to it.
@@ -308,7 +294,6 @@ class CsrGroup {
   std::int64_t head_;
   const typename Arguments::Value* values_;
   const Dense* b_;  ///< row 0 at the lane's first column
-  std::uint64_t row_bytes_ = static_cast<std::uint64_t>(a_.ldb) * sizeof(Dense);
   Result* c_;
   int lane_, item_, slice_;
 };

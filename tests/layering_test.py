@@ -17,7 +17,7 @@ import sys
 
 # headers of formats/core that the runtime and the layouts may include
 VOCABULARY = {f"formats/core/{name}.hpp" for name in (
-    "array_view", "csr_view", "dtype", "error", "fork", "half", "nearest_name", "no_value_type", "parameters", "printable", "progress",
+    "array_view", "csr_view", "dtype", "error", "file_descriptor", "fork", "half", "nearest_name", "no_value_type", "parameters", "printable", "progress",
 )}
 OFFLINE = re.compile(r"(H5|hdf5|tbb/|oneapi/|metis|boost/|fmt/|nlohmann/|CLI/|openssl/|zlib|bzlib|lzma|zstd)")
 

@@ -13,7 +13,7 @@ namespace sptile::formats {
 namespace {
 
 /// Approximate rows plus nonzeros per chunk: about a millisecond of work for a task.
-constexpr std::int64_t kChunkWeight = std::int64_t{1} << 17;
+constexpr std::int64_t kWindowsWeight = std::int64_t{1} << 17;
 
 struct WindowEntries {
   const CsrView& a;
@@ -39,7 +39,7 @@ std::int64_t cut(const WindowEntries& entries_of, std::vector<Chunk>& chunks) {
     chunk.end_window = w + 1;
     chunk.entries = entries - chunk.first_entry;
     const std::int64_t rows = entries_of.height * (chunk.end_window - chunk.first_window);
-    if (chunk.entries + rows < kChunkWeight && w + 1 < windows) continue;
+    if (chunk.entries + rows < kWindowsWeight && w + 1 < windows) continue;
     chunks.push_back(chunk);
     chunk = {.first_window = w + 1,
              .end_window = w + 1,

@@ -23,7 +23,7 @@ namespace {
 constexpr std::int64_t kRounds = 256;          // a round contains about 1 / kRounds of the vertices and edges
 constexpr std::int64_t kSmallestRound = 16;    // minimum vertices per round
 constexpr std::int64_t kReadsPerEdge = 32;     // average limit; see merge_communities
-constexpr std::int64_t kGrain = 1 << 12;       // minimum links of a task
+constexpr std::int64_t kTaskLinks = 1 << 12;   // minimum links of a task
 constexpr std::int64_t kHeavyLinks = 1 << 13;  // from this number on, a vertex is read by several threads
 constexpr std::int64_t kHeavyPart = 1 << 11;   // links of a heavy vertex that a task sums first
 constexpr std::int64_t kHeavyShards = 64;      // parts of its communities
@@ -100,7 +100,7 @@ class Aggregation {
         lists_(n_),
         states_(n_),
         tree_(n_) {
-    in_parts(n_, kGrain, [&](std::int64_t first, std::int64_t last) {
+    in_parts(n_, kTaskLinks, [&](std::int64_t first, std::int64_t last) {
       for (std::int64_t v = first; v < last; ++v) {
         nodes_[v] = {static_cast<std::int32_t>(v), static_cast<std::uint32_t>(graph_.degree(v))};
         lists_[v] = {};
@@ -322,7 +322,7 @@ class Aggregation {
       for (std::size_t i = first; i < last; ++i)
         if (links_to_read(batch_[i]) < kHeavyLinks) choices_[i] = choose(batch_[i], work);
     };
-    if (links < kGrain) {
+    if (links < kTaskLinks) {
       choose_some(0, batch_.size());
     } else {
       parallel::loop(tbb::blocked_range<std::size_t>(0, batch_.size()),

@@ -20,11 +20,6 @@ constexpr std::string_view kBuiltIn[] = {
 constexpr std::size_t kMaxFiles = 256;
 constexpr const char* kVariable = "SPTILE_PROFILE";
 
-std::string environment(const char* name) {
-  const char* const value = secure_getenv(name);
-  return value == nullptr ? std::string() : std::string(value);
-}
-
 /// Returns the user's profiles, sorted by file name.
 Result<std::vector<DeviceProfile>> user_profiles() {
   std::vector<std::string> paths;
@@ -71,14 +66,20 @@ ProfileDevice profile_device(Device kind, const cuda::DeviceInfo& device) {
   return ProfileDevice{kind, device.capability, device.name};
 }
 
+std::string environment(const char* name) {
+  const char* const value = ::secure_getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+std::string user_folder(const char* variable, const char* in_home) {
+  if (const std::string folder = environment(variable); folder.starts_with('/')) return folder + "/sptile";
+  const std::string home = environment("HOME");
+  return home.empty() ? home : home + '/' + in_home + "/sptile";
+}
+
 std::string profile_folder() {
-  std::string folder = environment("XDG_CONFIG_HOME");
-  if (folder.empty() || folder.front() != '/') {
-    folder = environment("HOME");
-    if (folder.empty()) return {};
-    folder += "/.config";
-  }
-  return folder + "/sptile/profiles";
+  const std::string folder = user_folder("XDG_CONFIG_HOME", ".config");
+  return folder.empty() ? folder : folder + "/profiles";
 }
 
 std::string profile_file_name(const ProfileDevice& device) {

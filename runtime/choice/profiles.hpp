@@ -18,6 +18,13 @@ ProfileDevice profile_device(Device kind, const cuda::DeviceInfo& device);
 /// none for this kind. Errc::bad_input for an invalid profile, Errc::io if it cannot be read.
 Result<std::optional<DeviceProfile>> find_profile(const ProfileDevice& device);
 
+/// Returns an environment variable; empty if it is not set, or if the program has raised privileges.
+std::string environment(const char* name);
+
+/// Returns the directory `sptile` in the directory that an environment variable names, if that is absolute,
+/// otherwise in ~/in_home. Empty if HOME is not set either.
+std::string user_folder(const char* variable, const char* in_home);
+
 /// Returns the directory of the user's profiles: $XDG_CONFIG_HOME/sptile/profiles or
 /// ~/.config/sptile/profiles. Empty if neither variable is set.
 std::string profile_folder();

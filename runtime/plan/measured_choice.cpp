@@ -116,7 +116,7 @@ std::vector<Candidate*> by_prediction(std::vector<Candidate>& list) {
   return some;
 }
 
-/// Returns the candidates to run, the one with the lowest prediction first; none if there is no choice.
+/// Returns the candidates to run by ascending prediction; none if there is no choice.
 std::vector<Candidate*> worth_running(std::vector<Candidate>& list) {
   std::vector<Candidate*> some = by_prediction(list);
   if (!some.empty() && some.back()->predicted_us) {  // all have predictions
@@ -182,7 +182,7 @@ Status measure_candidates(const MeasuringRequest& request, ChosenPlan& chosen) {
 namespace {
 
 /// Measures the candidates of format `i` that are predicted to take at most `enough` microseconds, and lowers
-/// it to kHopeless times the lowest prediction. Returns the first error if none ran.
+/// it to kHopeless times the lowest prediction of those that ran. Returns the first error if none ran.
 Status run_format(std::size_t i, const PlanOptions& options, const Alternatives& alternatives,
                   Contest& contest, double& enough) {
   auto list = alternatives.candidates(i);
@@ -191,7 +191,6 @@ Status run_format(std::size_t i, const PlanOptions& options, const Alternatives&
   bool ran = false;
   for (const Candidate* const candidate : by_prediction(*list)) {
     if (candidate->predicted_us.value_or(0) > enough || contest.is_over()) return {};
-    if (candidate->predicted_us) enough = std::min(enough, kHopeless * *candidate->predicted_us);
     PlanOptions one = options;
     one.kernel = candidate->kernel->name;
     const auto plan = alternatives.plan(i, one);
@@ -199,6 +198,7 @@ Status run_format(std::size_t i, const PlanOptions& options, const Alternatives&
     if (!plan && !ran) first = tl::unexpected(plan.error());
     if (!plan) continue;
     if (const auto seconds = contest.run(*plan); !seconds) return tl::unexpected(seconds.error());
+    if (candidate->predicted_us) enough = std::min(enough, kHopeless * *candidate->predicted_us);
     ran = true;
   }
   return ran ? Status() : first;

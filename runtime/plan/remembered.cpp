@@ -12,6 +12,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "formats/core/file_descriptor.hpp"
 #include "formats/layout/bundle_layout.hpp"
 #include "runtime/choice/profiles.hpp"
 #include "runtime/core/attributes.hpp"
@@ -28,40 +29,18 @@ constexpr std::size_t kDigits = 16;
 /// Attributes of how plans are chosen, which do not change what is fastest.
 constexpr std::string_view kOfChoices[] = {"choice", "budget", "replan"};
 
-/// An open file descriptor.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  [[nodiscard]] int get() const { return fd_; }
-
-  /// Returns the size; nullopt unless this is a regular file.
-  [[nodiscard]] std::optional<std::size_t> bytes() const {
-    struct stat facts {};
-    if (fd_ < 0 || ::fstat(fd_, &facts) != 0 || !S_ISREG(facts.st_mode)) return std::nullopt;
-    return static_cast<std::size_t>(facts.st_size);
-  }
-
- private:
-  int fd_;
-};
-
-std::string setting(const char* name) {
-  const char* const value = ::secure_getenv(name);
-  return value == nullptr ? std::string() : std::string(value);
+/// Returns the size of an open file; nullopt unless it is a regular file.
+std::optional<std::size_t> bytes_of(const formats::FileDescriptor& file) {
+  struct stat facts {};
+  if (file.get() < 0 || ::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return std::nullopt;
+  return static_cast<std::size_t>(facts.st_size);
 }
 
 /// Returns the directory, absolute; empty if there is none.
 std::string cache_folder() {
-  std::string folder = setting("SPTILE_CACHE");
-  if (!folder.empty()) return folder.front() == '/' ? folder : std::string();
-  if (folder = setting("XDG_CACHE_HOME"); folder.starts_with('/')) return folder + "/sptile";
-  folder = setting("HOME");
-  return folder.starts_with('/') ? folder + "/.cache/sptile" : std::string();
+  std::string folder = environment("SPTILE_CACHE");
+  if (folder.empty()) folder = user_folder("XDG_CACHE_HOME", ".cache");
+  return folder.starts_with('/') ? folder : std::string();
 }
 
 std::string digits_of(std::uint64_t key) {
@@ -119,8 +98,8 @@ ChoicePlace choice_place(const Operation& op, const HeldFormat& held,
 
 std::optional<RememberedChoice> recall(const ChoicePlace& place) {
   if (place.file.empty()) return std::nullopt;
-  const Descriptor opened(::open(place.file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  const auto bytes = opened.bytes();
+  const formats::FileDescriptor opened(::open(place.file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const auto bytes = bytes_of(opened);
   if (!bytes) return std::nullopt;
   std::string text(std::min(*bytes, kMaxFileBytes), '\0');
   const ssize_t got = ::read(opened.get(), text.data(), text.size());
@@ -143,11 +122,11 @@ void remember(const ChoicePlace& place, const RememberedChoice& choice) {
   std::filesystem::create_directories(std::filesystem::path(file).parent_path(), ignored);
   int flags = O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW;
   {
-    const Descriptor old(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (old.bytes().value_or(0) > kMaxFileBytes) flags |= O_TRUNC;
+    const formats::FileDescriptor old(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (bytes_of(old).value_or(0) > kMaxFileBytes) flags |= O_TRUNC;
   }
-  const Descriptor opened(::open(file.c_str(), flags, 0600));
-  const auto bytes = opened.bytes();
+  const formats::FileDescriptor opened(::open(file.c_str(), flags, 0600));
+  const auto bytes = bytes_of(opened);
   if (!bytes) return;
   char last = '\n';
   if (*bytes > 0 && ::pread(opened.get(), &last, 1, static_cast<off_t>(*bytes) - 1) != 1) return;

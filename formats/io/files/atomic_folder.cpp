@@ -20,7 +20,7 @@
 namespace sptile::formats {
 namespace {
 
-constexpr int kTries = 100;
+constexpr int kMaxNames = 100;  // temporary names to try
 
 int open_folder(int parent, const char* name) {
   return ::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -89,7 +89,7 @@ Result<AtomicFolder> AtomicFolder::create(const std::string& path, bool force, O
   if (folder.parent_ < 0) return system_failure(errno, "cannot create a directory there", path);
   if (Status s = folder.check_target(); !s) return tl::unexpected(std::move(s.error()));
   remove_stale(folder.parent_, folder.target_, own);
-  for (int tried = 0; tried < kTries; ++tried) {
+  for (int tried = 0; tried < kMaxNames; ++tried) {
     if (folder.make_temporary()) return folder;
     if (errno != EEXIST) break;
   }

@@ -11,6 +11,7 @@
 #include <csignal>
 #include <utility>
 
+#include "formats/core/file_descriptor.hpp"
 #include "formats/io/files/system_error.hpp"
 #include "formats/io/hdf5/hdf5_version.hpp"
 #include "formats/io/hdf5/helper_path.hpp"
@@ -21,25 +22,11 @@ namespace {
 constexpr int kSliceMilliseconds = 50;
 constexpr int kMaxSlices = 10 * 60 * 1000 / kSliceMilliseconds;  // timeout without a byte
 
-/// Owns a descriptor numbered above those passed to the helper.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  static Descriptor copy_of(int fd) {
-    constexpr int kAboveHelpers = 10;
-    return Descriptor(::fcntl(fd, F_DUPFD_CLOEXEC, kAboveHelpers));
-  }
-  [[nodiscard]] int get() const { return fd_; }
-  [[nodiscard]] int release() { return std::exchange(fd_, -1); }
-
- private:
-  int fd_;
-};
+/// Returns a copy that is numbered above the descriptors passed to the helper.
+FileDescriptor copy_of(int fd) {
+  constexpr int kAboveHelpers = 10;
+  return FileDescriptor(::fcntl(fd, F_DUPFD_CLOEXEC, kAboveHelpers));
+}
 
 /// Descriptors of the helper: 0 is the socket, 1 and 2 are /dev/null, 3 is the file.
 class Actions {
@@ -111,9 +98,9 @@ Result<Hdf5Helper> Hdf5Helper::start(int fd, Errc damaged, const Progress* progr
   if (!program) return tl::unexpected(program.error());
   int pair[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) return no_process(errno);
-  Descriptor own(pair[0]);
-  const Descriptor given(pair[1]), theirs = Descriptor::copy_of(given.get());
-  const Descriptor file = fd < 0 ? Descriptor(-1) : Descriptor::copy_of(fd);
+  FileDescriptor own(pair[0]);
+  const FileDescriptor given(pair[1]), theirs = copy_of(given.get());
+  const FileDescriptor file = fd < 0 ? FileDescriptor(-1) : copy_of(fd);
   if (theirs.get() < 0 || (fd >= 0 && file.get() < 0)) return no_process(errno);
   const auto child = spawn(*program, theirs.get(), file.get());
   if (!child) return tl::unexpected(child.error());

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -165,20 +166,23 @@ struct OneByOne {
   std::vector<Errc> errors = std::vector<Errc>(p.matrices.size(), Errc::ok);
   std::vector<std::size_t> made = {};
   std::vector<std::string> planned = {};
+  std::size_t unplannable = SIZE_MAX;  ///< a format whose plans are refused
 
   runtime::Alternatives alternatives() {
-    return {p.matrices.size(),
-            [this](std::size_t i) -> Result<std::vector<Candidate>> {
-              made.push_back(i);
-              if (errors[i] != Errc::ok) return fail(errors[i], "alternative " + std::to_string(i));
-              return runtime::predict_product(runtime::kSpmm, {&p.matrices[i], 1}, PlanOptions{.n = 12});
-            },
-            [this](std::size_t i, const PlanOptions& options) {
-              planned.emplace_back(options.kernel);
-              PlanOptions one = {.n = 12};
-              one.kernel = options.kernel;
-              return runtime::plan_product(runtime::kSpmm, p.matrices[i], one);
-            }};
+    return {
+        p.matrices.size(),
+        [this](std::size_t i) -> Result<std::vector<Candidate>> {
+          made.push_back(i);
+          if (errors[i] != Errc::ok) return fail(errors[i], "alternative " + std::to_string(i));
+          return runtime::predict_product(runtime::kSpmm, {&p.matrices[i], 1}, PlanOptions{.n = 12});
+        },
+        [this](std::size_t i, const PlanOptions& options) -> Result<std::shared_ptr<runtime::ProductPlan>> {
+          planned.emplace_back(options.kernel);
+          if (i == unplannable) return fail(Errc::device, "no memory");
+          PlanOptions one = {.n = 12};
+          one.kernel = options.kernel;
+          return runtime::plan_product(runtime::kSpmm, p.matrices[i], one);
+        }};
   }
   Result<std::shared_ptr<runtime::ProductPlan>> fastest(const PlanOptions& options = kMeasured) {
     return runtime::fastest_plan(runtime::kSpmm, p.matrices[0].format, options, alternatives());
@@ -227,6 +231,16 @@ TEST_CASE("fastest plan: a format that is predicted to be hopeless is made, but 
   REQUIRE(formats.fastest().has_value());
   CHECK(formats.made == std::vector<std::size_t>{0, 1, 2});
   CHECK(formats.planned == std::vector<std::string>{kernel_of("csr"), kernel_of("bmat")});
+}
+
+TEST_CASE("fastest plan: a candidate that cannot be planned does not make others hopeless") {
+  const ThreeFormats p;
+  const ProfileFile profile(costs(runtime::kSpmm, {{"csr", 10}, {"bittcf", 50}, {"bmat", 200}}), kCpu);
+  OneByOne formats{p};
+  formats.unplannable = 0;
+  const auto plan = formats.fastest();
+  REQUIRE_MESSAGE(plan.has_value(), plan.error().text());
+  CHECK(runtime::kernel_name(**plan) == kernel_of("bittcf"));
 }
 
 TEST_CASE("budget: without time, only the candidate with the lowest prediction runs") {

@@ -170,18 +170,13 @@ const Division kDivisions[] = {
     {"cuda.csr.resident", {.shape = "some_longer", .n = 37, .pad = 1, .permuted = true, .device = 2}},
 
     // Rows within a group of lanes, over several groups, over several blocks; one chunk per group and two.
-    {"cuda.csr.shares*",
+    {"cuda.csr.shares",
      {.shape = "ladder", .n = 40, .alpha = 2, .beta = -1, .device = 1},
      nullptr,
      Extent::f32},
-    {"cuda.csr.shares*", {.shape = "ladder", .n = 6, .pad = 1, .permuted = true}, nullptr, Extent::f32},
-    {"cuda.csr.shares*", {.shape = "work", .n = 64, .permuted = true, .beta = 0.5, .device = 1}},
-    {"cuda.csr.shares*", {.shape = "short_rows", .n = 33, .pad = 1, .alpha = -1.5, .beta = 2}},
-    {"cuda.csr.scan", {.shape = "ladder", .n = 1, .alpha = 2, .beta = -1, .device = 1}},
-    {"cuda.csr.scan", {.shape = "ladder", .n = 1, .pad = 2, .permuted = true}},
-    {"cuda.csr.scan", {.shape = "some_longer", .n = 1}},
-    {"cuda.csr.scan", {.shape = "short_rows", .n = 1, .permuted = true, .beta = 0.5}},
-    {"cuda.csr.scan", {.shape = "million", .n = 1}, nullptr, Extent::f32},
+    {"cuda.csr.shares", {.shape = "ladder", .n = 6, .pad = 1, .permuted = true}, nullptr, Extent::f32},
+    {"cuda.csr.shares", {.shape = "work", .n = 64, .permuted = true, .beta = 0.5, .device = 1}},
+    {"cuda.csr.shares", {.shape = "short_rows", .n = 33, .pad = 1, .alpha = -1.5, .beta = 2}},
 
     // Rows of a lane, a warp, a block, several blocks.
     {"cuda.csr.stream", {.shape = "ladder", .n = 1, .alpha = 2, .beta = -1}},
@@ -191,11 +186,11 @@ const Division kDivisions[] = {
     {"cuda.csr.stream", {.shape = "million", .n = 1}, nullptr, Extent::f32},
     {"cuda.csr.softmax_rows*", {.shape = "ladder", .heads = 2, .alpha = -1.5}},
 
-    // Rows that end in the same group of nonzeros, in several rounds, in several groups of lanes.
-    {"cuda.csr.sddmm_*", {.shape = "ladder", .n = 128, .alpha = 2, .beta = -1}, nullptr, Extent::f32},
-    {"cuda.csr.sddmm_*", {.shape = "work", .n = 72, .permuted = true, .device = 1}},
-    {"cuda.csr.sddmm_*", {.shape = "short_rows", .n = 33, .pad = 1, .beta = 0.5}},
-    {"cuda.csr.sddmm_*", {.shape = "narrow", .n = 127, .pad = 1, .permuted = true}},
+    // Rows of a team, of several, in several rounds; of equal and of very different lengths.
+    {"cuda.csr.sddmm_direct", {.shape = "ladder", .n = 128, .alpha = 2, .beta = -1}, nullptr, Extent::f32},
+    {"cuda.csr.sddmm_direct", {.shape = "work", .n = 72, .permuted = true, .device = 1}},
+    {"cuda.csr.sddmm_direct", {.shape = "short_rows", .n = 33, .pad = 1, .beta = 0.5}},
+    {"cuda.csr.sddmm_direct", {.shape = "narrow", .n = 127, .pad = 1, .permuted = true}},
 
     // Windows in pieces, by teams of warps, slices of B one after the other.
     {kTileKernels,

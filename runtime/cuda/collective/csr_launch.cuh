@@ -61,9 +61,8 @@ int launch_kernel(const Arguments& arguments, const Launch& launch, void* stream
   if (arguments.item_count == 0) return cudaSuccess;
   constexpr int kThreads = Tuning::kThreads;
   constexpr std::int64_t kGroups = kThreads / kLanes;
-  const std::int64_t blocks = (arguments.item_count + kGroups - 1) / kGroups;
-  const dim3 grid = Tuning::kTogether ? sliced_grid(blocks * arguments.slices, 1, arguments.heads.count)
-                                      : sliced_grid(blocks, arguments.slices, arguments.heads.count);
+  const dim3 grid =
+      sliced_grid((arguments.item_count + kGroups - 1) / kGroups, arguments.slices, arguments.heads.count);
   return start_kernel<csr_spmm<Arguments, kLanes, kAligned, Tuning>>(
       {.blocks = grid, .threads = kThreads}, *launch.device, static_cast<cudaStream_t>(stream), arguments);
 }

@@ -19,8 +19,7 @@
 namespace sptile::runtime::cuda {
 
 /// Parameters that determine speed, not results.
-template <int kThreadsPerBlock, int kRowsInFlight, int kLeastBlocks, int kVectorsOfLane = 1,
-          bool kSlicesTogether = false>
+template <int kThreadsPerBlock, int kRowsInFlight, int kLeastBlocks, int kVectorsOfLane = 1>
 struct CsrTuning {
   static constexpr int kThreads = kThreadsPerBlock;
   static constexpr int kVectors = kVectorsOfLane;  ///< see LaneColumns
@@ -28,7 +27,6 @@ struct CsrTuning {
   /// Rows end at one position in the code, which reduces its size to a third: for kernels with other work.
   static constexpr bool kCompact = false;
   static constexpr int kBlocksPerSm = kLeastBlocks;
-  static constexpr bool kTogether = kSlicesTogether;  ///< adjacent blocks have the slices of the same rows
 };
 
 /// Store of rows of C, each by one group of lanes. Replacements may have data members.
@@ -309,16 +307,9 @@ __global__ void __launch_bounds__(Tuning::kThreads, Tuning::kBlocksPerSm)
   admit_next_kernel();
   if (!arguments.overlaps) await_previous_kernel();
   const int group = static_cast<int>(threadIdx.x) / kLanes, lane = static_cast<int>(threadIdx.x) % kLanes;
-  auto block = static_cast<int>(blockIdx.x);
-  int slice = 0;
-  if constexpr (Tuning::kTogether) {
-    slice = block % arguments.slices;
-    block /= arguments.slices;
-  } else {
-    slice = slice_of_block(arguments.slices);
-    if (slice >= arguments.slices) return;
-  }
-  Group(arguments, shared[group], lane, block * kGroups + group, slice).run();
+  const int slice = slice_of_block(arguments.slices);
+  if (slice >= arguments.slices) return;
+  Group(arguments, shared[group], lane, static_cast<int>(blockIdx.x) * kGroups + group, slice).run();
   if (arguments.overlaps)
     await_previous_kernel();  // so that the end of this kernel implies the end of the previous one
 }

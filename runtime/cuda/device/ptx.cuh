@@ -92,11 +92,6 @@ __device__ __forceinline__ std::int32_t load_once(const std::int32_t* p) {
   asm("ld.global.nc.L1::no_allocate.b32 %0, [%1];" : "=r"(x) : "l"(p));
   return x;
 }
-__device__ __forceinline__ uint2 load_once(const uint2* p) {
-  uint2 x;
-  asm("ld.global.nc.L1::no_allocate.v2.b32 {%0, %1}, [%2];" : "=r"(x.x), "=r"(x.y) : "l"(p));
-  return x;
-}
 __device__ __forceinline__ uint4 load_once(const uint4* p) {
   uint4 x;
   asm("ld.global.nc.L1::no_allocate.v4.b32 {%0, %1, %2, %3}, [%4];"

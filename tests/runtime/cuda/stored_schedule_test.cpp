@@ -151,7 +151,7 @@ Family shares_family() {
 template <std::int64_t kSumBytes>
 DirectRequest direct_request(std::int64_t n) {
   const DirectShape shape = direct_shape(n, csr_vector(DType::f32));
-  return {shape, shape.slices(n), kSumBytes, kSumBytes == 0};
+  return {shape, shape.slices(n), kSumBytes};
 }
 template <std::int64_t kSumBytes>
 Family direct_family() {

@@ -123,34 +123,6 @@ constexpr Instance kInstances[] = {
     instance<__nv_bfloat16, __nv_bfloat16, float>(DType::none, Precision::bf16),
 };
 
-#ifdef SPTILE_ABLATIONS
-/// Rows of B that are multiples of the slice of Tuned, one head; others like cuda.csr.rows.
-template <class Tuned>
-int launch_variant(const Launch& launch, void* stream) noexcept {
-  using Arguments = CsrArguments<float, float>;
-  constexpr std::int64_t kColumns = std::int64_t{32} * 4 * Tuned::kVectors;
-  if (launch.n % kColumns != 0 || !is_aligned<float, float>(launch) || launch.sizes.heads > 1)
-    return launch_csr<float, float, float>(launch, stream);
-  const formats::CsrView csr = formats::as_csr(launch.format);
-  auto arguments = arguments_of<Arguments>({csr.row_ptr.data(), csr.col_idx.data(), csr.values.data},
-                                           launch.header->as<CsrHeader>(), launch);
-  arguments.slices = static_cast<int>(launch.n / kColumns);
-  return launch_kernel<Tuned, 32, true>(arguments, launch, stream);
-}
-
-template <const std::string_view& kKernel, class Tuned>
-std::span<const DeviceKernel> variant_instances() {
-  constexpr auto row = [](DType values) {
-    DeviceKernel kernel = instance<float, float>(values, Precision::fp32).row;
-    kernel.kernel = kKernel;
-    kernel.launch = launch_variant<Tuned>;
-    return kernel;
-  };
-  static constexpr DeviceKernel kRows[] = {row(DType::f32), row(DType::none)};
-  return kRows;
-}
-#endif
-
 std::vector<DeviceKernel> rows_of_table() {
   std::vector<DeviceKernel> rows;
   for (const Instance& instance : kInstances) rows.push_back(instance.row);
@@ -163,20 +135,6 @@ std::span<const DeviceKernel> csr_kernels() {
   static const std::vector<DeviceKernel> rows = rows_of_table();
   return rows;
 }
-
-#ifdef SPTILE_ABLATIONS
-std::span<const DeviceKernel> csr_wide_kernels() {
-  return variant_instances<kCsrRowsWide, CsrTuning<kPolicy<float>.threads, 2, 6, 4>>();
-}
-std::span<const DeviceKernel> csr_large_kernels() {
-  return variant_instances<kCsrRowsLarge, CsrTuning<2 * kPolicy<float>.threads, kPolicy<float>.rows_in_flight,
-                                                    kPolicy<float>.wide_blocks / 2, 2>>();
-}
-std::span<const DeviceKernel> csr_together_kernels() {
-  return variant_instances<kCsrRowsTogether, CsrTuning<kPolicy<float>.threads, kPolicy<float>.rows_in_flight,
-                                                       kPolicy<float>.wide_blocks, 2, true>>();
-}
-#endif
 
 int launch_rows(DType values, const DenseTypes& dense, const CsrArrays& arrays, const CsrHeader& header,
                 const Launch& launch, void* stream) noexcept {

@@ -19,16 +19,4 @@ std::span<const DeviceKernel> csr_kernels();
 /// chains of loads keep all multiprocessors busy; narrow rows of B use few lanes, down to one.
 std::span<const DeviceKernel> direct_kernels();
 
-#ifdef SPTILE_ABLATIONS
-inline constexpr std::string_view kCsrDirectSorted = "cuda.csr.direct_sorted",
-                                  kCsrDirectLines = "cuda.csr.direct_lines",
-                                  kCsrRowsWide = "cuda.csr.rows_wide", kCsrRowsLarge = "cuda.csr.rows_large",
-                                  kCsrRowsTogether = "cuda.csr.rows_together";
-std::span<const DeviceKernel> direct_sorted_kernels();
-std::span<const DeviceKernel> direct_lines_kernels();
-std::span<const DeviceKernel> csr_wide_kernels();
-std::span<const DeviceKernel> csr_large_kernels();
-std::span<const DeviceKernel> csr_together_kernels();
-#endif
-
 }  // namespace sptile::runtime::cuda

@@ -90,17 +90,10 @@ int launch_direct(const Launch& launch, void* stream) noexcept {
   const auto with = [&]<bool kAligned>(std::bool_constant<kAligned>) {
     return start_team<Arguments, kWidth, kAligned>(launch, header, stream, Team<1, 1>(), Team<2, 1>(),
                                                    Team<4, 1>(), Team<2, 2>(), Team<4, 2>(), Team<8, 2>(),
-                                                   Team<16, 2>()
-#ifdef SPTILE_ABLATIONS
-                                                       ,
-                                                   Team<8, 1>()
-#endif
-    );
+                                                   Team<16, 2>());
   };
   return aligned ? with(std::true_type()) : with(std::false_type());
 }
-
-using DirectRequestOf = DirectRequest (*)(std::int64_t n);
 
 template <DType kDense>
 DirectRequest request_of(std::int64_t n) {
@@ -108,37 +101,38 @@ DirectRequest request_of(std::int64_t n) {
   return {shape, shape.slices(n), kDense == DType::f64 ? 8 : 4};
 }
 
-template <DirectRequestOf kRequest>
+template <DType kDense>
 Schedule schedule(const ScheduleRequest& request) {
-  return direct_schedule(formats::as_csr(request.format).row_ptr, kRequest(request.n), request.device);
+  return direct_schedule(formats::as_csr(request.format).row_ptr, request_of<kDense>(request.n),
+                         request.device);
 }
 
-template <DirectRequestOf kRequest>
+template <DType kDense>
 Result<Schedule> restore(const ScheduleRequest& request, const StoredSchedule& stored) {
-  return read_direct(stored, formats::as_csr(request.format).row_ptr, kRequest(request.n), request.device);
+  return read_direct(stored, formats::as_csr(request.format).row_ptr, request_of<kDense>(request.n),
+                     request.device);
 }
 
-template <DirectRequestOf kRequest>
-constexpr ScheduleStore kStore = {kDirectVersion, direct_numbers, restore<kRequest>};
+template <DType kDense>
+constexpr ScheduleStore kStore = {kDirectVersion, direct_numbers, restore<kDense>};
 
 std::int64_t same_n(const ScheduleHeader& /*header*/, std::int64_t n) { return n; }
 
 /// Creates an instance. A pattern runs as a matrix of its dense type without values. bf16 is not supported:
 /// each type adds a quarter of a megabyte to a wheel.
-template <class Dense, DType kDense, const std::string_view& kKernel = kCsrDirect,
-          DirectRequestOf kRequest = request_of<kDense>>
+template <class Dense, DType kDense>
 constexpr DeviceKernel instance(DType values, Precision precision) {
-  return {.kernel = kKernel,
+  return {.kernel = kCsrDirect,
           .values = values,
           .dense = kDense,
           .precision = precision,
           .capability = 80,
           .ieee = true,
-          .schedule = schedule<kRequest>,
+          .schedule = schedule<kDense>,
           .launch = launch_direct<Dense, Dense>,
           .least_n = same_n,
           .result = kDense,
-          .store = &kStore<kRequest>,
+          .store = &kStore<kDense>,
           .check = check_one_head,
           .policy = policy_values_for<direct_policy_for, kDense>};
 }
@@ -152,33 +146,8 @@ constexpr DeviceKernel kInstances[] = {
     instance<__half, DType::f16>(DType::none, Precision::fp16),
 };
 
-#ifdef SPTILE_ABLATIONS
-DirectRequest sorted_request(std::int64_t n) {
-  DirectRequest request = request_of<DType::f32>(n);
-  request.sorted = true;
-  return request;
-}
-
-/// Teams of 8 lanes with one vector each, which read entire cache lines, instead of 4 lanes with two.
-DirectRequest line_request(std::int64_t n) {
-  DirectRequest request = request_of<DType::f32>(n);
-  if (request.shape == DirectShape{4, 4, 2}) request.shape = {8, 4, 1};
-  return request;
-}
-
-template <const std::string_view& kKernel, DirectRequestOf kRequest>
-constexpr DeviceKernel kVariants[] = {
-    instance<float, DType::f32, kKernel, kRequest>(DType::f32, Precision::fp32),
-    instance<float, DType::f32, kKernel, kRequest>(DType::none, Precision::fp32),
-};
-#endif
-
 }  // namespace
 
 std::span<const DeviceKernel> direct_kernels() { return kInstances; }
-#ifdef SPTILE_ABLATIONS
-std::span<const DeviceKernel> direct_sorted_kernels() { return kVariants<kCsrDirectSorted, sorted_request>; }
-std::span<const DeviceKernel> direct_lines_kernels() { return kVariants<kCsrDirectLines, line_request>; }
-#endif
 
 }  // namespace sptile::runtime::cuda

@@ -78,18 +78,4 @@ struct SharesPolicy {
 
 constexpr SharesPolicy shares_policy_for(int /*capability*/) { return {}; }
 
-/// Policy of cuda.csr.scan.
-struct ScanPolicy {
-  int threads = 256;       ///< per block
-  int in_flight = 8;       ///< nonzeros per lane that a warp scans at once
-  int blocks = 5;          ///< minimum per multiprocessor, which limits the registers
-  int max_chunks = 8;      ///< per warp, of 32 nonzeros each; fewer if there is little work
-  int blocks_of_work = 6;  ///< blocks per multiprocessor from which warps have more chunks
-
-  SPTILE_POLICY_MEMBERS(threads, in_flight, blocks, max_chunks, blocks_of_work)
-  friend constexpr bool operator==(const ScanPolicy&, const ScanPolicy&) = default;
-};
-
-constexpr ScanPolicy scan_policy_for(int /*capability*/) { return {}; }
-
 }  // namespace sptile::runtime::cuda

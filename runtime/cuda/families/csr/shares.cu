@@ -9,8 +9,7 @@
 namespace sptile::runtime::cuda {
 namespace {
 
-/// Kernels are compiled once for all devices.
-constexpr SharesPolicy kSharesPolicy = shares_policy_for(80);
+constexpr int kSharesVector = 4;  ///< columns of 16 bytes
 
 SharesArguments shares_arguments(const Launch& launch, const SharesHeader& header) {
   const formats::CsrView csr = formats::as_csr(launch.format);
@@ -49,103 +48,78 @@ bool has_vectors(const Launch& launch) {
          short_stride(b, sizeof(float));
 }
 
-template <class Tuning>
+/// Returns the number of slices of n columns.
 constexpr std::int64_t slices_of(std::int64_t n) {
-  return csr_geometry_of(Tuning::kLanes, n, 4).slices;
+  return csr_geometry_of(kSharesPolicy.lanes, n, kSharesVector).slices;
 }
 
-template <class Tuning>
 int launch_shares(const Launch& launch, void* stream) noexcept {
   const auto& header = launch.header->as<SharesHeader>();
-  constexpr std::int64_t kClears = std::int64_t{kSharesEmptyRows} * Tuning::kGroups;
+  constexpr std::int64_t kClears = std::int64_t{kSharesEmptyRows} * kSharesGroups;
   const std::int64_t blocks = header.blocks + (header.empty + kClears - 1) / kClears;
   if (blocks == 0) return cudaSuccess;
   SharesArguments arguments = shares_arguments(launch, header);
-  arguments.slices = static_cast<int>(slices_of<Tuning>(launch.n));
-  const LaunchShape shape = {.blocks = sliced_grid(blocks, arguments.slices, 1), .threads = Tuning::kThreads};
-  const auto start = has_vectors(launch) ? start_kernel<csr_shares<Tuning, true>, SharesArguments>
-                                         : start_kernel<csr_shares<Tuning, false>, SharesArguments>;
+  arguments.slices = static_cast<int>(slices_of(launch.n));
+  const LaunchShape shape = {.blocks = sliced_grid(blocks, arguments.slices, 1),
+                             .threads = kSharesPolicy.threads};
+  const auto start = has_vectors(launch) ? start_kernel<csr_shares<true>, SharesArguments>
+                                         : start_kernel<csr_shares<false>, SharesArguments>;
   return start(shape, *launch.device, static_cast<cudaStream_t>(stream), arguments);
 }
 
-template <class Tuning>
+/// The numbers that the division of a matrix depends on.
 struct SharesPlan {
+  std::span<const std::int64_t> row_ptr;
   SharesShape shape;
   SharesScratch scratch;
 
   explicit SharesPlan(const ScheduleRequest& request)
-      : shape(shares_shape(row_ptr(request).back(), Tuning::kGroups, kSharesPolicy.max_chunks,
+      : row_ptr(formats::as_csr(request.format).row_ptr),
+        shape(shares_shape(row_ptr.back(), kSharesGroups, kSharesPolicy.max_chunks,
                            kSharesPolicy.blocks_of_work, request.device)),
-        scratch{slices_of<Tuning>(request.n), slices_of<Tuning>(request.n) * Tuning::kLanes * 16} {}
-
-  static std::span<const std::int64_t> row_ptr(const ScheduleRequest& request) {
-    return formats::as_csr(request.format).row_ptr;
-  }
-  static Schedule schedule(const ScheduleRequest& request) {
-    const SharesPlan plan(request);
-    return shares_schedule(row_ptr(request), plan.shape, plan.scratch);
-  }
-  static Result<Schedule> restore(const ScheduleRequest& request, const StoredSchedule& stored) {
-    const SharesPlan plan(request);
-    return read_shares(stored, row_ptr(request), plan.shape, plan.scratch);
-  }
-  static std::vector<std::int64_t> numbers(const ScheduleHeader& /*header*/) { return {}; }
-  /// Returns the minimum number of columns with the same number of slices.
-  static std::int64_t least_n(const ScheduleHeader& /*header*/, std::int64_t n) {
-    return (slices_of<Tuning>(n) - 1) * Tuning::kLanes * 4 + 1;
-  }
-  static constexpr ScheduleStore kStore = {kSharesVersion, numbers, restore};
+        scratch{slices_of(request.n), slices_of(request.n) * kSharesPolicy.lanes * 16} {}
 };
 
+Schedule schedule_shares(const ScheduleRequest& request) {
+  const SharesPlan plan(request);
+  return shares_schedule(plan.row_ptr, plan.shape, plan.scratch);
+}
+
+Result<Schedule> restore_shares(const ScheduleRequest& request, const StoredSchedule& stored) {
+  const SharesPlan plan(request);
+  return read_shares(stored, plan.row_ptr, plan.shape, plan.scratch);
+}
+
+std::vector<std::int64_t> no_shares_numbers(const ScheduleHeader& /*header*/) { return {}; }
+
+/// Returns the minimum number of columns with the same number of slices.
+std::int64_t least_shares_n(const ScheduleHeader& /*header*/, std::int64_t n) {
+  return (slices_of(n) - 1) * kSharesPolicy.lanes * kSharesVector + 1;
+}
+
+constexpr ScheduleStore kSharesStore = {kSharesVersion, no_shares_numbers, restore_shares};
+
 /// Creates an instance. A pattern runs as a matrix of f32 without values.
-template <class Tuning>
-constexpr DeviceKernel shares_instance(std::string_view kernel, DType values) {
-  using Plan = SharesPlan<Tuning>;
-  return {.kernel = kernel,
+constexpr DeviceKernel shares_instance(DType values) {
+  return {.kernel = kCsrShares,
           .values = values,
           .dense = DType::f32,
           .precision = Precision::fp32,
           .capability = 80,
           .ieee = true,
-          .schedule = Plan::schedule,
-          .launch = launch_shares<Tuning>,
-          .least_n = Plan::least_n,
+          .schedule = schedule_shares,
+          .launch = launch_shares,
+          .least_n = least_shares_n,
           .result = DType::f32,
-          .store = &Plan::kStore,
+          .store = &kSharesStore,
           .check = check_one_head,
           .policy = policy_values_for<shares_policy_for>};
 }
 
-template <const std::string_view& kKernel, int kLanes, int kRowsInFlight, int kBlocks,
-          int kThreads = kSharesPolicy.threads>
-std::span<const DeviceKernel> shares_instances() {
-  using Tuning = SharesTuning<kThreads, kLanes, kRowsInFlight, kBlocks>;
-  static constexpr DeviceKernel kInstances[] = {shares_instance<Tuning>(kKernel, DType::f32),
-                                                shares_instance<Tuning>(kKernel, DType::none)};
-  return kInstances;
-}
+constexpr DeviceKernel kSharesInstances[] = {shares_instance(DType::f32), shares_instance(DType::none)};
 
 }  // namespace
 
-std::span<const DeviceKernel> shares_kernels() {
-  return shares_instances<kCsrShares, kSharesPolicy.lanes, kSharesPolicy.rows_in_flight,
-                          kSharesPolicy.blocks>();
-}
-
-#ifdef SPTILE_ABLATIONS
-std::span<const DeviceKernel> shares_few_kernels() {
-  return shares_instances<kCsrSharesFew, kSharesPolicy.lanes, 4, 7>();
-}
-std::span<const DeviceKernel> shares_small_kernels() {
-  return shares_instances<kCsrSharesSmall, kSharesPolicy.lanes, kSharesPolicy.rows_in_flight,
-                          2 * kSharesPolicy.blocks, kSharesPolicy.threads / 2>();
-}
-std::span<const DeviceKernel> shares_256_kernels() {
-  return shares_instances<kCsrShares256, 16, kSharesPolicy.rows_in_flight, kSharesPolicy.blocks>();
-}
-std::span<const DeviceKernel> shares_512_kernels() {
-  return shares_instances<kCsrShares512, 32, kSharesPolicy.rows_in_flight, kSharesPolicy.blocks>();
-}
-#endif
+std::span<const DeviceKernel> shares_kernels() { return kSharesInstances; }
 
 }  // namespace sptile::runtime::cuda

@@ -18,13 +18,9 @@
 
 namespace sptile::runtime::cuda {
 
-/// Parameters that determine speed, not results.
-template <int kThreadsOfBlock, int kLanesOfGroup, int kRowsInFlight, int kLeastBlocks>
-struct SharesTuning {
-  static constexpr int kThreads = kThreadsOfBlock, kLanes = kLanesOfGroup, kGroups = kThreads / kLanes;
-  static constexpr int kAtOnce = kRowsInFlight;  ///< even; divides kRowChunk
-  static constexpr int kBlocksPerSm = kLeastBlocks;
-};
+/// Kernels are compiled once for all devices.
+inline constexpr SharesPolicy kSharesPolicy = shares_policy_for(80);
+inline constexpr int kSharesGroups = kSharesPolicy.threads / kSharesPolicy.lanes;
 
 struct SharesArguments {
   const std::int32_t* columns;
@@ -49,12 +45,13 @@ struct SharesArguments {
 /// Rows of C that a group clears if they are empty.
 inline constexpr int kSharesEmptyRows = 8;
 
-template <class Tuning, bool kAligned>
+template <bool kAligned>
 class SharesGroup {
  public:
-  static constexpr int kLanes = Tuning::kLanes, kGroups = Tuning::kGroups, kAtOnce = Tuning::kAtOnce;
+  static constexpr int kLanes = kSharesPolicy.lanes, kGroups = kSharesGroups;
+  static constexpr int kAtOnce = kSharesPolicy.rows_in_flight;
   static constexpr int kPerLane = kRowChunk / kLanes;  ///< nonzeros of a chunk that a lane loads
-  static_assert(kPerLane == 1 || kPerLane == 2 || kPerLane == 4);
+  static_assert(kPerLane == 4 && kAtOnce % 2 == 0 && kRowChunk % kAtOnce == 0);
   using Columns = LaneColumns<float, kLanes, kAligned>;
   static constexpr int kVector = Columns::kVector;
   using Sum = float[kVector];
@@ -136,11 +133,10 @@ class SharesGroup {
   __device__ void fetch(std::int64_t chunk, Taken& taken) const {
     const std::int64_t base = chunk * kRowChunk, at = base + lane_ * kPerLane;
     if (a_.vectors && base + kRowChunk <= a_.entries) {
-      using Word = typename Word<4 * kPerLane>::type;
-      const Word columns = load_once(reinterpret_cast<const Word*>(a_.columns + at));
+      const uint4 columns = load_once(reinterpret_cast<const uint4*>(a_.columns + at));
       __builtin_memcpy(taken.column, &columns, sizeof columns);
       if (a_.values == nullptr) return set_ones(taken);
-      const Word values = load_once(reinterpret_cast<const Word*>(a_.values + at));
+      const uint4 values = load_once(reinterpret_cast<const uint4*>(a_.values + at));
       __builtin_memcpy(taken.value, &values, sizeof values);
       return;
     }
@@ -314,10 +310,10 @@ class SharesGroup {
 };
 
 /// Data that is constant for the plan is loaded before the previous kernel has ended.
-template <class Tuning, bool kAligned>
-__global__ void __launch_bounds__(Tuning::kThreads, Tuning::kBlocksPerSm)
+template <bool kAligned>
+__global__ void __launch_bounds__(kSharesPolicy.threads, kSharesPolicy.blocks)
     csr_shares(const __grid_constant__ SharesArguments arguments) {
-  using Group = SharesGroup<Tuning, kAligned>;
+  using Group = SharesGroup<kAligned>;
   __shared__ typename Group::Shared shared;
   admit_next_kernel();
   const int slice = slice_of_block(arguments.slices);

@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "runtime/cuda/collective/csr_schedule.hpp"
-#include "runtime/cuda/collective/row_chunks.hpp"
 #include "runtime/cuda/device_kernel.hpp"
 #include "runtime/cuda/families/csr/policy.hpp"
+#include "runtime/cuda/families/csr/row_chunks.hpp"
 
 namespace sptile::runtime::cuda {
 
-inline constexpr std::string_view kCsrShares = "cuda.csr.shares", kCsrScan = "cuda.csr.scan";
+inline constexpr std::string_view kCsrShares = "cuda.csr.shares";
 
 /// Groups of a block, and the maximum number of chunks of each.
 struct SharesShape {
@@ -60,17 +60,5 @@ Result<Schedule> read_shares(const StoredSchedule& stored, std::span<const std::
 /// For long and for very different rows: 8 lanes hold 128 bytes of a row of B, and all blocks process one
 /// such slice of B at a time, of which L1 keeps the most frequent rows.
 std::span<const DeviceKernel> shares_kernels();
-#ifdef SPTILE_ABLATIONS
-inline constexpr std::string_view kCsrSharesFew = "cuda.csr.shares_few",
-                                  kCsrSharesSmall = "cuda.csr.shares_small",
-                                  kCsrShares256 = "cuda.csr.shares_256",
-                                  kCsrShares512 = "cuda.csr.shares_512";
-std::span<const DeviceKernel> shares_few_kernels();
-std::span<const DeviceKernel> shares_small_kernels();
-std::span<const DeviceKernel> shares_256_kernels();
-std::span<const DeviceKernel> shares_512_kernels();
-#endif
-/// For one column.
-std::span<const DeviceKernel> scan_kernels();
 
 }  // namespace sptile::runtime::cuda

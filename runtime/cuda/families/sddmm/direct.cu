@@ -18,14 +18,14 @@ namespace {
 
 constexpr int kVector = 4, kMaxFeatures = SddmmPolicy{}.max_direct_features;
 
-/// Lanes that hold a row of X with kRepeats vectors each, and the nonzeros that they multiply at a time: a
-/// warp has fewer teams for wide rows, so each has more in flight. `kBlocks`: minimum of a multiprocessor,
-/// which limits the registers.
-template <int kLanesOfRow, int kVectorsOfLane, int kNonzeros = kVectorsOfLane == 4 ? 4 : 2,
-          int kLeastBlocks = kVectorsOfLane == 4 ? 4 : 7>
+/// Lanes that hold a row of X, with kVectorsOfLane vectors each. A warp has few of the widest teams, so each
+/// multiplies more nonzeros at a time; the registers of others are for more blocks per multiprocessor.
+template <int kLanesOfRow, int kVectorsOfLane>
 struct SamplerTeam {
-  static constexpr int kLanes = kLanesOfRow, kRepeats = kVectorsOfLane, kEntries = kNonzeros,
-                       kBlocks = kLeastBlocks;
+  static constexpr int kLanes = kLanesOfRow, kRepeats = kVectorsOfLane;
+  static constexpr bool kWide = kLanes * kRepeats >= 64;
+  static constexpr int kEntries = kWide ? 4 : 2;                     ///< at a time
+  static constexpr int kBlocks = kWide ? 4 : kRepeats == 4 ? 6 : 7;  ///< minimum per multiprocessor
 };
 
 struct DirectSddmmTask {
@@ -139,11 +139,9 @@ __global__ void __launch_bounds__(kDirectThreads, Team::kBlocks)
     sampler.run_rows(block - task.piece_count);
 }
 
-/// Returns the team for n features, with at most `max_repeats` vectors per lane.
-template <unsigned kMaxRepeats>
 DirectShape sampler_shape(std::int64_t n) {
   const auto vectors = static_cast<unsigned>((n + kVector - 1) / kVector);
-  const unsigned repeats = std::min(vectors >= 32 ? 4U : vectors >= 4 ? 2U : 1U, kMaxRepeats);
+  const unsigned repeats = vectors >= 32 ? 4 : vectors >= 4 ? 2 : 1;
   return {static_cast<int>(std::bit_ceil((vectors + repeats - 1) / repeats)), kVector,
           static_cast<int>(repeats)};
 }
@@ -183,87 +181,52 @@ int start_sampler(const Launch& launch, void* stream) {
   return code;
 }
 
-template <class... Teams>
-int launch_sampler(const Launch& launch, void* stream) noexcept {
-  return has_lane_vectors(launch) ? start_sampler<true, Teams...>(launch, stream)
-                                  : start_sampler<false, Teams...>(launch, stream);
+int launch_direct_sddmm(const Launch& launch, void* stream) noexcept {
+  const auto with = [&]<bool kAligned>(std::bool_constant<kAligned>) {
+    return start_sampler<kAligned, SamplerTeam<1, 1>, SamplerTeam<2, 1>, SamplerTeam<4, 1>, SamplerTeam<2, 2>,
+                         SamplerTeam<4, 2>, SamplerTeam<8, 2>, SamplerTeam<16, 2>, SamplerTeam<8, 4>,
+                         SamplerTeam<16, 4>, SamplerTeam<32, 4>>(launch, stream);
+  };
+  return has_lane_vectors(launch) ? with(std::true_type()) : with(std::false_type());
 }
 
-/// Schedules for teams of sampler_shape<kMaxRepeats>.
-template <unsigned kMaxRepeats, bool kSorted>
-struct SamplerPlan {
-  static DirectRequest request_of(const ScheduleRequest& request) {
-    return {.shape = sampler_shape<kMaxRepeats>(request.n), .sorted = kSorted};
-  }
-  static Schedule schedule(const ScheduleRequest& request) {
-    return direct_schedule(formats::as_csr(request.format).row_ptr, request_of(request), request.device);
-  }
-  static Result<Schedule> restore(const ScheduleRequest& request, const StoredSchedule& stored) {
-    return read_direct(stored, formats::as_csr(request.format).row_ptr, request_of(request), request.device);
-  }
-  static constexpr ScheduleStore kStore = {kDirectVersion, direct_numbers, restore};
-};
+Schedule schedule_direct(const ScheduleRequest& request) {
+  return direct_schedule(formats::as_csr(request.format).row_ptr, {sampler_shape(request.n)}, request.device);
+}
 
-/// Errc::unsupported for numbers of features outside [kMin, kMax], or heads.
-template <std::int64_t kMin, std::int64_t kMax>
+Result<Schedule> restore_direct(const ScheduleRequest& request, const StoredSchedule& stored) {
+  return read_direct(stored, formats::as_csr(request.format).row_ptr, {sampler_shape(request.n)},
+                     request.device);
+}
+
+constexpr ScheduleStore kDirectStore = {kDirectVersion, direct_numbers, restore_direct};
+
 Status check_features(const ServiceRequest& request) {
-  if (kMin <= request.n && request.n <= kMax) return check_one_head(request);
-  return fail(Errc::unsupported, "this kernel supports " + std::to_string(kMin) + " to " +
-                                     std::to_string(kMax) +
+  if (request.n <= kMaxFeatures) return check_one_head(request);
+  return fail(Errc::unsupported, std::string(kCsrSddmmDirect) + " supports up to " +
+                                     std::to_string(kMaxFeatures) +
                                      " features, got n = " + std::to_string(request.n));
 }
 
 std::int64_t same_n(const ScheduleHeader& /*header*/, std::int64_t n) { return n; }
 
-template <unsigned kMaxRepeats, bool kSorted>
-constexpr DeviceKernel sampler_row(std::string_view kernel, int (*launch)(const Launch&, void*) noexcept,
-                                   Status (*check)(const ServiceRequest&)) {
-  using Plan = SamplerPlan<kMaxRepeats, kSorted>;
-  return {.kernel = kernel,
-          .values = DType::none,
-          .dense = DType::f32,
-          .precision = Precision::fp32,
-          .capability = 80,
-          .ieee = true,
-          .schedule = Plan::schedule,
-          .launch = launch,
-          .any_values = true,
-          .least_n = same_n,
-          .result = DType::none,
-          .store = &Plan::kStore,
-          .check = check,
-          .policy = policy_values_for<direct_policy_for, DType::f32>};
-}
-
-constexpr auto launch_direct_sddmm =
-    launch_sampler<SamplerTeam<1, 1>, SamplerTeam<2, 1>, SamplerTeam<4, 1>, SamplerTeam<2, 2>,
-                   SamplerTeam<4, 2>, SamplerTeam<8, 2>, SamplerTeam<16, 2>, SamplerTeam<8, 4>,
-                   SamplerTeam<16, 4>, SamplerTeam<32, 4>>;
-
-constexpr DeviceKernel kDirectRows[] = {
-    sampler_row<4, false>(kCsrSddmmDirect, launch_direct_sddmm, check_features<1, kMaxFeatures>)};
-
-#ifdef SPTILE_ABLATIONS
-/// Alternatives for 65 to 128 features.
-constexpr DeviceKernel kSortedRows[] = {
-    sampler_row<4, true>(kCsrSddmmDirectSorted, launch_direct_sddmm, check_features<1, kMaxFeatures>)};
-constexpr DeviceKernel kTwoRows[] = {sampler_row<4, true>(
-    kCsrSddmmDirectTwo, launch_sampler<SamplerTeam<8, 4, 2, 6>, SamplerTeam<16, 2, 2, 7>>,
-    check_features<65, 128>)};
-constexpr DeviceKernel k16Rows[] = {sampler_row<2, true>(
-    kCsrSddmmDirect16, launch_sampler<SamplerTeam<16, 2, 4, 6>>, check_features<65, 128>)};
-constexpr DeviceKernel k32Rows[] = {sampler_row<1, false>(
-    kCsrSddmmDirect32, launch_sampler<SamplerTeam<32, 1, 8, 6>>, check_features<65, 128>)};
-#endif
+constexpr DeviceKernel kDirectRows[] = {{.kernel = kCsrSddmmDirect,
+                                         .values = DType::none,
+                                         .dense = DType::f32,
+                                         .precision = Precision::fp32,
+                                         .capability = 80,
+                                         .ieee = true,
+                                         .schedule = schedule_direct,
+                                         .launch = launch_direct_sddmm,
+                                         .any_values = true,
+                                         .least_n = same_n,
+                                         .result = DType::none,
+                                         .store = &kDirectStore,
+                                         .check = check_features,
+                                         .policy = policy_values_for<direct_policy_for, DType::f32>}};
 
 }  // namespace
 
 std::span<const DeviceKernel> csr_sddmm_direct_kernels() { return kDirectRows; }
-#ifdef SPTILE_ABLATIONS
-std::span<const DeviceKernel> csr_sddmm_direct_sorted_kernels() { return kSortedRows; }
-std::span<const DeviceKernel> csr_sddmm_direct_two_kernels() { return kTwoRows; }
-std::span<const DeviceKernel> csr_sddmm_direct_16_kernels() { return k16Rows; }
-std::span<const DeviceKernel> csr_sddmm_direct_32_kernels() { return k32Rows; }
-#endif
 
 }  // namespace sptile::runtime::cuda

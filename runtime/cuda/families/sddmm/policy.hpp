@@ -40,17 +40,4 @@ constexpr SddmmPolicy sddmm_policy_for(int /*capability*/, DType dense, int tile
   return policy;
 }
 
-/// Policy of cuda.csr.sddmm_shares.
-struct SampleSharesPolicy {
-  int threads = 128;   ///< per block
-  int blocks = 4;      ///< minimum per multiprocessor for more than 64 features, which limits the registers
-  int max_chunks = 2;  ///< per group of lanes, of 32 nonzeros each; fewer if there is little work
-  int blocks_of_work = 8;  ///< blocks per multiprocessor from which groups have more chunks
-
-  SPTILE_POLICY_MEMBERS(threads, blocks, max_chunks, blocks_of_work)
-  friend constexpr bool operator==(const SampleSharesPolicy&, const SampleSharesPolicy&) = default;
-};
-
-constexpr SampleSharesPolicy sample_shares_policy_for(int /*capability*/) { return {}; }
-
 }  // namespace sptile::runtime::cuda

@@ -24,26 +24,7 @@ constexpr Kernel row(std::string_view name, std::string_view format, std::string
           .instances = instances};
 }
 
-/// A kernel that plans do not choose, because profiles have no constants for it.
-constexpr Kernel named_row(std::string_view name, std::string_view summary, Instances instances) {
-  Kernel kernel = row(name, "csr", summary, instances);
-  kernel.by_name = true;
-  return kernel;
-}
-
 constexpr Kernel kRows[] = {
-#ifdef SPTILE_ABLATIONS
-    named_row(kCsrSddmmDirectSorted, "like .sddmm_direct, with neighbouring rows sorted by length",
-              SPTILE_BUILT(csr_sddmm_direct_sorted_kernels)),
-    named_row(kCsrSddmmDirectTwo, "like .sddmm_direct_sorted, 65 to 128 features, 2 nonzeros at a time",
-              SPTILE_BUILT(csr_sddmm_direct_two_kernels)),
-    named_row(kCsrSddmmDirect16, "like .sddmm_direct_sorted, 65 to 128 features, 16 lanes per row",
-              SPTILE_BUILT(csr_sddmm_direct_16_kernels)),
-    named_row(kCsrSddmmDirect32, "like .sddmm_direct, 65 to 128 features, 32 lanes per row",
-              SPTILE_BUILT(csr_sddmm_direct_32_kernels)),
-#endif
-    named_row(kCsrSddmmShares, "equal numbers of nonzeros per group of lanes, up to 128 features",
-              SPTILE_BUILT(csr_sddmm_shares_kernels)),
     row(kCsrSddmm, "csr", kRowsSummary, SPTILE_BUILT(csr_sddmm_kernels)),
     row(kCsrSddmmDirect, "csr", kDirect, SPTILE_BUILT(csr_sddmm_direct_kernels)),
     row(kBitTcfSddmm, "bittcf", kTiles, SPTILE_BUILT(bittcf_sddmm_kernels)),

@@ -18,22 +18,10 @@ inline constexpr std::string_view kCsrSddmm = "cuda.csr.sddmm", kBitTcfSddmm = "
 
 std::span<const Kernel> sddmm_kernel_rows();
 
-inline constexpr std::string_view kCsrSddmmDirect = "cuda.csr.sddmm_direct",
-                                  kCsrSddmmShares = "cuda.csr.sddmm_shares";
+inline constexpr std::string_view kCsrSddmmDirect = "cuda.csr.sddmm_direct";
 
 std::span<const DeviceKernel> csr_sddmm_kernels();
 std::span<const DeviceKernel> csr_sddmm_direct_kernels();
-std::span<const DeviceKernel> csr_sddmm_shares_kernels();
-#ifdef SPTILE_ABLATIONS
-inline constexpr std::string_view kCsrSddmmDirectSorted = "cuda.csr.sddmm_direct_sorted",
-                                  kCsrSddmmDirectTwo = "cuda.csr.sddmm_direct_two",
-                                  kCsrSddmmDirect16 = "cuda.csr.sddmm_direct_16",
-                                  kCsrSddmmDirect32 = "cuda.csr.sddmm_direct_32";
-std::span<const DeviceKernel> csr_sddmm_direct_sorted_kernels();
-std::span<const DeviceKernel> csr_sddmm_direct_two_kernels();
-std::span<const DeviceKernel> csr_sddmm_direct_16_kernels();
-std::span<const DeviceKernel> csr_sddmm_direct_32_kernels();
-#endif
 std::span<const DeviceKernel> bittcf_sddmm_kernels();
 std::span<const DeviceKernel> rs_tile_sddmm_kernels();
 std::span<const DeviceKernel> libra_spmm_sddmm_kernels();

@@ -1,4 +1,4 @@
-#include "runtime/cuda/collective/row_chunks.hpp"
+#include "runtime/cuda/families/csr/row_chunks.hpp"
 
 #include <cstddef>
 #include <iterator>

@@ -1,7 +1,9 @@
 // How schedules divide the work of each kernel: the cases that reach the parts which other matrices do not.
 #include <fnmatch.h>
 
+#include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "formats/layout/hc_rules.hpp"
 #include "formats/layout/rs_tile_rules.hpp"
@@ -83,6 +85,17 @@ template <int kAtOnce>
 bool has_at_once(const Schedule& s) {
   return s.header.as<DirectHeader>().at_once == kAtOnce;
 }
+/// Returns whether a row is listed before one of its class with a smaller id.
+bool sorts_rows(const Schedule& s) {
+  const auto& header = s.header.as<DirectHeader>();
+  for (int c = 0; header.rows_at >= 0 && c < header.class_count; ++c) {
+    const runtime::cuda::DirectClass& of = header.classes[static_cast<std::size_t>(c)];
+    std::vector<std::int32_t> rows(static_cast<std::size_t>(of.rows));
+    std::memcpy(rows.data(), s.bytes.data() + header.rows_at + 4 * of.first_row, 4 * rows.size());
+    if (!std::is_sorted(rows.begin(), rows.end())) return true;
+  }
+  return false;
+}
 
 bool has_one_slice_together(const Schedule& s) { return s.header.as<BulkHeader>().slices_together == 1; }
 bool has_widest_slices(const Schedule& s) { return s.header.as<BulkHeader>().slice_segments == 16; }
@@ -152,6 +165,9 @@ const Division kDivisions[] = {
     {"cuda.csr.direct", {.shape = "work", .n = 1}, has_at_once<runtime::cuda::kDirectMany>, Extent::f32},
     {"cuda.csr.direct", {.shape = "work", .n = 8}, has_at_once<runtime::cuda::kDirectMany>, Extent::f32},
     {"cuda.csr.direct", {.shape = "work", .n = 32}, has_at_once<runtime::cuda::kDirectFew>, Extent::f32},
+    {"cuda.csr.@(direct|sddmm_direct)",
+     {.shape = "ladder", .n = 32, .permuted = true, .beta = 2},
+     sorts_rows},
 
     // Rows of B of one and of several KiB, whose pieces go to all lanes.
     {"cuda.csr.rows", {.shape = "pieces", .n = 128, .pad = 1}},

@@ -50,15 +50,46 @@ Division divide(std::span<const std::int64_t> row_ptr, const DirectHeader& heade
   return division;
 }
 
+std::int64_t entries_of(std::span<const std::int64_t> row_ptr, std::int32_t row) {
+  return row_ptr[static_cast<std::size_t>(row) + 1] - row_ptr[static_cast<std::size_t>(row)];
+}
+
+/// Returns whether rows have no nonzeros left in enough of the rounds of their warps. The longest row of a
+/// warp determines its rounds, of `at_once` nonzeros per team.
+bool waits_for_long_rows(std::span<const std::int64_t> row_ptr, const Division& division,
+                         const DirectHeader& header) {
+  std::int64_t taken = 0, used = 0;  // rounds times rows of a warp
+  for (std::size_t log = 0; log < kDirectClasses; ++log) {
+    const std::vector<std::int32_t>& rows = division.classes[log];
+    const std::size_t of_warp = static_cast<std::size_t>(kWarpSize / header.shape.lanes) >> log;
+    const std::int64_t step = static_cast<std::int64_t>(header.at_once) << log;
+    for (std::size_t first = 0; first < rows.size(); first += of_warp) {
+      std::int64_t longest = 0;
+      for (std::size_t i = first; i < std::min(first + of_warp, rows.size()); ++i) {
+        const std::int64_t rounds = (entries_of(row_ptr, rows[i]) + step - 1) / step;
+        longest = std::max(longest, rounds);
+        used += rounds;
+      }
+      taken += longest * static_cast<std::int64_t>(of_warp);
+    }
+  }
+  return taken > 0 && 100 * (taken - used) >= kPolicy.sorted_idle * taken;
+}
+
 /// Sorts rows by length within windows, so that rows stay close to their neighbours.
-void sort_by_length(std::span<const std::int64_t> row_ptr, std::vector<std::int32_t>& rows) {
-  const auto entries = [&](std::int32_t row) {
-    return row_ptr[static_cast<std::size_t>(row) + 1] - row_ptr[static_cast<std::size_t>(row)];
-  };
-  for (auto first = rows.begin(); first != rows.end();) {
-    const auto last = first + std::min<std::ptrdiff_t>(kPolicy.sorted_rows, rows.end() - first);
-    std::stable_sort(first, last, [&](std::int32_t a, std::int32_t b) { return entries(a) > entries(b); });
-    first = last;
+void sort_by_length(std::span<const std::int64_t> row_ptr, std::span<std::int32_t> rows) {
+  std::array<std::uint64_t, kPolicy.sorted_rows> keys;  // length and id in one number; long rows first
+  while (!rows.empty()) {
+    const std::span<std::int32_t> window = rows.first(std::min(keys.size(), rows.size()));
+    const auto end = std::ranges::transform(window, keys.begin(), [&](std::int32_t row) {
+                       const auto entries = static_cast<std::uint32_t>(entries_of(row_ptr, row));
+                       return std::uint64_t{~entries} << 32 | static_cast<std::uint32_t>(row);
+                     }).out;
+    std::sort(keys.begin(), end);
+    std::transform(keys.begin(), end, window.begin(), [](std::uint64_t key) {
+      return static_cast<std::int32_t>(static_cast<std::uint32_t>(key));
+    });
+    rows = rows.subspan(window.size());
   }
 }
 
@@ -95,10 +126,11 @@ Work work_of(std::span<const std::int64_t> row_ptr, const DirectRequest& request
   const bool narrow = header.shape.repeats == 1 && header.shape.lanes <= kPolicy.many_lanes;
   header.at_once = narrow && turn >= kDirectMany ? kDirectMany : kDirectFew;
   Division division = divide(row_ptr, header, turn);
-  if (request.sorted)
+  const bool sorted = waits_for_long_rows(row_ptr, division, header);
+  if (sorted)
     for (std::vector<std::int32_t>& rows : division.classes) sort_by_length(row_ptr, rows);
   work.rows = list_classes(division, header.shape.lanes, header);
-  const bool in_order = header.class_count <= 1 && division.splits.empty() && !request.sorted;
+  const bool in_order = header.class_count <= 1 && division.splits.empty() && !sorted;
   if (in_order) work.rows.clear();
   header.pieces = std::ssize(division.pieces);
   header.splits = std::ssize(division.splits);

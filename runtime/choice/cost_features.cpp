@@ -16,14 +16,24 @@ double share_past(const FormatCounts& counts, double cache_bytes, double row_byt
   return miss_share(counts.lists, static_cast<std::int64_t>(std::max(cache_bytes / row_bytes, 1.0)), sample);
 }
 
-/// Returns the bytes of a row of all input operands with one row per column of A.
-double loaded_bytes(const Operation& op, const RunSizes& sizes, const DenseTypes& types) {
-  double bytes = 0;
-  for (const OperandSpec& spec : op.operands)
-    if (spec.extent == Extent::cols && !spec.result)
-      bytes += static_cast<double>(shape_of(spec, {.run = sizes}).width) *
-               static_cast<double>(size_of(type_of(spec, types)) * static_cast<std::size_t>(sizes.heads));
-  return bytes;
+/// What is loaded for a column of A: a row of each input operand with one row per column of A and head.
+struct LoadedRows {
+  double rows = 0, bytes = 0;
+  double elements = 0;  ///< of rows that are not loaded in vectors
+};
+
+LoadedRows loaded_rows(const Operation& op, const RunSizes& sizes, const DenseTypes& types) {
+  LoadedRows loaded;
+  const auto heads = static_cast<double>(sizes.heads);
+  for (const OperandSpec& spec : op.operands) {
+    if (spec.extent != Extent::cols || spec.result) continue;
+    const std::int64_t width = shape_of(spec, {.run = sizes}).width;
+    const auto size = static_cast<std::int64_t>(size_of(type_of(spec, types)));
+    loaded.rows += heads;
+    loaded.bytes += heads * static_cast<double>(width) * static_cast<double>(size);
+    if (width % (kVectorBytes / size) != 0) loaded.elements += heads * static_cast<double>(width);
+  }
+  return loaded;
 }
 
 }  // namespace
@@ -31,7 +41,8 @@ double loaded_bytes(const Operation& op, const RunSizes& sizes, const DenseTypes
 CostFeatures cost_features(const Operation& op, const formats::FormatView& a, const RunSizes& sizes,
                            const DenseTypes& types, const Caches& caches, Misses misses) {
   const FormatCounts counts = count_format(a);
-  const double row_bytes = loaded_bytes(op, sizes, types);
+  const LoadedRows loaded = loaded_rows(op, sizes, types);
+  const double row_bytes = loaded.bytes;
   const double slices = std::max((row_bytes + kSliceBytes - 1) / kSliceBytes, 1.0);
   const auto rounds = static_cast<double>(static_cast<std::int64_t>(std::min(slices, 1e15)));
   const Work work = op.work({.rows = a.rows,
@@ -44,7 +55,8 @@ CostFeatures cost_features(const Operation& op, const formats::FormatView& a, co
                              .heads = static_cast<double>(sizes.heads),
                              .result_bytes = static_cast<double>(size_of(types.result)),
                              .slices = rounds});
-  const double gathered = static_cast<double>(counts.loads) * row_bytes;
+  const auto loads = static_cast<double>(counts.loads), longest = static_cast<double>(counts.longest) * 1e-3;
+  const double gathered = loads * row_bytes;
   // A near cache holds one slice of a row at a time.
   const double near_row = std::min(row_bytes, static_cast<double>(kSliceBytes));
   const double far = gathered * share_past(counts, caches.near_bytes, near_row, kNearSample, misses);
@@ -64,8 +76,11 @@ CostFeatures cost_features(const Operation& op, const formats::FormatView& a, co
           static_cast<double>(counts.entries) * work.decodings * 1e-6,
           static_cast<double>(counts.tiles) * work.decodings * 1e-6,
           static_cast<double>(counts.units) * rounds * 1e-6,
-          static_cast<double>(counts.longest) * 1e-3,
-          work.partial * 1e-6};
+          longest,
+          work.partial * 1e-6,
+          loads * loaded.rows * 1e-6,
+          loads * loaded.elements * 1e-6,
+          longest / (1 + longest)};
 }
 
 }  // namespace sptile::runtime

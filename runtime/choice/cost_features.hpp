@@ -19,8 +19,9 @@ struct FeatureInfo {
 /// Products are bound by loading rows of B (of Y, for SDDMM), so most terms are bytes: all loads, misses of a
 /// near cache (L1, shared memory), loads from memory, and data that is accessed once, which also represents
 /// the number of short rows. The others are work that does not depend on N, repeated per slice of columns for
-/// SpMM, and the serial time of one unit.
-inline constexpr std::array<FeatureInfo, 10> kFeatures = {{
+/// SpMM, and the serial time of one unit. Rows are loaded element by element unless their bytes are a multiple
+/// of kVectorBytes. Kernels that split long units have a constant for `long_k`, which approaches 1.
+inline constexpr std::array<FeatureInfo, 13> kFeatures = {{
     {"launch", "kernel launch"},
     {"gather_mb", "loads of rows of B or Y"},
     {"far_mb", "of which cache misses"},
@@ -31,6 +32,9 @@ inline constexpr std::array<FeatureInfo, 10> kFeatures = {{
     {"units_m", "rows or windows written, or rows of X read"},
     {"longest_k", "loads of the longest row or window"},
     {"partial_mb", "partial sums of split rows or windows"},
+    {"loads_m", "loaded rows of B or Y"},
+    {"elements_m", "elements of such rows that are loaded one by one"},
+    {"long_k", "k / (1 + k) of the loads of the longest row or window"},
 }};
 
 /// Values in megabytes, millions and thousands, in the order of kFeatures.
@@ -56,5 +60,6 @@ CostFeatures cost_features(const Operation& op, const formats::FormatView& a, co
                            const DenseTypes& types, const Caches& caches, Misses misses = Misses::sampled);
 
 inline constexpr std::int64_t kSliceBytes = 512;
+inline constexpr std::int64_t kVectorBytes = 16;
 
 }  // namespace sptile::runtime

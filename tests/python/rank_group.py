@@ -188,6 +188,7 @@ def _rank(
     os.replace(unfinished, Path(folder) / f"outcome-{rank}")
     if ends and not outcome.raised:
         step("destroy_process_group")
-        dist.barrier()
+        # By gloo if there is one: NCCL may have been stopped.
+        dist.all_reduce(torch.zeros(1, device="cpu" if backend != "nccl" else "cuda"))
         dist.destroy_process_group()
     os._exit(0)

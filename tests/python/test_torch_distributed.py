@@ -550,9 +550,11 @@ def test_operands_of_many_shapes(world: World) -> None:
     values(world.run(many_shapes, world.parts["unsymmetric f64"]))
 
 
-def default_device(_rank: int, path: str) -> np.ndarray:
+def default_device(_rank: int, path: str, wire: str = "auto") -> np.ndarray:
     """A product whose operands name their device, while new tensors without one have no memory."""
-    a = DistSparseMatrix(path)
+    if wire == "peers":
+        emulate_peers()
+    a = DistSparseMatrix(path, wire=wire)
     torch.set_default_device("meta")
     try:
         return a.collect(a @ torch.ones(a.owned, 3, device=a.device)).numpy()
@@ -564,8 +566,10 @@ def test_messages_are_in_host_memory_whatever_the_default_device(
     world: World, matrices: dict[str, Case]
 ) -> None:
     expected = matrices["symmetric f32"].matrix.sum(1)
-    for found in values(world.run(default_device, world.parts["symmetric f32"])):
-        np.testing.assert_allclose(found, np.repeat(expected[:, None], 3, 1), rtol=1e-5)
+    found = values(world.run(default_device, world.parts["symmetric f32"]))
+    found += values(run_ranks(default_device, world.parts["symmetric f32"], "peers")) if world.backend == "gloo" else []
+    for one in found:
+        np.testing.assert_allclose(one, np.repeat(expected[:, None], 3, 1), rtol=1e-5)
 
 
 def half_precision(_rank: int, path: str) -> list[torch.Tensor]:
@@ -658,15 +662,15 @@ def in_two_blocks(_rank: int, path: str) -> bool:
 def calls_in_turn(_rank: int, path: str) -> int:
     """The number of times that the queue of a device is limited in 4 rounds of 7 products and a sum."""
     a, limited = DistSparseMatrix(path), []
-    x = torch.ones(a.owned, 2)
+    x = torch.ones(a.owned, 2, device=a.device)
     a @ x
-    a.add_up([torch.ones(2)])
+    a.add_up([x[:1]])
     a._exchange._events = [object()]  # type: ignore[list-item]
     a._exchange._limit_queue = lambda: limited.append(1)  # type: ignore[method-assign]
     for _ in range(4):
         for _ in range(7):
             a @ x
-        a.add_up([torch.ones(2)])
+        a.add_up([x[:1]])
     return len(limited)
 
 

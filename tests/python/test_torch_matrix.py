@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import gc
 import io
 import pickle
 import subprocess
 import warnings
+from pathlib import Path
 
 import pytest
 
@@ -700,3 +702,27 @@ def test_a_batch_is_on_one_device() -> None:
     a, _ = matrix(3, 4, 0.5)
     with pytest.raises(sptile.UsageError, match="matrix 1 of the batch: it is on cuda"):
         st.SparseMatrix.block_diag([a, a.cuda()])
+
+
+def calls_without_device(tree: ast.AST, parameters: bool = False) -> list[int]:
+    """Lines of calls that make a tensor on the default device, except for parameters and buffers of layers."""
+    found = []
+    if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Attribute):
+        name, of = tree.func.attr, tree.func.value
+        parameters = parameters or name in ("Parameter", "register_buffer")
+        makes = isinstance(of, ast.Name) and of.id == "torch" and name in MAKERS
+        if makes and not parameters and not any(one.arg in ("device", None) for one in tree.keywords):
+            found.append(tree.lineno)
+    return found + [line for below in ast.iter_child_nodes(tree) for line in calls_without_device(below, parameters)]
+
+
+MAKERS = ("arange", "empty", "eye", "full", "linspace", "ones", "rand", "randint", "randn", "tensor", "zeros")
+
+
+def test_new_tensors_name_their_device() -> None:
+    """The default device of torch is that of the caller's tensors."""
+    assert calls_without_device(ast.parse("x = torch.zeros(2)")) == [1]
+    folder = Path(st.__file__).parent
+    found = {str(path): calls_without_device(ast.parse(path.read_text())) for path in folder.rglob("*.py")}
+    assert len(found) > 20
+    assert not {path: lines for path, lines in found.items() if lines}

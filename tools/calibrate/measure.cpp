@@ -32,7 +32,7 @@ struct Subject {
 std::vector<Subject> subjects_of(const CalibrationScope& scope) {
   std::vector<Subject> subjects;
   for (const SuiteMatrix& matrix : calibration_suite())
-    if (matrix.quick || !scope.quick) subjects.push_back({name_of(matrix), &matrix});
+    if (scope.suite && (matrix.quick || !scope.quick)) subjects.push_back({name_of(matrix), &matrix});
   for (const std::string& path : scope.inputs) subjects.push_back({path, nullptr, scope.input});
   return subjects;
 }
@@ -54,7 +54,8 @@ Result<std::unique_ptr<ProductBench>> open_bench(Session& session, runtime::Devi
                                                         .check = CheckedRows::some,
                                                         .trusted = true,
                                                         .predict = false});
-  return make_device_bench(session, {.predict = false, .time_planning = false});
+  // Launches in a graph: the host would be slower than short kernels.
+  return make_device_bench(session, {.graph = true, .predict = false, .time_planning = false});
 }
 
 SamplingPlan plan_of(const CalibrationScope& scope, ProductBench& bench) {

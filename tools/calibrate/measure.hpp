@@ -20,6 +20,7 @@ struct CalibrationScope {
   std::vector<std::string> inputs;   ///< matrix files in addition to the suite
   InputOptions input;                ///< options for those files
   bool quick = false;                ///< fewer and smaller matrices
+  bool suite = true;                 ///< measure the suite
 };
 
 /// Runs all measurements. Errors as for load_matrix and sample_matrix, Errc::io if cancelled.

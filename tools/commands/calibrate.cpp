@@ -32,11 +32,11 @@ constexpr const char* kAll = "all";  // operations
 
 // Options as typed.
 struct CalibrateOptions {
-  std::vector<std::string> inputs;   // in addition to the suite
+  std::vector<std::string> inputs;   // in addition to the suite, if there is one
   std::vector<std::string> kernels;  // empty: all
   std::string device = "cpu", op = kAll;
   InputOptions input;
-  bool quick = false;
+  bool quick = false, no_suite = false;
   CalibrationPaths files;
 };
 
@@ -103,7 +103,8 @@ Result<runtime::ProfileDevice> describe_device(runtime::Device kind) {
 
 Result<CalibrationScope> resolve_scope(const CalibrateOptions& options, runtime::Device device) {
   const CalibrationScope scope = {device,         operations_of(options), options.kernels,
-                                  options.inputs, options.input,          options.quick};
+                                  options.inputs, options.input,          options.quick,
+                                  !options.no_suite};
   const std::vector<std::string> known = known_kernels(options, device);
   for (const std::string& name : scope.kernels)
     if (const auto at = find_name("kernel", name, known); !at) return tl::unexpected(at.error());
@@ -115,6 +116,8 @@ Result<CalibrateTask> resolve(const CalibrateOptions& options) {
   if (!at) return tl::unexpected(at.error());
   const DeviceRow& row = devices()[*at];
   if (Status s = check_usable(row); !s) return tl::unexpected(s.error());
+  if (options.no_suite && options.inputs.empty())
+    return fail(Errc::usage, "--no-suite requires matrices to measure, for example a.mtx");
   auto scope = resolve_scope(options, row.device);
   if (!scope) return tl::unexpected(scope.error());
   const CalibrationPaths& paths = options.files;
@@ -132,6 +135,7 @@ Result<CalibrateTask> resolve(const CalibrateOptions& options) {
 std::string typed_text(const CalibrateOptions& options) {
   std::string text = "sptile calibrate";
   if (options.quick) text += " --quick";
+  if (options.no_suite) text += " --no-suite";
   if (options.op != kAll) text += " --op " + options.op;
   if (!options.kernels.empty()) text += fmt::format(" --only {}", fmt::join(options.kernels, ","));
   return text;
@@ -220,12 +224,13 @@ Status run_calibrate(Session& session, const CalibrateOptions& options) {
 
 Action declare_calibrate(Options& app) {
   auto options = std::make_shared<CalibrateOptions>();
-  app.add_option("IN", options->inputs, "Additional matrices to measure").details(matrix_details());
+  app.add_option("IN", options->inputs, "Matrices to measure in addition to the generated ones").details(matrix_details());
   app.add_option("--device DEVICE", options->device, "Device to measure")
       .names("device", names_of(devices()))
       .details("See `sptile list devices`.");
   app.add_flag("--quick", options->quick, "Measure fewer and smaller matrices; takes less than a minute")
       .details("Predictions are less accurate.");
+  app.add_flag("--no-suite", options->no_suite, "Measure only the given matrices");
   std::vector<std::string> operations;
   for (const runtime::Operation* op : runtime::operations())
     if (op->standalone) operations.emplace_back(op->name);
@@ -252,7 +257,8 @@ const Verb kCalibrate = {
     .name = "calibrate",
     .summary = "Fit the cost model of a device for --format auto",
     .details =
-        "Measures the kernels of a device on generated matrices and the given ones, with N = 1 to 512. "
+        "Measures the kernels of a device on generated matrices and the given ones, with N = 1 to 512; CUDA "
+        "kernels are launched in graphs. "
         "Compares every result with the reference, fits the cost model and writes its constants to a "
         "profile. "
         "This takes several minutes on an otherwise idle machine.",

@@ -13,3 +13,7 @@ sptile calibrate --op spmm --only "$kernel" 2>&1 | grep -c "no kernel" || true
 sed 's/^device.*/device cpu 0 another/' part.tsv > other.tsv
 sptile calibrate --into other.tsv 2>&1 | grep -c 'is a profile of another' || true
 sptile calibrate --into missing.tsv 2>&1 | grep -c 'missing.tsv' || true
+sptile calibrate --no-suite 2>&1 || true
+sptile calibrate --no-suite --only "$kernel" "$ROOT/data/examples/us_states.mtx" -o given.tsv --samples given.csv -q --json |
+  json-has 'fits[].kernel'
+cut -d, -f1 given.csv | sort -u

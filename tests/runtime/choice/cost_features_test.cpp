@@ -44,6 +44,22 @@ TEST_CASE("cost features: everything fits into the caches") {
   CHECK(feature(f, "units_m") == doctest::Approx(3e-6));
   CHECK(feature(f, "longest_k") == doctest::Approx(3e-3));
   CHECK(feature(f, "partial_mb") == 0);
+  CHECK(feature(f, "loads_m") == doctest::Approx(5e-6));
+  CHECK(feature(f, "elements_m") == 0);
+  CHECK(feature(f, "long_k") == doctest::Approx(3e-3 / 1.003));
+}
+
+TEST_CASE("cost features: rows of B that are no multiple of 16 bytes, of several heads") {
+  const BundleSample sample;
+  for (const std::int64_t n : {1, 6, 8}) {
+    const CostFeatures f = runtime::cost_features(runtime::kSpmm, formats::as_format(sample.csr()),
+                                                  {.n = n, .m = n, .heads = 3}, DType::f16, {});
+    CHECK(feature(f, "loads_m") == doctest::Approx(15e-6));
+    CHECK(feature(f, "elements_m") == doctest::Approx(n == 8 ? 0 : 15e-6 * static_cast<double>(n)));
+  }
+  const CostFeatures none = runtime::cost_features(runtime::kSoftmaxRows, formats::as_format(sample.csr()),
+                                                   {.n = 1, .m = 1}, DType::f32, {});
+  CHECK(feature(none, "loads_m") == 0);
 }
 
 TEST_CASE("cost features: caches for less than one row of B") {
@@ -95,6 +111,7 @@ TEST_CASE("cost features: one long row in pieces") {
   const CostFeatures f = spmm_features(formats::as_format(a), 32, DType::f32, {128e3, 50e6});
   CHECK(feature(f, "partial_mb") == doctest::Approx(7 * 128e-6));
   CHECK(feature(f, "longest_k") == doctest::Approx(1));
+  CHECK(feature(f, "long_k") == doctest::Approx(0.5));
 }
 
 TEST_CASE("cost features: a result of another type is as large as it is") {

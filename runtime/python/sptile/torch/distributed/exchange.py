@@ -90,7 +90,7 @@ class Lists(NamedTuple):
     @classmethod
     def alone(cls, owned: int, ranks: int) -> Lists:
         """Returns the lists of ranks that need no rows of each other."""
-        return cls(owned, [0] * ranks, [0] * ranks, torch.empty(0, dtype=torch.int64))
+        return cls(owned, [0] * ranks, [0] * ranks, torch.empty(0, dtype=torch.int64, device="cpu"))
 
 
 class Exchange:

@@ -143,7 +143,7 @@ def _side_by_side(A: DistSparseMatrix, k: Tensor, v: Tensor) -> Tensor:
         return torch.cat([x.flatten(1) if x.dim() > 1 else x[:, None] for x in (k, v)], 1)
     except (AttributeError, IndexError, NotImplementedError, RuntimeError, TypeError) as error:
         refusal = UsageError(f"k and v must have one type and {A.owned} rows on {A.device}: {error}")
-    A._exchange.agree(FETCH, torch.empty(0, 0), refusal)
+    A._exchange.agree(FETCH, torch.empty(0, 0, device="cpu"), refusal)
     raise refusal
 
 

@@ -632,7 +632,7 @@ class DistSparseMatrix:
 
     def _operand(self, call: int, x: object, multiplied: bool, refusal: Error | None = None) -> Tensor:
         """x as [owned, n], once all ranks agree about it, unless this rank has a `refusal`."""
-        operand = x if isinstance(x, Tensor) else torch.empty(0, 0)
+        operand = x if isinstance(x, Tensor) else torch.empty(0, 0, device="cpu")
         try:
             refusal = refusal or self._refusal(x, multiplied)
             autocast = torch.is_autocast_enabled(self.device.type)

@@ -96,7 +96,7 @@ class Channel:
             there = self._mapped[q].data_ptr()
             rows = there + words + told[q]["places"][ranks.rank] * row_bytes
             peers.append([rows, there + ranks.rank * _WORD, here + q * _WORD, sent[q], sent[q + 1]])
-        self._peers = torch.tensor(peers, dtype=torch.int64).to(wire.device)
+        self._peers = torch.tensor(peers, dtype=torch.int64, device=wire.device)
         self._state = torch.zeros(_STATE_WORDS, dtype=torch.int64, device=wire.device)
         self.arrived = self._memory[words:].view(dtype).view(places[-1], n)
         self._leaving: Tensor | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
@@ -93,7 +93,11 @@ class Collective:
         return ""  # torch.distributed raises it
 
     def stop(self) -> None:
-        """Does nothing: rows of an unknown width cannot be sent."""
+        """Ends exchanges on the device, in which this rank would wait for others until the time-out, as would every call
+        that releases device memory. Rows of an unknown width cannot be sent."""
+        if self.place.type == "cuda":
+            with suppress(RuntimeError, AttributeError):  # the group was destroyed; older torch has no `abort`
+                self.ranks.group._get_backend(self.place).abort()
 
 
 class _Channel:

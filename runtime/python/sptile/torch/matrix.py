@@ -24,6 +24,7 @@ from .handle import (
     Ref,
     Stored,
     check_kernel,
+    packed_address,
     packed_key,
     torch_dtype,
 )
@@ -47,6 +48,12 @@ from .pattern import (
 Derived = TypeVar("Derived")
 _PLAIN_TENSORS = (Tensor, torch.nn.Parameter)
 _MAX_PACKED = 64
+# Whether autocast is enabled for any device: without a device to name, it takes a fifth of the time.
+_autocasts: Callable[[], bool] = getattr(
+    torch._C,
+    "_is_any_autocast_enabled",  # torch before 2.5 has none
+    lambda: torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda"),
+)
 Number = float  # the class has a function of that name
 
 
@@ -1187,10 +1194,10 @@ class SparseMatrix:
     def _multiply(self, t: bool, x: Tensor, values: Tensor | None) -> Tensor:
         """Returns A x, or A^T x if t."""
         plain = not t and values is None and type(x) in _PLAIN_TENSORS and not operators.watched()
-        plain = plain and forward_ad._current_level < 0 and not torch.is_autocast_enabled(self.device.type)
+        plain = plain and forward_ad._current_level < 0 and not _autocasts()
         if plain:
             packed = self._packed.get(packed_key(x))
-            if packed is not None and (address := packed.address(x)):
+            if packed is not None and (address := packed_address(x, packed.index)):
                 return operators.packed_spmm(packed, x, address)
         x, values = tensor_of("x", x), optional_tensor("values", values)
         if torch.is_autocast_enabled(self.device.type):

@@ -212,6 +212,11 @@ class Handle:
         self._source: Tensor | None = None
         self._symmetric = False
 
+    @property
+    def is_known_symmetric(self) -> bool:
+        """True if `transposed` has found that the matrix equals its transpose."""
+        return self._symmetric
+
     def transposed(self) -> Handle:
         """Returns the handle of the transpose, which is cached; this handle if the matrix is symmetric."""
         if self._symmetric:
@@ -239,7 +244,7 @@ class Handle:
         if self._source is None:
             origin = self._origin()
             with apart():
-                self._source = self.pattern.transposed()[1] if origin is None else inverse(origin.source())
+                self._source = self.pattern.source() if origin is None else inverse(origin.source())
         return self._source
 
     def plan(

@@ -76,12 +76,13 @@ _current_stream: Any = getattr(torch._C, "_cuda_getCurrentRawStream", None)
 
 
 class TorchPlan(PlanHandle):
-    """A plan with workspaces in the memory of torch."""
+    """A plan whose runs on several streams have separate workspaces, all but the first in the memory of torch."""
 
     def __init__(self, matrix: MatrixHandle, operation: bytes | None, options: c.PlanOptions, device: torch.device) -> None:
         super().__init__(matrix, operation, options)
         self._device, self._index = device, device.index
         self._workspaces: dict[int, tuple[tuple[c_void_p, Any], Tensor | None]] = {}
+        self._own_workspace = threading.Lock()  # held by the stream that uses the workspace of the plan
 
     @untraced
     def place(self) -> tuple[c_void_p, Any]:
@@ -95,9 +96,11 @@ class TorchPlan(PlanHandle):
 
     @untraced
     def _workspace(self, stream: int) -> tuple[tuple[c_void_p, Any], Tensor | None]:
-        """Returns zeroed memory for the runs of a stream. A graph has separate memory, which each replay zeroes: the
-        allocator lends it to other work of the graph once the caller drops it."""
-        size = int(self.info.workspace_bytes)
+        """Returns the workspace of the runs of a stream: that of the plan, without a reference, for the first one,
+        zeroed memory for the others. A graph has separate memory, which each replay zeroes: the allocator lends it to
+        other work of the graph once the caller drops it."""
+        own = not capturing() and self._own_workspace.acquire(blocking=False)
+        size = 0 if own else int(self.info.workspace_bytes)
         memory = torch.zeros(size, dtype=torch.uint8, device=self._device) if size > 0 else None
         pointer = None if memory is None else byref(c.Workspace(memory.data_ptr(), size))
         made = (c_void_p(stream), pointer), memory

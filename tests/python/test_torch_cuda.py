@@ -256,6 +256,24 @@ def test_graphs_and_eager_calls_do_not_share_a_workspace() -> None:
     assert all(torch.equal(one, expected) for one in (*outs, *eager))
 
 
+def test_streams_do_not_share_a_workspace() -> None:
+    a, _ = clustered()
+    x = torch.randn(4096, 64, device="cuda")
+    expected = a @ x
+    torch.cuda.synchronize()
+    outs, streams = [], [torch.cuda.Stream() for _ in range(3)]
+    for _ in range(20):
+        for stream in streams:
+            with torch.cuda.stream(stream):
+                outs.append(a @ x)
+        outs.append(a @ x)
+    torch.cuda.synchronize()
+    assert all(torch.equal(out, expected) for out in outs)
+    (plan,) = a._handle.plans.values()
+    own = [memory is None for _, memory in plan._workspaces.values()]
+    assert own == [True] + [plan.info.workspace_bytes == 0] * 3
+
+
 def test_planning_while_a_graph_is_captured_is_refused() -> None:
     a, _ = matrix(50, 50, 0.2, **F32)
     x = torch.randn(50, 8, device="cuda")

@@ -330,6 +330,94 @@ def test_gradients_of_fused_layers(device: str, name: str) -> None:
         assert torch.autograd.gradgradcheck(lambda x, *_: layer(x, a), (x, *layer.parameters()), fast_mode=True)
 
 
+# ---- Aggregated features that the backward pass computes again ----
+
+
+@pytest.mark.parametrize("edges, n, dtype, again", [
+    (40, 1, torch.float32, False),  # 160 bytes of features, 4 per nonzero
+    (40, 2, torch.float32, True),
+    (80, 2, torch.float32, False),
+    (40, 2, torch.bfloat16, False),
+    (40, 3, torch.bfloat16, True),
+])  # fmt: skip
+def test_features_larger_than_columns_are_aggregated_again(
+    edges: int, n: int, dtype: torch.dtype, again: bool
+) -> None:
+    from sptile.torch.nn.fused import recomputes_product
+
+    ring = torch.arange(NODES)
+    steps = [torch.stack([ring, (ring + 1 + k) % NODES]) for k in range(edges // NODES)]
+    a = st.SparseMatrix.from_edge_index(torch.cat(steps, 1), num_nodes=NODES)
+    x, weight = torch.ones(NODES, n, dtype=dtype), torch.ones(2 * n, n, dtype=dtype, requires_grad=True)
+    assert a.nnz == edges and recomputes_product(a, x, weight) == again
+    assert not recomputes_product(a, x, weight.detach())
+    with torch.no_grad():
+        assert not recomputes_product(a, x, weight)
+
+
+def test_a_symmetric_matrix_keeps_features_as_large_as_its_transpose() -> None:
+    from sptile.torch.nn.fused import recomputes_product
+
+    ring = torch.arange(NODES)
+    edges = torch.stack([ring, (ring + 1) % NODES])
+    a = st.SparseMatrix.from_edge_index(torch.cat([edges, edges.flip(0)], 1), num_nodes=NODES)
+    weight = torch.ones(8, 4, requires_grad=True)
+    before, after = [], []
+    for found in (before, after):
+        found += [recomputes_product(a, torch.ones(NODES, n), weight[:, :n]) for n in (2, 4, 5)]
+        assert a.is_symmetric()
+    assert before == [False, True, True] and after == [False, False, True]
+
+
+@on_devices
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("learn", [True, False])
+@pytest.mark.parametrize("low", [None, torch.bfloat16], ids=str)
+def test_features_aggregated_again_give_the_same_bits(
+    device: str, bias: bool, learn: bool, low: torch.dtype | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch.manual_seed(0)
+    layer = st.nn.GCNConv(8, 24, bias=bias).to(device)
+    a = st.SparseMatrix.from_edge_index(graph(NODES, 150).to(device), num_nodes=NODES, format="csr")
+    results = []
+    for again in (True, False):
+        monkeypatch.setattr("sptile.torch.nn.gcn_conv.recomputes_product", lambda *_, again=again: again)
+        monkeypatch.setattr("sptile.torch.nn.gcn_conv.fused_update_pays", lambda *_: False)
+        x = torch.linspace(-1, 1, NODES * 8, device=device).view(NODES, 8).requires_grad_(learn)
+        with torch.autocast(device, low, enabled=low is not None):
+            out = layer(x, a)
+        g = torch.linspace(1, 2, out.numel(), device=device).view(out.shape).to(out.dtype)
+        inputs = [*layer.parameters(), *([x] if learn else [])]
+        results.append((out, *torch.autograd.grad(out, inputs, g)))
+    for one, other in zip(*results, strict=True):
+        assert one.dtype == other.dtype and torch.equal(one, other)
+
+
+@on_devices
+def test_gradients_of_features_aggregated_again(device: str) -> None:
+    torch.manual_seed(0)
+    layer = st.nn.GCNConv(3, 24).to(device).double()
+    a = st.SparseMatrix.from_edge_index(graph(NODES, 60).to(device), num_nodes=NODES)
+    x = torch.randn(NODES, 3, dtype=torch.float64, device=device, requires_grad=True)
+    assert type(layer(x, a).grad_fn).__name__.startswith("_ProductUpdated")
+    inputs = (x, *layer.parameters())
+    assert torch.autograd.gradcheck(lambda x, *_: layer(x, a), inputs, fast_mode=True)
+    assert torch.autograd.gradgradcheck(lambda x, *_: layer(x, a), inputs, fast_mode=True)
+
+
+@on_devices
+@pytest.mark.parametrize("cached", [False, True])
+def test_values_under_autocast_are_stored_in_one_type(device: str, cached: bool) -> None:
+    a = st.SparseMatrix.from_edge_index(graph(NODES, 150).to(device), num_nodes=NODES)
+    first, second = (st.nn.GCNConv(8, 8, cached=cached).to(device) for _ in range(2))
+    x = torch.randn(NODES, 8, device=device)
+    with torch.autocast(device, torch.bfloat16):
+        second(first(x, a), a)
+    norms = [b for key, b in a._derived.items() if key.startswith("gcn_norm")]
+    assert cached or [b.dtype for b in norms] == [torch.bfloat16]
+    assert first(x, a).dtype == torch.float32
+
+
 @pytest.mark.skipif(pyg is None, reason="needs torch_geometric")
 @on_devices
 @pytest.mark.parametrize("name", ["gcn", "gcn with weights", "gin", "gin, fixed"])

@@ -8,8 +8,11 @@ import gc
 import io
 import pickle
 import subprocess
+import threading
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -18,11 +21,13 @@ torch = pytest.importorskip("torch")
 import numpy as np  # noqa: E402
 import scipy.sparse  # noqa: E402
 from conftest import command, make_bundle  # noqa: E402
+from torch import Tensor  # noqa: E402
 from torch_problems import close, matrix, needs_cuda, on_devices, random  # noqa: E402
 
 import sptile  # noqa: E402
 import sptile.torch as st  # noqa: E402
 from sptile.torch import handle  # noqa: E402
+from sptile.torch.pattern import pattern_of_entries  # noqa: E402
 
 
 @on_devices
@@ -244,6 +249,84 @@ def test_gradients_pass_gcn_norm(device: str) -> None:
     a, _ = matrix(8, 8, 0.3, device=device)
     weights = (torch.rand(a.nnz, dtype=torch.float64) + 0.5).to(device).requires_grad_()
     assert torch.autograd.gradcheck(lambda w: a.with_values(w).gcn_norm().to_dense(), (weights,))
+
+
+def test_the_first_stream_uses_the_workspace_of_the_plan() -> None:
+    plan = handle.TorchPlan.__new__(handle.TorchPlan)
+    plan.info, plan._device, plan._workspaces = SimpleNamespace(workspace_bytes=64), torch.device("cpu"), {}
+    plan._own_workspace, plan.matrix = threading.Lock(), SimpleNamespace(source=SimpleNamespace(kept=[]))
+    (stream, reference), memory = plan.workspace(5)
+    assert stream.value == 5 and reference is None and memory is None
+    for number in (6, 7):
+        (stream, reference), memory = plan.workspace(number)
+        assert stream.value == number and reference._obj.data == memory.data_ptr() and reference._obj.bytes == 64
+        assert torch.equal(memory, torch.zeros(64, dtype=torch.uint8))
+    assert plan.workspace(5)[1] is None and plan.workspace(6)[1] is not plan.workspace(7)[1]
+
+
+@on_devices
+@pytest.mark.parametrize("rows, cols", [(12, 12), (5, 9), (9, 5), (1, 1), (0, 0)])
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_added_loops_are_those_of_a_sort(device: str, rows: int, cols: int, share: float) -> None:
+    pattern = matrix(rows, cols, share, device=device)[0].pattern
+    looped, loops = pattern.with_loops()
+    row, col = pattern.row(), pattern.col.long()
+    missing = sorted(set(range(min(rows, cols))) - set(row[row == col].tolist()))
+    added = torch.tensor(missing, dtype=torch.int64, device=device)
+    sorted_, order = pattern_of_entries(torch.cat([row, added]), torch.cat([col, added]), rows, cols)
+    assert looped.crow.dtype == torch.int64 and torch.equal(looped.crow, sorted_.crow)
+    assert looped.col.dtype == torch.int32 and torch.equal(looped.col, sorted_.col)
+    assert (looped is pattern) == (not missing) and loops.added == len(missing)
+    values = torch.rand(pattern.nnz, device=device)
+    expected = order.to_csr(torch.cat([values, values.new_full((len(missing),), 2.0)]))
+    assert torch.equal(loops.insert(values, 2.0), expected)
+
+
+def bytes_per_nonzero(*matrices: st.SparseMatrix) -> float:
+    """Bytes of all lists with at least one number per nonzero that matrices and their transposes keep."""
+    handles = [handle for a in matrices for handle in (a._bare, a._handle)]
+    handles += [handle for one in handles for handle in (one._transposed,) if handle is not None]
+    patterns = {handle.pattern for handle in handles}
+    lists = [x for p in patterns for x in (p.col, p._source)] + [handle.values for handle in handles]
+    lists += [x for handle in handles for x in (handle._source, *places_of_loops(handle))]
+    lists += [x for a in matrices for x in (a.values, a._order.position, a._order.source)]
+    sizes = {x.data_ptr(): x.untyped_storage().nbytes() for x in lists if x is not None}
+    return sum(sizes.values()) / matrices[0].nnz
+
+
+def places_of_loops(handle: Any) -> list[Tensor]:
+    found = [loops.position for loops in handle.derived.get("loops", ())[1:] if loops is not None]
+    return [position for position in found if position is not None]
+
+
+@on_devices
+@pytest.mark.parametrize("symmetric, most", [(True, 12), (False, 20)])
+def test_a_normalized_graph_keeps_no_orders(device: str, symmetric: bool, most: int) -> None:
+    full = matrix(200, 200, 0.2)[1].fill_diagonal_(0)
+    edges = (full + full.t() * symmetric).nonzero().t()
+    a = st.SparseMatrix.from_edge_index(edges.flip(0).contiguous().to(device), num_nodes=200)  # in the order of CSR
+    norm = a.gcn_norm()
+    x = random(200, 4, device=device, dtype=torch.float32, learn=True)
+    (norm @ x).sum().backward()
+    assert norm.is_symmetric() == symmetric
+    assert bytes_per_nonzero(a, norm) <= 1.05 * most
+    shuffled = st.SparseMatrix.from_edge_index(edges[:, torch.randperm(edges.shape[1])].to(device), num_nodes=200)
+    assert shuffled._order.position.dtype == shuffled._order.source.dtype == torch.int32
+    assert bytes_per_nonzero(shuffled) == pytest.approx(12, abs=0.1)
+
+
+@on_devices
+def test_the_source_of_a_transpose_is_kept_where_it_is_needed_again(device: str) -> None:
+    a, full = matrix(30, 20, 0.3, device=device, dtype=torch.float32)
+    pattern = a.pattern
+    x = random(30, 4, device=device, dtype=torch.float32)
+    assert close(a.t() @ x, full.t() @ x.double().cpu()) and pattern._source is not None  # a.t() has an order
+    b, full = matrix(30, 20, 0.3, device=device, dtype=torch.float32)
+    for step in range(3):
+        again = b.with_values((step + 1) * b.values)
+        assert close(x.t() @ again, (step + 1) * x.t().double().cpu() @ full)
+        assert (b.pattern._source is not None) == (step > 0)
+    assert b.pattern.transposed()[0] is b.pattern.transposed()[0]
 
 
 @on_devices

@@ -4,8 +4,10 @@ them."""
 from __future__ import annotations
 
 import gc
+import sys
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -493,6 +495,39 @@ def test_autocast_casts_as_for_products_of_torch(device: str, dtype: torch.dtype
     assert close(out, full @ x.double().cpu().detach())
     (out.sum() + learned.sum()).backward()
     assert x.grad.dtype == w.grad.dtype == torch.float32
+
+
+@on_devices
+@pytest.mark.parametrize("learn, most", [(False, 24), (True, 27)])
+def test_a_repeated_product_makes_few_calls(device: str, learn: bool, most: int) -> None:
+    """On the host, calls take most of the time of a small product."""
+    a, full = matrix(20, 15, 0.3, device=device, dtype=torch.float32)
+    x = random(15, 8, device=device, dtype=torch.float32, learn=learn)
+    calls: list[str] = []
+
+    def count(_frame: Any, event: str, _argument: Any) -> None:
+        if event in ("call", "c_call"):
+            calls.append(event)
+
+    for _ in range(2):
+        st.spmm(a, x)
+    before = sys.getprofile()
+    sys.setprofile(count)
+    out = st.spmm(a, x)
+    sys.setprofile(before)
+    assert close(out, full @ x.detach().double().cpu())
+    on_stream = 5 if device == "cuda" else 0  # precision, stream, workspace
+    assert len(calls) <= most + on_stream
+
+
+@on_devices
+def test_autocast_of_any_device_reaches_a_repeated_product(device: str) -> None:
+    a, full = matrix(20, 15, 0.3, device=device, dtype=torch.float32)
+    x = random(15, 8, device=device, dtype=torch.float32)
+    for dtype in (torch.float32, torch.bfloat16, torch.float32, torch.bfloat16):
+        with torch.autocast(device, torch.bfloat16, enabled=dtype == torch.bfloat16):
+            out = st.spmm(a, x)
+        assert out.dtype == dtype and close(out, full @ x.double().cpu())
 
 
 def test_threads_share_a_matrix() -> None:

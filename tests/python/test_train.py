@@ -3,6 +3,7 @@ wrong; on citation graphs, where they are beside the project, it reaches what th
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import json
 import lzma
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree
 from collections.abc import Iterator
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -233,6 +235,125 @@ def test_orders_and_precisions_are_compared(community: Path, capsys: pytest.Capt
     assert moved != exact
     for losses in rounded:
         assert losses != exact and losses[:3] == pytest.approx(exact[:3], rel=2e-2)
+
+
+@pytest.mark.parametrize("model", ["gcn", "gat"])
+def test_every_backend_trains_in_bf16(model: str, community: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = [model, "--data", community, "--epochs", 8, "--compare", "torch,torch-cached,sptile"]
+    found = report(capsys, *arguments, "--precision", "fp32,bf16")
+    losses = {(run["backend"], run["precision"]): run["losses"] for run in found["runs"]}
+    assert losses["torch-cached", "fp32"] == pytest.approx(losses["torch", "fp32"], rel=1e-5)
+    for backend in ("torch", "torch-cached", "sptile"):
+        exact, rounded = losses[backend, "fp32"], losses[backend, "bf16"]
+        assert rounded != exact and rounded[:3] == pytest.approx(exact[:3], rel=2e-2)
+
+
+def test_sparse_products_of_torch_have_the_type_of_autocast() -> None:
+    from torch_cached_layers import make_graph
+    from torch_layers import product_type
+
+    graph = make_graph(torch.tensor([[0, 1, 2], [1, 2, 0]]), 3)
+    x = torch.ones(3, 2, requires_grad=True)
+    torch.set_autocast_enabled("cuda", True)
+    try:
+        torch.set_autocast_dtype("cuda", torch.float16)
+        assert product_type(torch.device("cuda")) == torch.float16
+    finally:
+        torch.set_autocast_enabled("cuda", False)
+    assert product_type(torch.device("cuda")) == torch.float32
+    with torch.autocast("cpu", torch.bfloat16):
+        out = graph.normal @ x.to(torch.bfloat16)
+    assert out.dtype == torch.float32 and graph.normal is graph.normal
+    out.sum().backward()
+    torch.testing.assert_close(x.grad, graph.normal.csr.to_dense().t() @ torch.ones(3, 2))
+
+
+def test_arrays_of_torch_keep_24_bytes_per_nonzero() -> None:
+    from torch_cached_layers import make_graph
+
+    matrix = make_graph(torch.randint(0, 50, (2, 2000)).unique(dim=1), 50).normal
+    parts = [x for csr in (matrix.csr, matrix.transpose) for x in (csr.col_indices(), csr.values())]
+    assert sum(x.untyped_storage().nbytes() for x in parts) == 24 * matrix.csr.values().numel()
+
+
+# ---- Memory ----
+
+
+def allocated(run: Any) -> tuple[int, int]:
+    """Returns the bytes of tensors that a function allocates, at the peak and at its end."""
+    gc.collect()
+    with torch.profiler.profile(
+        activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True, acc_events=True
+    ) as profile:
+        run()
+    events = [event for event in profile.profiler.kineto_results.events() if event.name() == "[memory]"]
+    amounts = [event.nbytes() for event in sorted(events, key=lambda event: event.start_ns())]
+    return max(accumulate(amounts)), sum(amounts)
+
+
+def training_bytes(backend: str, edges: torch.Tensor, nodes: int, width: int) -> tuple[int, int]:
+    """Returns the peaks of the first step, with the conversion, and of the second step of a GCN."""
+    import dataclasses
+
+    from backends import load_backend
+    from epochs import make_data
+    from models import make_model
+    from precision import Precision
+    from recipes import RECIPES
+    from training import epoch
+
+    data, layers = make_data(edges, nodes, width, torch.device("cpu")), load_backend(backend)
+    recipe = dataclasses.replace(RECIPES["gcn"], hidden=width, layers=3, dropout=0.0)
+    model = make_model("gcn", layers, data, recipe, 1)
+    optimizer = torch.optim.Adam(model.parameters())
+    graphs: list[Any] = []
+
+    def step() -> None:
+        if not graphs:
+            graphs.append(layers.make_graph(edges, nodes))
+        epoch(model, graphs[0], data, optimizer, Precision("fp32", edges.device))
+
+    first, kept = allocated(step)
+    return first, kept + allocated(step)[0]
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("nodes, degree", [(4000, 5), (1500, 40), (400, 150)])
+@pytest.mark.parametrize("width", [64, 256])
+def test_gcn_takes_no_more_memory_than_torch_with_a_cached_transpose(
+    nodes: int, degree: int, width: int, directed: bool
+) -> None:
+    edges = torch.randint(nodes, (2, nodes * degree // 2), generator=torch.Generator().manual_seed(1))
+    edges = torch.cat([edges, edges.flip(0) if not directed else (edges + 7) % nodes], 1)
+    edges = edges[:, edges[0] != edges[1]].flip(0).unique(dim=1).flip(0).contiguous()  # sorted by target
+    torchs, ours = (training_bytes(name, edges, nodes, width) for name in ("torch-cached", "sptile"))
+    assert ours[0] <= torchs[0] and ours[1] <= torchs[1]
+
+
+def test_epochs_have_a_row_for_each_backend_and_precision(
+    community: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import csv
+
+    import epochs
+
+    graph = str(community / "graph.mtx")
+    arguments = ["--models", "gcn,gat", "--widths", "16", "--backends", "torch-cached,sptile", "--steps", "1"]
+    assert epochs.main([graph, *arguments, "--precision", "fp32,bf16", "--threads", "1"]) == 0
+    rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
+    assert [(row["model"], row["backend"], row["precision"]) for row in rows] == [
+        (model, backend, precision)
+        for model in ("gcn", "gat")
+        for backend in ("torch-cached", "sptile")
+        for precision in ("fp32", "bf16")
+    ]
+    for row in rows:
+        assert row["graph"] == "graph" and row["nodes"] == "1200" and float(row["ms"]) > 0
+        assert row["peak_mb"] == "" and row["note"] == ""
+        assert float(row["error"]) < (1e-5 if row["precision"] == "fp32" else 3e-2)
+    assert epochs.main([str(community / "nowhere.mtx")]) == 5
+    assert "nowhere.mtx" in capsys.readouterr().err
+    assert epochs.main([graph, "--capture"]) == 2 and "--device cuda" in capsys.readouterr().err
 
 
 def test_preparation_is_recovered_after_break_even() -> None:

@@ -7,6 +7,7 @@ from errors import UNSUPPORTED, TrainError
 
 BACKENDS = {  # name: module, required packages
     "torch": ("torch_layers", "torch"),
+    "torch-cached": ("torch_cached_layers", "torch"),
     "pyg": ("pyg_layers", "torch_geometric"),
     "sptile": ("sptile_layers", "sptile"),
 }

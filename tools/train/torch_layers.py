@@ -1,7 +1,7 @@
 """Graph layers of PyTorch alone, as users write them: torch.sparse products, gathers and scatters over the edges.
 Signatures and parameter names are those of PyG."""
 
-import dataclasses
+import functools
 import warnings
 
 import torch
@@ -9,30 +9,78 @@ from torch import nn
 from torch.nn import functional
 
 
-@dataclasses.dataclass(frozen=True)
-class Graph:
-    """Tensors of a graph of N nodes that the layers read."""
+class Matrix:
+    """A sparse CSR tensor for products with tensors that it casts to its type."""
 
-    sums: torch.Tensor  # [N, N] CSR with 1 at each edge (row: target)
-    normal: torch.Tensor  # [N, N] CSR with self-loops, 1 / sqrt(degree of source x degree of target)
-    sources: torch.Tensor  # [E + N] int64: edges and self-loops, in the order of the CSR arrays
-    targets: torch.Tensor  # [E + N] int64
+    def __init__(self, csr):
+        self.csr = csr
+
+    def multiply(self, x):
+        """Returns the product with x [N, n] of the type of the matrix."""
+        return self.csr @ x
+
+    def __matmul__(self, x):
+        with torch.autocast(x.device.type, enabled=False):
+            return self.multiply(x.to(self.csr.dtype))
+
+
+def product_type(device):
+    """Returns the type of sparse products: that of autocast. On the CPU float32, because PyTorch has no sparse products of
+    16-bit values there."""
+    casts = device.type == "cuda" and torch.is_autocast_enabled("cuda")
+    return torch.get_autocast_dtype("cuda") if casts else torch.float32
+
+
+class Graph:
+    """Tensors of a graph of [2, E] edges among `count` nodes (N), created when a layer first reads them. `matrix` is the
+    class of the sparse matrices."""
+
+    def __init__(self, edge_index, count, matrix=Matrix):
+        self.edge_index, self.count, self.matrix = edge_index, count, matrix
+        self.matrices = {}  # by function and type
+
+    def in_product_type(self, make):
+        """Returns the matrix of the CSR tensor make() in the type of products."""
+        key = make.__name__, product_type(self.edge_index.device)
+        if key not in self.matrices:
+            self.matrices[key] = self.matrix(make().to(key[1]))
+        return self.matrices[key]
+
+    @property
+    def sums(self):
+        """Matrix [N, N] with 1 at each edge (row: target)."""
+        return self.in_product_type(self.make_sums)
+
+    @property
+    def normal(self):
+        """Matrix [N, N] with self-loops, 1 / sqrt(degree of source x degree of target)."""
+        return self.in_product_type(self.make_normal)
+
+    def make_sums(self):
+        ones = torch.ones(self.edge_index.shape[1], device=self.edge_index.device)
+        return csr(self.edge_index[1], self.edge_index[0], ones, self.count)
+
+    def make_normal(self):
+        sources, targets = self.looped()
+        scale = torch.bincount(targets, minlength=self.count).float().rsqrt()
+        return csr(targets, sources, scale[sources] * scale[targets], self.count)
+
+    @functools.cached_property
+    def sorted_edges(self):
+        """Sources and targets, int64 [E + N] each, of edges and self-loops in the order of CSR arrays."""
+        sources, targets = self.looped()
+        order = (targets * self.count + sources).argsort()
+        return sources[order], targets[order]
+
+    def looped(self):
+        """Returns sources and targets, int64 [E + N] each, of the edges, then of the self-loops."""
+        loops = torch.arange(self.count, device=self.edge_index.device)
+        return torch.cat([self.edge_index, torch.stack([loops, loops])], 1)
 
 
 def make_graph(edge_index, count):
     """Returns the Graph of [2, E] edges among `count` nodes."""
-    loops = torch.arange(count, device=edge_index.device)
-    sources, targets = torch.cat([edge_index, torch.stack([loops, loops])], 1)
-    order = (targets * count + sources).argsort()
-    sources, targets = sources[order], targets[order]
-    scale = torch.bincount(targets, minlength=count).float().rsqrt()
-    ones = torch.ones(edge_index.shape[1], device=edge_index.device)
-    return Graph(
-        csr(edge_index[1], edge_index[0], ones, count),
-        csr(targets, sources, scale[sources] * scale[targets], count),
-        sources,
-        targets,
-    )
+    return Graph(edge_index, count)
 
 
 def csr(rows, cols, values, count):
@@ -40,17 +88,14 @@ def csr(rows, cols, values, count):
     torch.sparse.check_sparse_tensor_invariants.disable()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Sparse CSR tensor support")
-        return (
-            torch.sparse_coo_tensor(torch.stack([rows, cols]), values, (count, count))
-            .coalesce()
-            .to_sparse_csr()
-        )
+        entries = torch.sparse_coo_tensor(torch.stack([rows, cols]), values, (count, count))
+        return compact(entries.coalesce().to_sparse_csr())
 
 
-def product(matrix, x):
-    """Returns matrix @ x in the type of the matrix: on the CPU, torch has no sparse products of 16-bit values."""
-    with torch.autocast(x.device.type, enabled=False):
-        return matrix @ x.to(matrix.dtype)
+def compact(tensor):
+    """Returns a copy of a sparse CSR tensor: the columns of a converted tensor keep the memory of its rows."""
+    arrays = (tensor.crow_indices(), tensor.col_indices(), tensor.values())
+    return torch.sparse_csr_tensor(*(array.clone() for array in arrays), tensor.shape)
 
 
 def rows_of(x, nodes):
@@ -78,8 +123,9 @@ def softmax_over_targets(scores, targets, count):
 
 def weighted_sums(weights, x, graph):
     """Returns [N, heads, width]: sums over the edges of weights [E, heads] times x [N, heads, width] at their
-    sources."""
-    return add_rows(weights[..., None] * rows_of(x, graph.sources), graph.targets, len(x))
+    sources, in the wider type of both."""
+    sources, targets = graph.sorted_edges
+    return add_rows(weights[..., None] * rows_of(x, sources), targets, len(x))
 
 
 class GCNConv(nn.Module):
@@ -92,7 +138,8 @@ class GCNConv(nn.Module):
         nn.init.xavier_uniform_(self.lin.weight)
 
     def forward(self, x, graph):
-        return product(graph.normal, self.lin(x)) + self.bias
+        out = graph.normal @ self.lin(x)
+        return out + self.bias.to(out.dtype)
 
 
 class GINConv(nn.Module):
@@ -104,7 +151,7 @@ class GINConv(nn.Module):
         self.register_buffer("eps", torch.zeros(1))
 
     def forward(self, x, graph):
-        return self.nn((1 + self.eps) * x + product(graph.sums, x))
+        return self.nn((1 + self.eps) * x + graph.sums @ x)
 
 
 class AGNNConv(nn.Module):
@@ -119,8 +166,9 @@ class AGNNConv(nn.Module):
 
     def forward(self, x, graph):
         unit = functional.normalize(x, dim=-1)
-        cosines = (rows_of(unit, graph.sources) * rows_of(unit, graph.targets)).sum(-1, keepdim=True)
-        weights = softmax_over_targets(self.beta * cosines, graph.targets, len(x))
+        sources, targets = graph.sorted_edges
+        cosines = (rows_of(unit, sources) * rows_of(unit, targets)).sum(-1, keepdim=True)
+        weights = softmax_over_targets(self.beta * cosines, targets, len(x))
         return weighted_sums(weights, x[:, None], graph).squeeze(1)
 
 
@@ -140,9 +188,10 @@ class GATConv(nn.Module):
 
     def forward(self, x, graph):
         x = self.lin(x).view(len(x), self.heads, -1)
-        sources, targets = (x * self.att_src).sum(-1), (x * self.att_dst).sum(-1)
-        scores = functional.leaky_relu(rows_of(sources, graph.sources) + rows_of(targets, graph.targets), 0.2)
-        weights = softmax_over_targets(scores, graph.targets, len(x))
+        sources, targets = graph.sorted_edges
+        of_sources, of_targets = (x * self.att_src).sum(-1), (x * self.att_dst).sum(-1)
+        scores = functional.leaky_relu(rows_of(of_sources, sources) + rows_of(of_targets, targets), 0.2)
+        weights = softmax_over_targets(scores, targets, len(x))
         out = weighted_sums(self.drop(weights), x, graph)
         return (out.flatten(1) if self.concat else out.mean(1)) + self.bias
 

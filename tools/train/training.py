@@ -6,6 +6,7 @@ import time
 
 import torch
 
+from memory import peak_bytes
 from models import make_model
 from op_times import OpTimes
 from precision import Precision
@@ -29,7 +30,7 @@ class Run:
         default_factory=dict
     )  # total and its parts: sparse, dense, rest
     order_seconds: float = 0.0  # time of the reordering
-    # maximum bytes of tensors on the device of each process, with the data set; empty on CPUs
+    # maximum bytes on the device of each process, of tensors (with the data set) and formats; empty on CPUs
     peak_bytes: list = dataclasses.field(default_factory=list)
     # conversion and plans: the graph, and the excess of the first epoch over the others
     prepare_seconds: float = 0.0
@@ -67,7 +68,7 @@ def train(model_name, backend, layers, data, recipe, seed, progress, precision="
     run.test_accuracy = evaluate(model, graph, data, "test", arithmetic)[1]
     pace = max(own for (own,) in data.of_all(statistics.median(paces[1:] or paces)))
     if device.type == "cuda":
-        run.peak_bytes = [int(own) for (own,) in data.of_all(torch.cuda.max_memory_allocated(device))]
+        run.peak_bytes = [int(own) for (own,) in data.of_all(peak_bytes(device, layers))]
     run.prepare_seconds += max(paces[0] - pace, 0)
     run.seconds_per_epoch = {
         "total": pace,

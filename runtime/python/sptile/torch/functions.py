@@ -54,7 +54,8 @@ def spmm(A: SparseMatrix, x: Tensor, values: Tensor | None = None) -> Tensor:
     >>> st.spmm(A, torch.tensor([1.0, 2.0, 3.0]))
     tensor([0., 1., 5.])
     """
-    return _matrix(A)._multiply(False, x, values)
+    a = A if type(A) is SparseMatrix else _matrix(A)  # without a call, like the steps of a repeated product
+    return a._multiply(False, x, values)
 
 
 def sddmm(A: SparseMatrix, x: Tensor, y: Tensor) -> Tensor:

@@ -76,12 +76,13 @@ _current_stream: Any = getattr(torch._C, "_cuda_getCurrentRawStream", None)
 
 
 class TorchPlan(PlanHandle):
-    """A plan with workspaces in the memory of torch."""
+    """A plan whose runs on several streams have separate workspaces, all but the first in the memory of torch."""
 
     def __init__(self, matrix: MatrixHandle, operation: bytes | None, options: c.PlanOptions, device: torch.device) -> None:
         super().__init__(matrix, operation, options)
         self._device, self._index = device, device.index
         self._workspaces: dict[int, tuple[tuple[c_void_p, Any], Tensor | None]] = {}
+        self._own_workspace = threading.Lock()  # held by the stream that uses the workspace of the plan
 
     @untraced
     def place(self) -> tuple[c_void_p, Any]:
@@ -95,9 +96,11 @@ class TorchPlan(PlanHandle):
 
     @untraced
     def _workspace(self, stream: int) -> tuple[tuple[c_void_p, Any], Tensor | None]:
-        """Returns zeroed memory for the runs of a stream. A graph has separate memory, which each replay zeroes: the
-        allocator lends it to other work of the graph once the caller drops it."""
-        size = int(self.info.workspace_bytes)
+        """Returns the workspace of the runs of a stream: that of the plan, without a reference, for the first one,
+        zeroed memory for the others. A graph has separate memory, which each replay zeroes: the allocator lends it to
+        other work of the graph once the caller drops it."""
+        own = not capturing() and self._own_workspace.acquire(blocking=False)
+        size = 0 if own else int(self.info.workspace_bytes)
         memory = torch.zeros(size, dtype=torch.uint8, device=self._device) if size > 0 else None
         pointer = None if memory is None else byref(c.Workspace(memory.data_ptr(), size))
         made = (c_void_p(stream), pointer), memory
@@ -212,6 +215,11 @@ class Handle:
         self._source: Tensor | None = None
         self._symmetric = False
 
+    @property
+    def is_known_symmetric(self) -> bool:
+        """True if `transposed` has found that the matrix equals its transpose."""
+        return self._symmetric
+
     def transposed(self) -> Handle:
         """Returns the handle of the transpose, which is cached; this handle if the matrix is symmetric."""
         if self._symmetric:
@@ -239,7 +247,7 @@ class Handle:
         if self._source is None:
             origin = self._origin()
             with apart():
-                self._source = self.pattern.transposed()[1] if origin is None else inverse(origin.source())
+                self._source = self.pattern.source() if origin is None else inverse(origin.source())
         return self._source
 
     def plan(
@@ -412,7 +420,7 @@ class Ref:
 
 
 def packed_address(x: Tensor, index: int | None) -> int:
-    """Returns the address of a contiguous tensor on a CUDA device, or on the CPU (None); otherwise 0."""
+    """Returns the address of a contiguous tensor on a CUDA device, or on the CPU (None). 0: it needs other checks."""
     try:
         here = x.is_cpu if index is None else x.is_cuda and x.get_device() == index
         return x.data_ptr() if here and x.is_contiguous() and not x.is_neg() else 0
@@ -426,33 +434,36 @@ def packed_key(x: Tensor) -> tuple[torch.Size, torch.dtype, str | None]:
 
 
 class PackedProduct:
-    """Products A x without values, for contiguous x [cols, n] of a shape and a type that `spmm` has accepted."""
+    """Products A x without values, for contiguous x [cols, n] of a shape and a type that `spmm` has accepted, at
+    `packed_address(x, index)`."""
 
-    __slots__ = ("_alike", "_index", "_plan", "_width", "a", "back", "key")
+    __slots__ = ("_alike", "_calls", "_plan", "_width", "a", "back", "index", "key")
 
     def __init__(self, a: Ref, handle: Handle, x: Tensor, out: Tensor) -> None:
         """x and out are operand and result of a run with `handle`, a or its transpose."""
         self.a, self.key = a, packed_key(x)
         self.back: PackedProduct | None = None  # the product of the transpose, set by the first backward pass
         self._plan = handle.plan("spmm", x.shape[1], x.dtype, self.key[2])
-        self._index = x.get_device() if x.is_cuda else None
+        self.index = x.get_device() if x.is_cuda else None
         self._width = Width(x.shape[1], tuple(out.shape), 0, 0)
+        self._calls = self._width.calls
         self._alike = x.shape == out.shape
-
-    def address(self, x: Tensor) -> int:
-        """Returns the address of x, of the right shape and type. 0: x needs the checks of `spmm`."""
-        return packed_address(x, self._index)
 
     @untraced
     def run(self, x: Tensor, address: int) -> Tensor:
         out = _empty_like(x) if self._alike else x.new_empty(self._width.result)  # the first takes less time
-        call = self._width.take()
+        calls, plan, index = self._calls, self._plan, self.index
+        try:
+            call = calls.pop()
+        except IndexError:
+            call = self._width.take()
         call.first.data, call.second.data = address, out.data_ptr()
-        if self._index is None:
-            status = run_prepared(self._plan, call.reference, None, None)
+        if index is None:
+            status = run_prepared(plan, call.reference, None, None)
         else:
-            status = run_prepared(self._plan, call.reference, *self._plan.place())
-        self._width.calls.append(call)
+            stream, workspace = plan.workspace(_current_stream(index))[0]
+            status = run_prepared(plan, call.reference, stream, workspace)
+        calls.append(call)
         if status:
             c.check(status)
         return out

@@ -24,6 +24,7 @@ from .handle import (
     Ref,
     Stored,
     check_kernel,
+    packed_address,
     packed_key,
     torch_dtype,
 )
@@ -31,6 +32,7 @@ from .operands import statistic
 from .pattern import (
     WIDE,
     EntryOrder,
+    Loops,
     Pattern,
     apart,
     chain_orders,
@@ -47,6 +49,12 @@ from .pattern import (
 Derived = TypeVar("Derived")
 _PLAIN_TENSORS = (Tensor, torch.nn.Parameter)
 _MAX_PACKED = 64
+# Whether autocast is enabled for any device: without a device to name, it takes a fifth of the time.
+_autocasts: Callable[[], bool] = getattr(
+    torch._C,
+    "_is_any_autocast_enabled",  # torch before 2.5 has none
+    lambda: torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda"),
+)
 Number = float  # the class has a function of that name
 
 
@@ -1045,10 +1053,11 @@ class SparseMatrix:
             values = self._order.to_csr(self._with_last_loops(values) if add_self_loops else values)
         bare = self._bare
         if add_self_loops:
-            bare, order, missing = self._with_loops()
-            values = order.to_csr(torch.cat([values, values.new_full((missing,), fill_value)]))
-        row, col = bare.pattern.row(), bare.pattern.col.long()
-        normalized = _in_order(bare, scaled(values, row, col, rows).to(dtype))
+            bare, loops = self._with_loops()
+            values = loops.insert(values, fill_value)
+            del loops
+        row = bare.pattern.row(torch.int32)
+        normalized = _in_order(bare, scaled(values, row, bare.pattern.col, rows).to(dtype))
         normalized.is_normalized = True
         return normalized
 
@@ -1083,35 +1092,26 @@ class SparseMatrix:
 
     def _with_last_loops(self, values: Tensor) -> Tensor:
         """Returns the numbers of the given entries; of repeated diagonal entries, all but the last become 0."""
-        position = self._order.position
-        if position is None or self._order.source is not None:
+        if not self._order.repeats:
             return values
+        position = self._order.positions()
         given = torch.arange(position.numel(), device=self.device)
         last = torch.zeros_like(given[: self.nnz]).scatter_reduce(0, position, given, "amax")
         loop = self.pattern.row() == self.pattern.col
         return torch.where(loop[position] & (last[position] != given), 0, values)
 
     @kept
-    def _with_loops(self) -> tuple[Handle, EntryOrder, int]:
-        """Returns A + I without values, the order in CSR of the entries and the added diagonal entries, and the
-        number of the latter."""
+    def _with_loops(self) -> tuple[Handle, Loops]:
+        """Returns A + I without values, which is kept, and the loops added to the pattern. Their places are kept if the
+        values learn, because each step then needs them."""
         bare = self._bare
-        if "loops" not in bare.derived:
-            rows = min(self.shape)
-            row, col = bare.pattern.row(), bare.pattern.col
-            missing = torch.ones(rows, dtype=torch.bool, device=self.device)
-            missing[row[row == col]] = False
-            loops = missing.nonzero().flatten()
-            row, col = torch.cat([row, loops]), torch.cat([col.long(), loops])
-            pattern, order = pattern_of_entries(row, col, *self.shape)
-            there = loops.numel() == 0
-            bare.derived["loops"] = (
-                None if there else Handle(pattern, None, bare.format, bare.kernels),
-                order,
-                loops.numel(),
-            )
-        handle, order, count = bare.derived["loops"]
-        return bare if handle is None else handle, order, count
+        handle, loops = bare.derived.get("loops", (None, None))
+        if loops is None:
+            pattern, loops = bare.pattern.with_loops()
+            if handle is None and loops.added > 0:
+                handle = Handle(pattern, None, bare.format, bare.kernels)
+            bare.derived["loops"] = handle, loops if self._learned is not None or loops.added == 0 else None
+        return bare if handle is None else handle, loops
 
     def _derive(self, name: str, make: Callable[[], Derived]) -> Derived:
         """Returns make(), cached by name; made outside inference mode, because training may follow."""
@@ -1187,10 +1187,10 @@ class SparseMatrix:
     def _multiply(self, t: bool, x: Tensor, values: Tensor | None) -> Tensor:
         """Returns A x, or A^T x if t."""
         plain = not t and values is None and type(x) in _PLAIN_TENSORS and not operators.watched()
-        plain = plain and forward_ad._current_level < 0 and not torch.is_autocast_enabled(self.device.type)
+        plain = plain and forward_ad._current_level < 0 and not _autocasts()
         if plain:
             packed = self._packed.get(packed_key(x))
-            if packed is not None and (address := packed.address(x)):
+            if packed is not None and (address := packed_address(x, packed.index)):
                 return operators.packed_spmm(packed, x, address)
         x, values = tensor_of("x", x), optional_tensor("values", values)
         if torch.is_autocast_enabled(self.device.type):
@@ -1253,7 +1253,7 @@ class SparseMatrix:
             self.pattern.cols,
             self.pattern.crow,
             self.pattern.col,
-            self._order.position,
+            None if self._order.position is None else self._order.position.long(),
             None,
             self._given_values(),
             self._bare.format,
@@ -1292,15 +1292,14 @@ def optional_tensor(name: str, x: object) -> Tensor | None:
 
 def cast(a: SparseMatrix, x: Tensor | None) -> Tensor | None:
     """Returns x in the type that autocast requires."""
-    kind = a.device.type
-    if (
-        x is None
-        or not torch.is_autocast_enabled(kind)
-        or x.dtype == torch.float64
-        or not x.is_floating_point()
-    ):
-        return x
-    return x.to(torch.get_autocast_dtype(kind))
+    return None if x is None else x.to(product_type(x, a.device.type))
+
+
+def product_type(x: Tensor, kind: str) -> torch.dtype:
+    """Returns the type of x in products on a kind of device: that of x, or that of autocast."""
+    if not torch.is_autocast_enabled(kind) or x.dtype == torch.float64 or not x.is_floating_point():
+        return x.dtype
+    return torch.get_autocast_dtype(kind)
 
 
 def heads_first(a: SparseMatrix, name: str, values: Tensor, heads: int | None) -> Tensor:
@@ -1352,7 +1351,7 @@ def scaled(values: Tensor, row: Tensor, col: Tensor, nodes: int) -> Tensor:
     sums = values.to(WIDE.get(values.dtype, values.dtype))
     factor = sums.new_zeros(nodes).index_add(0, row, sums).pow(-0.5)
     factor = torch.where(torch.isinf(factor), 0, factor).to(values.dtype)
-    return factor[row] * factor[col] * values
+    return factor.index_select(0, row) * factor.index_select(0, col) * values
 
 
 def _sizes(shape: Any, name: str = "shape") -> tuple[int, int]:

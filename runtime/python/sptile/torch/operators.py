@@ -30,7 +30,7 @@ from torch._C._functorch import is_legacy_batchedtensor
 from torch.autograd import forward_ad
 
 from ..errors import UnsupportedError
-from .handle import Entries, Handle, PackedProduct, Ref, TorchPlan, entries_of_sizes, packed_key, precision_of
+from .handle import Entries, Handle, PackedProduct, Ref, TorchPlan, entries_of_sizes, packed_address, packed_key, precision_of
 from .operands import (
     Check,
     Sizes,
@@ -53,11 +53,14 @@ TAGS = tuple(
 )
 
 
+_is_compiling = torch.compiler.is_compiling  # global variables are found faster than attributes
+
+
 def watched() -> bool:
     """Returns whether a compiler, mode, transform or profiler must see operators. Otherwise their functions are
     called directly, which saves more time than a small product takes."""
     return (
-        torch.compiler.is_compiling()
+        _is_compiling()
         or _len_torch_dispatch_stack() > 0
         or _are_functorch_transforms_active()
         or _profiler_enabled()
@@ -284,7 +287,7 @@ class _PackedSpmm(torch.autograd.Function):
         back = product.back
         plain = not (torch.is_grad_enabled() or watched() or is_legacy_batchedtensor(g))
         known = plain and back is not None and back.key == packed_key(g)
-        if known and (address := back.address(g)):  # type: ignore[union-attr]
+        if known and (address := packed_address(g, back.index)):  # type: ignore[union-attr]
             return None, back.run(g, address), None  # type: ignore[union-attr]
         dx = spmm.again(product.a, True, g, None)
         if plain and not known:
@@ -297,7 +300,7 @@ _apply_packed: Any = super(torch.autograd.Function, _PackedSpmm).apply
 
 
 def packed_spmm(product: PackedProduct, x: Tensor, address: int) -> Tensor:
-    """Returns A x for x at an address that `product` has found."""
+    """Returns A x for x at its `packed_address`."""
     if x.requires_grad and torch.is_grad_enabled():
         return _apply_packed(product, x, address)  # type: ignore[no-any-return]
     return product.run(x, address)

@@ -118,6 +118,11 @@ def inverse(permutation: Tensor) -> Tensor:
     return torch.empty_like(permutation).index_copy_(0, permutation.long(), places)
 
 
+def short(ids: Tensor) -> Tensor:
+    """Returns ids from 0 to at most their number in int32, or as they are if there are 2^31 or more."""
+    return ids if ids.numel() > MAX_SIDE else ids.to(torch.int32)
+
+
 # Sums of several numbers are formed in a wider type.
 WIDE = {torch.float16: torch.float32, torch.bfloat16: torch.float32, torch.float32: torch.float64}
 
@@ -125,21 +130,24 @@ WIDE = {torch.float16: torch.float32, torch.bfloat16: torch.float32, torch.float
 class EntryOrder:
     """Maps numbers in the order in which entries were given to the order of CSR.
 
-    position  int64 [given]: the CSR entry of each given one; None: they are in order
-    source    int64 [nnz]: the inverse; None where entries are in order, or were given more than once
+    position  [given]: the CSR entry of each given one; None: they are in order
+    source    [nnz]: the inverse; None where entries are in order, or were given more than once
+
+    Both are int32, int64 beyond 2^31 entries.
     """
 
     def __init__(self, nnz: int, position: Tensor | None = None, source: Tensor | None = None) -> None:
-        self.nnz, self.position, self.source = nnz, position, source
+        self.nnz = nnz
+        self.position, self.source = (None if ids is None else short(ids) for ids in (position, source))
         self.given = nnz if position is None else position.numel()
         self.repeats = position is not None and source is None
         self._counts: Tensor | None = None
 
     def positions(self) -> Tensor:
-        """`position`, of an order that repeats entries."""
+        """`position` in int64, of an order that repeats entries."""
         if self.position is None:
             raise InternalError("the order repeats no entry")
-        return self.position
+        return self.position.long()
 
     def to_csr(self, values: Tensor, dim: int = 0) -> Tensor:
         """Numbers of the given entries in the order of CSR. Repeated entries are summed in float32 or wider.
@@ -180,9 +188,9 @@ class EntryOrder:
     @kept
     def transposed(self, source: Tensor) -> EntryOrder:
         """The same user's numbers, and the CSR of the transpose, whose entries were `source`."""
-        place = inverse(source).long()
+        place = inverse(source)
         if self.position is None:
-            return EntryOrder(self.nnz, place, source.long())
+            return EntryOrder(self.nnz, place, source)
         of_source = None if self.source is None else self.source.index_select(0, source)
         return EntryOrder(self.nnz, place.index_select(0, self.position), of_source)
 
@@ -191,6 +199,25 @@ class EntryOrder:
         """The same on another device."""
         moved = [None if ids is None else ids.to(device) for ids in (self.position, self.source)]
         return EntryOrder(self.nnz, *moved)
+
+
+class Loops:
+    """Diagonal entries that were added to a pattern.
+
+    position  int64 [nnz of the pattern]: the place of each entry in the pattern with the loops; None: none were added
+    """
+
+    def __init__(self, nnz: int, position: Tensor | None = None) -> None:
+        """nnz: number of entries with the loops."""
+        self.nnz, self.position = nnz, position
+        self.added = 0 if position is None else nnz - position.numel()
+
+    def insert(self, values: Tensor, fill: float) -> Tensor:
+        """Returns numbers in the order of CSR [nnz] from those of the pattern; those of added loops are `fill`.
+        Differentiable."""
+        if self.position is None:
+            return values
+        return values.new_full((self.nnz,), fill).index_copy(0, self.position, values)
 
 
 class Pattern:
@@ -202,34 +229,71 @@ class Pattern:
         self.nnz = col.numel()
         self.device = crow.device
         self._lock = threading.Lock()
-        self._transposed: tuple[Pattern | None, Tensor] | None = None
+        self._transposed: tuple[Pattern | None] | None = None  # None: this pattern, which must not hold itself
+        self._source: Tensor | None = None
 
-    def row(self) -> Tensor:
-        """int64 [nnz]: the row of each entry."""
-        rows = torch.arange(self.rows, device=self.device)
+    def row(self, dtype: torch.dtype = torch.int64) -> Tensor:
+        """[nnz]: the row of each entry."""
+        rows = torch.arange(self.rows, dtype=dtype, device=self.device)
         return torch.repeat_interleave(rows, self.crow.diff(), output_size=self.nnz)
 
     def transposed(self) -> tuple[Pattern, Tensor]:
         """Returns the transpose, which is this pattern if it is symmetric, and the index in this pattern of each of
-        its entries: int32 [nnz] (int64 beyond 2^31). Computed once, by sorting the columns."""
+        its entries: int32 [nnz] (int64 beyond 2^31), by sorting the columns. The pattern keeps the transpose, and from
+        the second call on the index: a matrix whose values are fixed needs it once."""
         with self._lock:
-            if self._transposed is None:
-                self._transposed = self._transpose()
-            pattern, source = self._transposed
+            source = self._source
+            if source is None:
+                pattern, source = self._transpose()
+                if self._transposed is None:
+                    self._transposed = (pattern,)
+                else:
+                    self._source = source
+            (pattern,) = self._transposed  # type: ignore[misc]
         return (self if pattern is None else pattern), source
+
+    def source(self) -> Tensor:
+        """Returns the index of `transposed`, which the pattern keeps."""
+        with self._lock:
+            if self._source is None:
+                pattern, self._source = self._transpose()
+                self._transposed = self._transposed or (pattern,)
+            return self._source
 
     @kept
     def _transpose(self) -> tuple[Pattern | None, Tensor]:
-        """None for the pattern itself, which must not hold itself."""
+        """Returns None for the pattern itself."""
         check_pointers_fit(self.cols, "columns", self.device)
         column, source = torch.sort(self.col, stable=True)
+        source = short(source)
         crow = torch.searchsorted(column, torch.arange(self.cols + 1, device=self.device, dtype=column.dtype))
-        col = self.row().to(torch.int32)[source]
-        if self.nnz <= MAX_SIDE:
-            source = source.to(torch.int32)
+        del column
+        col = self.row(torch.int32).index_select(0, source)
         if self.rows == self.cols and torch.equal(crow, self.crow) and torch.equal(col, self.col):
             return None, source
         return Pattern(self.cols, self.rows, crow, col), source
+
+    @kept
+    def with_loops(self) -> tuple[Pattern, Loops]:
+        """Returns the pattern with all entries of the diagonal, which is this pattern if none is missing. O(nnz):
+        entries move by the number of loops added before them."""
+        row, nodes = self.row(torch.int32), min(self.rows, self.cols)
+        missing = torch.arange(self.rows, device=self.device) < nodes
+        missing[row[row == self.col].long()] = False
+        loops = missing.nonzero().flatten()
+        if loops.numel() == 0:
+            return self, Loops(self.nnz)
+        before = torch.cat([loops.new_zeros(1), missing.cumsum(0)])  # loops of the rows before
+        position = before.index_select(0, row)
+        position += missing.index_select(0, row).logical_and_(self.col > row)
+        del row
+        position += torch.arange(self.nnz, device=self.device)
+        nnz = self.nnz + loops.numel()
+        col, free = self.col.new_empty(nnz), torch.ones(nnz, dtype=torch.bool, device=self.device)
+        col.index_copy_(0, position, self.col)
+        free.index_fill_(0, position, False)
+        col.masked_scatter_(free, loops.to(torch.int32))
+        return Pattern(self.rows, self.cols, self.crow + before, col), Loops(nnz, position)
 
     @kept
     def to(self, device: torch.device) -> Pattern:
@@ -256,8 +320,7 @@ def pattern_of_entries(row: Tensor, col: Tensor, rows: int, cols: int) -> tuple[
         place, source = torch.sort(place, stable=True)
         new = torch.ones_like(place, dtype=torch.bool)
         torch.ne(place[1:], place[:-1], out=new[1:])
-        position = torch.empty_like(source)
-        position[source] = new.cumsum(0) - 1
+        position = torch.empty_like(source).index_copy_(0, source, new.cumsum(0).sub_(1))
         if not bool(new.all()):
             place, source = place[new], None
     crow = torch.searchsorted(place, torch.arange(rows + 1, device=place.device) * width)

@@ -59,7 +59,7 @@ def _edges(a: SparseMatrix) -> tuple[Tensor, Tensor, Tensor | None]:
 def _sorted_edges(a: SparseMatrix) -> tuple[Tensor, Tensor, Tensor | None]:
     order, pattern = a._order, a.pattern
     if not order.repeats:
-        return pattern.crow, pattern.col.long(), order.source
+        return pattern.crow, pattern.col.long(), None if order.source is None else order.source.long()
     place, source = torch.sort(order.positions(), stable=True)
     crow = torch.cat([pattern.crow[:1], order.counts().long().cumsum(0)])[pattern.crow]
     return crow, pattern.col.long()[place], source

@@ -587,8 +587,8 @@ class DistSparseMatrix:
         of_local, of_halo = _values(local, dtype), _values(halo, dtype)
         bare, added = local._bare, 0
         if add_self_loops:
-            bare, order, added = local._with_loops()
-            of_local = order.to_csr(torch.cat([of_local, of_local.new_full((added,), fill_value)]))
+            bare, loops = local._with_loops()
+            of_local, added = loops.insert(of_local, fill_value), loops.added
         row, col = bare.pattern.row(), bare.pattern.col.long()
         halo_row, halo_col = halo.pattern.row(), halo.pattern.col.long()
         degree = of_local.new_zeros(self.owned).index_add(0, row, of_local).index_add(0, halo_row, of_halo)
@@ -597,8 +597,8 @@ class DistSparseMatrix:
         of_others = self.fetch(factor)
         normal = _in_order(bare, factor[row] * factor[col] * of_local)
         beside = _in_order(halo._bare, factor[halo_row] * of_others[halo_col] * of_halo)
-        loops = sum(one[0] for one in self._exchange.ranks.numbers([added]))
-        normalized = self._with(normal, beside, self.nnz + loops)
+        of_all = sum(one[0] for one in self._exchange.ranks.numbers([added]))
+        normalized = self._with(normal, beside, self.nnz + of_all)
         normalized.is_normalized = True
         return normalized
 

@@ -11,8 +11,8 @@ from torch.nn.modules.module import _has_any_global_hook
 
 from .. import operators
 from ..functions import fused_update_pays
-from ..handle import Handle
-from ..matrix import SparseMatrix
+from ..handle import Handle, kernel_for
+from ..matrix import SparseMatrix, cast
 from ..pattern import pattern_of_entries
 
 
@@ -97,4 +97,53 @@ def aggregate_updated(a: SparseMatrix, x: Tensor, linear: nn.Linear) -> Tensor |
         return None
     a._check_type(x)
     out: Tensor = _AggregateUpdated.apply(a, x, linear.weight)  # type: ignore[no-untyped-call]
+    return out
+
+
+class _ProductUpdated(torch.autograd.Function):
+    """(A x) W^T + bias, whose backward pass computes A x again."""
+
+    @staticmethod
+    def forward(ctx: Any, a: SparseMatrix, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        ctx.a = a._product
+        ctx.save_for_backward(x, weight)
+        return nn.functional.linear(operators.spmm(ctx.a, False, x, None), weight, bias)
+
+    @staticmethod
+    def backward(ctx: Any, g: Tensor) -> Any:
+        x, weight = ctx.saved_tensors
+        dx = operators.spmm.again(ctx.a, True, g @ weight, None) if ctx.needs_input_grad[1] else None
+        dw = None
+        if ctx.needs_input_grad[2]:
+            z = operators.spmm.again(ctx.a, False, x, None)
+            dw = g.t() @ z
+        return None, dx, dw, g.sum(0) if ctx.needs_input_grad[3] else None
+
+
+def recomputes_product(a: SparseMatrix, x: Tensor, weight: Tensor) -> bool:
+    """Returns whether the backward pass of (A x) W^T computes A x again. It keeps A x if that takes at most 4 bytes per
+    nonzero of A, or the 4 bytes and the value per nonzero of a transpose that a symmetric A does not store; then a layer
+    takes no more memory than one with two CSR matrices of int64 columns. A kernel of `spmm_update` that A names keeps it.
+    """
+    if (
+        not torch.is_grad_enabled()
+        or not weight.requires_grad
+        or not may_fuse(x)
+        or a._learned is not None
+        or kernel_for("spmm_update", a._handle.kernels) is not None
+    ):
+        return False
+    size = x.element_size()
+    return a.shape[0] * x.shape[1] * size > a.nnz * (4 + size if a._handle.is_known_symmetric else 4)
+
+
+def product_updated(a: SparseMatrix, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """Returns (A x) W^T + bias for operands of `recomputes_product`."""
+    kind = x.device.type
+    if torch.is_autocast_enabled(kind):
+        x, weight, bias = cast(a, x), cast(a, weight), cast(a, bias)  # type: ignore[assignment]
+    else:
+        a._check_type(x)
+    with torch.autocast(kind, enabled=False):
+        out: Tensor = _ProductUpdated.apply(a, x, weight, bias)  # type: ignore[no-untyped-call]
     return out

@@ -9,16 +9,18 @@ from torch import Tensor, nn
 
 from ...errors import UsageError
 from ..functions import fused_update_pays, spmm_update
-from ..matrix import SparseMatrix
-from .fused import aggregate_updated, may_fuse
+from ..matrix import SparseMatrix, product_type
+from .fused import aggregate_updated, may_fuse, product_updated, recomputes_product
 from .graph import Graph, GraphLayer, check_features, matrix_of, normalized, propagate
 from .linear import GlorotLinear
 
 
-def aggregate_first(in_channels: int, out_channels: int, x_learns: bool, training: bool) -> bool:
+def aggregate_first(
+    in_channels: int, out_channels: int, x_learns: bool, training: bool, recomputes: bool = False
+) -> bool:
     """Returns whether (A X) W loads fewer bytes than A (X W). Each nonzero loads one row of that width in the
-    forward pass, and one in the backward pass if the gradient of the operand is needed."""
-    before = in_channels * (2 if x_learns else 1)
+    forward pass, and one in the backward pass if the gradient of the operand is needed, or if it computes A X again."""
+    before = in_channels * (1 + x_learns + recomputes)
     after = out_channels * (2 if training else 1)
     return before < after
 
@@ -29,7 +31,8 @@ class GCNConv(GraphLayer):
     Arguments and parameters are those of `torch_geometric.nn.GCNConv`. The layer multiplies by A before W if that loads
     fewer bytes. On a CUDA device it then fuses both products of the forward pass, otherwise those of the gradient of x,
     where the library predicts that one kernel is faster. It always fuses them if the matrix names a kernel of
-    `spmm_update`.
+    `spmm_update`. In training, it keeps ``A @ x`` for the backward pass if that takes less memory than a transpose of A;
+    otherwise the backward pass computes it again.
 
     Parameters
     ----------
@@ -133,7 +136,10 @@ class GCNConv(GraphLayer):
         self.lin.materialize(x.shape[-1])
         a = self._matrix(x, edge_index, edge_weight)
         training = torch.is_grad_enabled()
-        if aggregate_first(self.lin.in_features, self.out_channels, x.requires_grad, training):
+        again = recomputes_product(a, x, self.lin.weight)
+        if aggregate_first(self.lin.in_features, self.out_channels, x.requires_grad, training, again):
+            if again:
+                return product_updated(a, x, self.lin.weight, self.bias)
             if may_fuse(x) and fused_update_pays(a, x.shape[1], self.out_channels, x.dtype):
                 return spmm_update(a, x, self.lin.weight.t(), self.bias)
             return nn.functional.linear(propagate(a, x), self.lin.weight, self.bias)
@@ -149,7 +155,8 @@ class GCNConv(GraphLayer):
         if not self.normalize:
             return a
         weighted = a.values is not None and not a._counts
-        a = normalized(a, self.add_self_loops, 2.0 if self.improved and weighted else 1.0, x.dtype)
+        dtype = x.dtype if self.cached else product_type(x, x.device.type)
+        a = normalized(a, self.add_self_loops, 2.0 if self.improved and weighted else 1.0, dtype)
         if self.cached:
             self._cache = a
         return a

@@ -16,10 +16,10 @@ double share_past(const FormatCounts& counts, double cache_bytes, double row_byt
   return miss_share(counts.lists, static_cast<std::int64_t>(std::max(cache_bytes / row_bytes, 1.0)), sample);
 }
 
-/// What is loaded for a column of A: a row of each input operand with one row per column of A and head.
+/// Loads for a column of A: a row of each input operand with one row per column of A and head.
 struct LoadedRows {
   double rows = 0, bytes = 0;
-  double elements = 0;  ///< of rows that are not loaded in vectors
+  double elements = 0;  ///< elements of rows that are not loaded in vectors
 };
 
 LoadedRows loaded_rows(const Operation& op, const RunSizes& sizes, const DenseTypes& types) {

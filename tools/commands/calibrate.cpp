@@ -102,9 +102,8 @@ Result<runtime::ProfileDevice> describe_device(runtime::Device kind) {
 }
 
 Result<CalibrationScope> resolve_scope(const CalibrateOptions& options, runtime::Device device) {
-  const CalibrationScope scope = {device,         operations_of(options), options.kernels,
-                                  options.inputs, options.input,          options.quick,
-                                  !options.no_suite};
+  const CalibrationScope scope = {device,        operations_of(options), options.kernels,  options.inputs,
+                                  options.input, options.quick,          !options.no_suite};
   const std::vector<std::string> known = known_kernels(options, device);
   for (const std::string& name : scope.kernels)
     if (const auto at = find_name("kernel", name, known); !at) return tl::unexpected(at.error());
@@ -224,7 +223,8 @@ Status run_calibrate(Session& session, const CalibrateOptions& options) {
 
 Action declare_calibrate(Options& app) {
   auto options = std::make_shared<CalibrateOptions>();
-  app.add_option("IN", options->inputs, "Matrices to measure in addition to the generated ones").details(matrix_details());
+  app.add_option("IN", options->inputs, "Matrices to measure in addition to the generated ones")
+      .details(matrix_details());
   app.add_option("--device DEVICE", options->device, "Device to measure")
       .names("device", names_of(devices()))
       .details("See `sptile list devices`.");

@@ -19,8 +19,8 @@ struct FeatureInfo {
 /// Products are bound by loading rows of B (of Y, for SDDMM), so most terms are bytes: all loads, misses of a
 /// near cache (L1, shared memory), loads from memory, and data that is accessed once, which also represents
 /// the number of short rows. The others are work that does not depend on N, repeated per slice of columns for
-/// SpMM, and the serial time of one unit. Rows are loaded element by element unless their bytes are a multiple
-/// of kVectorBytes. Kernels that split long units have a constant for `long_k`, which approaches 1.
+/// SpMM, and the serial time of one unit. Rows are loaded element by element unless their bytes are a
+/// multiple of kVectorBytes. Kernels that split long units have a constant for `long_k`, which approaches 1.
 inline constexpr std::array<FeatureInfo, 13> kFeatures = {{
     {"launch", "kernel launch"},
     {"gather_mb", "loads of rows of B or Y"},

@@ -17,7 +17,7 @@ import sys
 
 # headers of formats/core that the runtime and the layouts may include
 VOCABULARY = {f"formats/core/{name}.hpp" for name in (
-    "array_view", "csr_view", "dtype", "error", "file_descriptor", "fork", "half", "nearest_name", "no_value_type", "parameters", "printable", "progress",
+    "array_view", "community_rules", "csr_view", "dtype", "error", "file_descriptor", "fork", "half", "nearest_name", "no_value_type", "parameters", "printable", "progress",
 )}
 OFFLINE = re.compile(r"(H5|hdf5|tbb/|oneapi/|metis|boost/|fmt/|nlohmann/|CLI/|openssl/|zlib|bzlib|lzma|zstd)")
 
@@ -61,6 +61,7 @@ DIRECTORIES = {
     "runtime/cuda/device": "formats/core formats/layout runtime/threads runtime/core runtime/cuda",
     "runtime/cuda/collective": "formats/core formats/layout runtime/threads runtime/core runtime/cuda runtime/cuda/device",
     "runtime/cuda/convert": "formats/core formats/layout runtime/core runtime/cuda runtime/cuda/device",
+    "runtime/cuda/reorder": "formats/core runtime/cuda runtime/cuda/device runtime/cuda/convert",
     "runtime/cuda/exchange": "formats/core runtime/cuda runtime/cuda/device",
     "runtime/cuda/check": "formats/layout runtime/cuda runtime/cuda/convert",
     "runtime/cuda/families/csr": FAMILY,

@@ -5,24 +5,22 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <limits>
 #include <numeric>
 #include <utility>
 
+#include "formats/core/community_rules.hpp"
 #include "formats/core/counting_sort.hpp"
 #include "formats/core/parallel_loop.hpp"
 #include "formats/core/parallel_select.hpp"
 #include "formats/core/per_thread.hpp"
-#include "formats/core/random.hpp"
 #include "reorder/graph/by_degree.hpp"
 #include "reorder/graph/links.hpp"
 
 namespace sptile::reorder {
 namespace {
 
-constexpr std::int64_t kRounds = 256;          // a round contains about 1 / kRounds of the vertices and edges
-constexpr std::int64_t kSmallestRound = 16;    // minimum vertices per round
-constexpr std::int64_t kReadsPerEdge = 32;     // average limit; see merge_communities
+using namespace communities;
+
 constexpr std::int64_t kTaskLinks = 1 << 12;   // minimum links of a task
 constexpr std::int64_t kHeavyLinks = 1 << 13;  // from this number on, a vertex is read by several threads
 constexpr std::int64_t kHeavyPart = 1 << 11;   // links of a heavy vertex that a task sums first
@@ -51,7 +49,7 @@ struct Choice {
 
 /// The best choice so far; the result does not depend on the order of the candidates.
 struct BestChoice {
-  double gain = std::numeric_limits<double>::min();
+  double gain = kMinGain;
   Choice choice = {-1, 0};
 
   void consider(double other_gain, Choice other) {
@@ -123,7 +121,7 @@ class Aggregation {
       propose(static_cast<std::uint64_t>(sum.rounds));
       accept_all();
       const std::int64_t before = std::ssize(batch_);
-      defer(sum.reads > 2 * kReadsPerEdge * graph_.neighbours.size());
+      defer(sum.reads > kGiveUpPerEdge * graph_.neighbours.size());
       compact();
       advance(progress, before - std::ssize(batch_));
     }
@@ -134,10 +132,10 @@ class Aggregation {
  private:
   /// Appends the next vertices by degree to the deferred ones.
   void add_to_batch() {
-    const std::int64_t max_vertices = std::max(kSmallestRound, n_ / kRounds);
-    const std::int64_t max_edges = graph_.neighbours.size() / kRounds;
+    const RoundLimits limits = round_limits(n_, graph_.neighbours.size());
     const std::int64_t first = next_;
-    for (std::int64_t edges = 0; next_ < n_ && next_ - first < max_vertices && edges <= max_edges; ++next_)
+    for (std::int64_t edges = 0; next_ < n_ && next_ - first < limits.vertices && edges <= limits.edges;
+         ++next_)
       edges += order_.degree(next_);
     batch_.insert(batch_.end(), order_.vertices.begin() + first, order_.vertices.begin() + next_);
     choices_.resize(batch_.size());
@@ -185,9 +183,10 @@ class Aggregation {
 
   [[nodiscard]] BestChoice best_of(std::int32_t v, std::span<const Link> links) const {
     BestChoice best;
-    const double strength = nodes_[v].strength;
+    const std::uint32_t strength = nodes_[v].strength;
     for (const Link& link : links)
-      best.consider(link.weight * two_m_ - strength * nodes_[link.to].strength, {link.to, link.weight});
+      best.consider(merge_gain(link.weight, two_m_, strength, nodes_[link.to].strength),
+                    {link.to, link.weight});
     return best;
   }
 
@@ -350,9 +349,7 @@ class Aggregation {
   /// priorities are hashes that change with the round, so that chains of choices are short on any graph.
   void propose(std::uint64_t round) {
     const auto state = [&](std::int32_t v) { return std::atomic_ref(states_[v]); };
-    const auto priority = [&](std::int32_t v) {
-      return mix_bits(round << 32 | static_cast<std::uint64_t>(v));
-    };
+    const auto priority = [&](std::int32_t v) { return merge_priority(round, v); };
     for_each_proposal(
         [&](std::int32_t v, std::int32_t) { state(v).store(State::proposes, std::memory_order_relaxed); });
     for_each_proposal([&](std::int32_t v, std::int32_t target) {
@@ -377,7 +374,7 @@ class Aggregation {
     const std::int32_t target = choice.target;
     if (states_[v] != State::proposes || states_[target] == State::proposes) return;
     Node& node = nodes_[target];
-    if (choice.weight * two_m_ <= static_cast<double>(nodes_[v].strength) * node.strength) return;
+    if (!gains(choice.weight, two_m_, nodes_[v].strength, node.strength)) return;
     node.strength = add_clamped(node.strength, nodes_[v].strength);
     nodes_[v].toward_root = target;
     lists_[target].unread += lists_[v].size >= 0 ? lists_[v].size : graph_.degree(v);

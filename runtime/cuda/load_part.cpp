@@ -194,4 +194,8 @@ Status order_streams(int ordinal, void* first, void* second, void* event) {
   return call<&Part::order_streams>(ordinal, first, second, event);
 }
 
+Result<DeviceOrder> rabbit_on_device(const DeviceCsr& a, void* stream) {
+  return call<&Part::rabbit_on_device>(a, stream);
+}
+
 }  // namespace sptile::runtime::cuda

@@ -5,6 +5,7 @@
 
 #include "runtime/cuda/backend.hpp"
 #include "runtime/cuda/device_input.hpp"
+#include "runtime/cuda/device_order.hpp"
 #include "runtime/cuda/format_check.hpp"
 #include "runtime/cuda/row_exchange.hpp"
 
@@ -44,7 +45,8 @@
   F(equal_on_device)        \
   F(make_value_source)      \
   F(exchange_rows)          \
-  F(order_streams)
+  F(order_streams)          \
+  F(rabbit_on_device)
 
 namespace sptile::runtime::cuda {
 

@@ -73,6 +73,33 @@ SPTILE_HOST_DEVICE void atomic_min(std::uint64_t* to, std::uint64_t x) {
 #endif
 }
 
+SPTILE_HOST_DEVICE void atomic_max(std::uint64_t* to, std::uint64_t x) {
+#ifdef __CUDA_ARCH__
+  atomicMax(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(x));
+#else
+  if (x > *to) *to = x;
+#endif
+}
+
+SPTILE_HOST_DEVICE void atomic_max(std::int32_t* to, std::int32_t x) {
+#ifdef __CUDA_ARCH__
+  atomicMax(to, x);
+#else
+  if (x > *to) *to = x;
+#endif
+}
+
+/// Stores x if the value is `expected`; returns the previous value.
+SPTILE_HOST_DEVICE std::int32_t atomic_exchange_if(std::int32_t* to, std::int32_t expected, std::int32_t x) {
+#ifdef __CUDA_ARCH__
+  return atomicCAS(to, expected, x);
+#else
+  const std::int32_t before = *to;
+  if (before == expected) *to = x;
+  return before;
+#endif
+}
+
 /// Sums updated by many threads: spaced copies, which the host adds up.
 struct SpreadSums {
   static constexpr int kCopies = 256;

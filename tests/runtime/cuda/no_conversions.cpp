@@ -1,5 +1,6 @@
 // Conversions and checks on devices, which are not emulated.
 #include "runtime/cuda/device_input.hpp"
+#include "runtime/cuda/device_order.hpp"
 #include "runtime/cuda/format_check.hpp"
 #include "runtime/cuda/not_built.hpp"
 #include "runtime/cuda/papers/libra_streams/balance.hpp"
@@ -39,6 +40,8 @@ Result<UploadedCsr> upload_csr(const formats::CsrView&, int, std::span<const std
 Result<DeviceBalance> balance_on_device(const formats::LibraView&, const LibraSizes&, int) {
   return not_built();
 }
+
+Result<DeviceOrder> rabbit_on_device(const DeviceCsr&, void*) { return not_built(); }
 
 Status download(int, const ArrayView&, void*) { return not_built(); }
 

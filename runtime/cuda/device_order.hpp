@@ -1,0 +1,37 @@
+// Row orders computed on a device. Builds without nvcc have the same functions, which return errors.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "formats/core/error.hpp"
+#include "runtime/cuda/device_format.hpp"
+
+namespace sptile::runtime::cuda {
+
+/// Work of a search for communities, as reorder::MergeWork.
+struct MergeCounts {
+  std::int64_t rounds = 0;
+  std::int64_t choices = 0;  ///< including those that were deferred
+  std::int64_t reads = 0;    ///< links read
+};
+
+/// A row order in device memory.
+struct DeviceOrder {
+  const std::int32_t* new_to_old = nullptr;  ///< one per row
+  std::shared_ptr<std::byte> memory;
+  MergeCounts counts;
+  double graph_seconds = 0, merge_seconds = 0, order_seconds = 0;
+};
+
+/// Computes the order of reorder::order_by_rabbit on the device of a matrix, with the same bits. Reads the
+/// structure only; row_order must be null. Enqueues on `stream` and waits for it.
+///
+/// Errc::bad_input, with the position, if the matrix is not valid CSR; Errc::unsupported if the graph has
+/// more than 2^31 - 1 vertices or 2^32 - 1 links; Errc::device, naming the bytes, if memory is short. Needs
+/// up to 28 bytes per nonzero for the transpose, then about 12 bytes per link of the graph (a symmetric
+/// matrix has as many links as nonzeros off the diagonal), and about 130 bytes per vertex. Memory as in
+/// convert_on_device.
+Result<DeviceOrder> rabbit_on_device(const DeviceCsr& a, void* stream);
+
+}  // namespace sptile::runtime::cuda

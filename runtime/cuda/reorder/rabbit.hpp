@@ -1,0 +1,46 @@
+// The rabbit ordering in steps, which run on a device and, in tests, on the host.
+#pragma once
+
+#include <chrono>
+#include <utility>
+
+#include "runtime/cuda/device_order.hpp"
+#include "runtime/cuda/reorder/communities.hpp"
+#include "runtime/cuda/reorder/graph.hpp"
+#include "runtime/cuda/reorder/preorder.hpp"
+
+namespace sptile::runtime::cuda {
+
+/// Space for stored links, half of the graph's links and a minimum, as on the CPU. Tests use less.
+constexpr std::int64_t usual_stored_links(std::int64_t links) { return links / 2 + (1 << 20); }
+
+/// Implements rabbit_on_device. stored_links: maps the graph's links to the initial space for stored links.
+template <class Run, class StoredLinks>
+Result<DeviceOrder> rabbit_on(Run& run, const DeviceCsr& a, const StoredLinks& stored_links) {
+  using Clock = std::chrono::steady_clock;
+  auto lap = [before = Clock::now()]() mutable {
+    const auto now = Clock::now();
+    return std::chrono::duration<double>(now - std::exchange(before, now)).count();
+  };
+  DeviceOrder made;
+  const auto bytes = static_cast<std::size_t>(a.rows) * sizeof(std::int32_t);
+  const auto owned = rabbit::graph_on(run, a);
+  if (!owned) return tl::unexpected(owned.error());
+  made.graph_seconds = lap();
+  const rabbit::DeviceGraph& graph = owned->graph;
+  rabbit::Aggregation<Run> aggregation(run, graph, stored_links(graph.links));
+  const auto forest = aggregation.merge(made.counts);
+  if (!forest) return tl::unexpected(forest.error());
+  run.wait();
+  made.merge_seconds = lap();
+  auto memory = run.allocate(bytes, "the row order");
+  if (!memory) return tl::unexpected(memory.error());
+  made.memory = std::move(*memory);
+  auto* const new_to_old = reinterpret_cast<std::int32_t*>(made.memory.get());
+  if (Status s = rabbit::write_rows(run, *forest, graph, a, new_to_old); !s) return tl::unexpected(s.error());
+  made.new_to_old = new_to_old;
+  made.order_seconds = lap();
+  return made;
+}
+
+}  // namespace sptile::runtime::cuda

@@ -13,10 +13,10 @@ inline constexpr std::int64_t kRounds = 256;  // a round contains about 1 / kRou
 inline constexpr std::int64_t kSmallestRound = 16;  // minimum vertices per round
 inline constexpr std::int64_t kReadsPerEdge = 32;   // average limit on reads, then communities are not read
 inline constexpr std::int64_t kGiveUpPerEdge = 64;  // average limit, then deferred vertices are dropped
-inline constexpr double kMinGain = std::numeric_limits<double>::min();  // of a merge
+inline constexpr double kMinGain = std::numeric_limits<double>::min();  // minimum gain of a merge
 
-/// New vertices of a round, by ascending degree: vertices are added while their number is below `vertices`
-/// and the degrees of those before sum to at most `edges`.
+/// Limits on the new vertices of a round, by ascending degree: vertices are added while their number is below
+/// `vertices` and the sum of their degrees is at most `edges`.
 struct RoundLimits {
   std::int64_t vertices, edges;
 };

@@ -33,11 +33,11 @@ Buffer<std::int32_t> places(const CsrView& a, const Buffer<std::int32_t>& used) 
 }  // namespace
 
 CompactColumns::CompactColumns(const CsrView& a) : view_{a.rows, a.cols, a.row_ptr, a.col_idx, {}} {
-  if (a.cols <= kColumnsPerEntry * (a.rows + a.nnz() + 1)) return;
+  if (!renumbers_columns(a.rows, a.cols, a.nnz())) return;
   const Buffer<std::int32_t> used = used_columns(a);
   col_idx_ = places(a, used);
   view_.col_idx = col_idx_.span();
-  view_.cols = std::max(used.size(), a.rows + 1);
+  view_.cols = renumbered_cols(a.rows, used.size());
 }
 
 }  // namespace sptile::formats

@@ -4,13 +4,10 @@
 #include <cstdint>
 
 #include "formats/core/buffer.hpp"
+#include "formats/core/compact_rule.hpp"
 #include "formats/core/csr_view.hpp"
 
 namespace sptile::formats {
-
-/// Columns are renumbered above this multiple of rows + nnz. Below it, arrays indexed by column are cheaper
-/// than the sort.
-inline constexpr std::int64_t kColumnsPerEntry = 4;
 
 /// Bounds the width of a matrix for algorithms that keep arrays indexed by column: view().cols is at most
 /// kColumnsPerEntry * (rows + nnz + 1).

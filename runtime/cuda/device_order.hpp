@@ -30,7 +30,7 @@ struct DeviceOrder {
 /// Errc::bad_input, with the position, if the matrix is not valid CSR; Errc::unsupported if the graph has
 /// more than 2^31 - 1 vertices or 2^32 - 1 links; Errc::device, naming the bytes, if memory is short. Needs
 /// up to 28 bytes per nonzero for the transpose, then about 12 bytes per link of the graph (a symmetric
-/// matrix has as many links as nonzeros off the diagonal), and about 130 bytes per vertex. Memory as in
+/// matrix has one link per nonzero off the diagonal), and about 120 bytes per vertex. Memory as in
 /// convert_on_device.
 Result<DeviceOrder> rabbit_on_device(const DeviceCsr& a, void* stream);
 

@@ -166,9 +166,9 @@ Action declare_convert(Options& app) {
           "The source matrix is stored as f64 with f64, else as f32. A warning reports values that overflow "
           "to "
           "infinity, nonzeros that underflow to 0, and integers that are rounded.");
-  app.add_option("--device DEVICE", options->device, "Device that converts")
+  app.add_option("--device DEVICE", options->device, "Device that converts, and orders by rabbit")
       .names("device", names_of(devices()))
-      .details("Bundles are identical for all devices. Orderings are always computed on the CPU.");
+      .details("Bundles are identical for all devices. Other orderings are computed on the CPU.");
   app.add_flag("--refreshable", options->refreshable,
                "Store the source of each value, so values can be replaced");
   app.add_flag("--transpose", options->transpose, "Also store the formats of the transpose")

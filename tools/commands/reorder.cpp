@@ -11,8 +11,10 @@
 #include "tools/cli/order_options.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/pipeline/conversion.hpp"
+#include "tools/pipeline/devices.hpp"
 #include "tools/pipeline/input.hpp"
 #include "tools/pipeline/matrix_kinds.hpp"
+#include "tools/pipeline/names.hpp"
 #include "tools/pipeline/output_name.hpp"
 #include "tools/pipeline/stopwatch.hpp"
 #include "tools/pipeline/units.hpp"
@@ -26,6 +28,7 @@ struct ReorderOptions {
   std::string in, out, permutation;
   DType dtype = DType::f32;
   OrderRequest order;
+  std::string device = "cpu";
   InputOptions input;
   bool force = false;
 };
@@ -82,6 +85,18 @@ Status write_permutation(formats::OutputBytes& output, std::span<const std::int3
   return output.write(text);
 }
 
+// Resolves the ordering and its device. The method is checked before the device, so that the error is the
+// same on machines without a device.
+Result<Ordering> resolve(const ReorderOptions& options) {
+  const auto at = find_name("device", options.device, names_of(devices()));
+  if (!at) return tl::unexpected(at.error());
+  auto ordering = resolve_order(options.order);
+  if (!ordering) return ordering;
+  if (Status s = set_device(*ordering, devices()[*at].device); !s) return tl::unexpected(s.error());
+  if (Status s = check_usable(devices()[*at]); !s) return tl::unexpected(s.error());
+  return ordering;
+}
+
 ReorderReport compare_orders(const formats::CsrView& a, std::span<const std::int32_t> order, double seconds) {
   ReorderReport report{{}, a.rows, a.cols, a.nnz(), 0, seconds, measure_order(a), {}};
   report.after = order.empty() ? report.before : measure_order(a, order);
@@ -132,6 +147,7 @@ Json reorder_json(const Session& session, const ReorderOptions& options, const O
   json.update({{"method", ordering.method->name},
                {"preset", ordering.preset == nullptr ? "" : ordering.preset->name}});
   json.update({{"window_rows", options.order.window_rows}, {"seed", session.seed}});
+  json["device"] = name_of(ordering.device);
   json["order_choice"] = to_json(report.choice);
   json["seconds"] = report.seconds;
   json.update(
@@ -144,7 +160,7 @@ Json reorder_json(const Session& session, const ReorderOptions& options, const O
 }
 
 Status run_reorder(Session& session, const ReorderOptions& options) {
-  const auto ordering = resolve_order(options.order);
+  const auto ordering = resolve(options);
   if (!ordering) return tl::unexpected(ordering.error());
   if (Status s = check_outputs(session, options); !s) return s;
   formats::OutputGroup outputs;  // both files are written, or neither
@@ -190,6 +206,9 @@ Action declare_reorder(Options& app) {
   app.add_option("--perm FILE", options->permutation, "Permutation to write, one row per line")
       .details("Line i has the old index of row i of the new order. Both count from 0.");
   declare_order(app, options->order, "--method METHOD", "Ordering method").required().default_text("");
+  app.add_option("--device DEVICE", options->device, "Device that computes the order")
+      .names("device", names_of(devices()))
+      .details("CUDA devices compute rabbit only, with the same result as the CPU.");
   app.add_option("--dtype", options->dtype, "Type of the values in a bundle");
   declare_input(app, options->input);
   app.add_force(options->force);
@@ -207,7 +226,8 @@ const Verb kReorder = {
         "order "
         "stored in a bundle is ignored: its source matrix is reordered.",
     .json_keys =
-        "`method`, `order_choice`, `seconds`, `rows`, `cols`, `nnz`, `changed`, `quality_before[]`, "
+        "`method`, `device`, `order_choice`, `seconds`, `rows`, `cols`, `nnz`, `changed`, "
+        "`quality_before[]`, "
         "`quality_after[]` (each `window_rows`, `distinct_columns`, `tc_blocks`, `mean_nnz_tc`), "
         "`locality_before`, `locality_after`.\n"
         "`changed` is the number of rows that moved.",

@@ -39,7 +39,7 @@ struct ConvertTask {
   std::string format_labels;  ///< "all", or comma-separated labels
   Ordering ordering;
   DType dtype = DType::f32;
-  /// device that converts; row orders are computed on the CPU
+  /// device that converts; see Ordering for the one that orders
   runtime::Device device = runtime::Device::cpu;
   bool refreshable = false, transpose = false, real_part = false;
   bool strict = false;  ///< refuse values that overflow dtype (Errc::bad_input)

@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "formats/io/files/available_memory.hpp"
+#include "tools/pipeline/device_conversion.hpp"
 #include "tools/pipeline/names.hpp"
 
 namespace sptile::tools {
@@ -103,6 +104,12 @@ OrderChoice describe_choice(const std::vector<reorder::TriedOrder>& tried, int w
   choice.why += others;
   return choice;
 }
+std::vector<std::string_view> methods_on_device() {
+  std::vector<std::string_view> names;
+  for (const reorder::Reorderer& method : reorder::reorderers())
+    if (method.on_device) names.push_back(method.name);
+  return names;
+}
 }  // namespace
 
 std::string Ordering::label() const {
@@ -168,6 +175,15 @@ Result<std::vector<Ordering>> resolve_orders(const OrderRequest& request) {
   return orderings;
 }
 
+Status set_device(Ordering& ordering, runtime::Device device) {
+  if (device == runtime::Device::cpu || ordering.method->on_device) {
+    ordering.device = device;
+    return {};
+  }
+  return fail(Errc::usage, fmt::format("{} is computed on the CPU only; omit --device, or use {}",
+                                       ordering.method->name, fmt::join(methods_on_device(), " or ")));
+}
+
 Result<std::vector<std::int32_t>> compute_order(Work& work, const Ordering& ordering,
                                                 const formats::CsrView& a, OrderChoice* choice) {
   // Memory per row of orders, their inverses and row offsets of graphs; most methods need more.
@@ -176,7 +192,10 @@ Result<std::vector<std::int32_t>> compute_order(Work& work, const Ordering& orde
   begin(&work.progress, "reorder", 0);
   const std::vector<reorder::Setting> settings = all_settings(ordering);
   std::vector<reorder::TriedOrder> tried;
-  auto order = ordering.method->run(a, {work.seed, ordering.window_rows, &work.progress, settings, &tried});
+  auto order =
+      ordering.device == runtime::Device::cuda
+          ? order_on_device(work, a)
+          : ordering.method->run(a, {work.seed, ordering.window_rows, &work.progress, settings, &tried});
   if (choice != nullptr) *choice = describe_choice(tried, ordering.window_rows);
   if (order && is_identity(*order)) order->clear();
   return order;

@@ -9,6 +9,7 @@
 #include "formats/core/csr_view.hpp"
 #include "formats/core/parameters.hpp"
 #include "reorder/registry.hpp"
+#include "runtime/core/options.hpp"
 #include "tools/pipeline/work.hpp"
 
 namespace sptile::tools {
@@ -30,7 +31,8 @@ struct Ordering {
   const reorder::Preset* preset = nullptr;  ///< nullptr: no preset
   std::vector<reorder::Setting> given;      ///< by --set; they override those of the preset
   int window_rows = kUsualWindowRows;
-  std::string typed;  ///< as options: "pack --preset fast --set swaps=2"
+  std::string typed;                              ///< as options: "pack --preset fast --set swaps=2"
+  runtime::Device device = runtime::Device::cpu;  ///< computes the order; bits are the same for all devices
 
   /// Returns a label such as "pack", "pack:fast" or "pack:fast(swaps=2)".
   [[nodiscard]] std::string label() const;
@@ -44,13 +46,17 @@ Result<Ordering> resolve_order(const OrderRequest& typed);
 /// them; at least one must.
 Result<std::vector<Ordering>> resolve_orders(const OrderRequest& request);
 
+/// Selects the device that computes an order. Errc::usage, naming the methods for CUDA devices, if the method
+/// is for the CPU only.
+Status set_device(Ordering& ordering, runtime::Device device);
+
 /// Order that a method chose by comparison, and the reason; empty for other methods.
 struct OrderChoice {
   std::string chosen;  ///< for example "degree order"
   std::string why;     ///< for example "24 blocks of 8 rows and 8 columns; the original order 30"
 };
 
-/// Computes an order. The result is empty if the order of rows does not change.
+/// Computes an order on its device. The result is empty if the order of rows does not change.
 Result<std::vector<std::int32_t>> compute_order(Work& work, const Ordering& ordering,
                                                 const formats::CsrView& a, OrderChoice* choice = nullptr);
 

@@ -16,7 +16,7 @@ struct Propose {
 /// Blocks vertices that were chosen by a vertex of higher priority.
 struct Block {
   Round round;
-  std::uint64_t number;  ///< of the round
+  std::uint64_t number;  ///< number of the round
 
   SPTILE_HOST_DEVICE void operator()(std::int64_t i) const {
     const std::int32_t v = round.vertices[i], target = round.batch.target[i];
@@ -150,7 +150,7 @@ struct AddMerges {
     }
     if (!proposals.starts(p) || round.batch.group_count[p] == 0) return;
     const std::int32_t target = proposals.target(p);
-    merges.count[at] = round.batch.group_count[p];
+    merges.children[at] = round.batch.group_count[p];
     merges.links[at] = round.batch.group_links[p];
     merges.previous[at] = round.x.newest[target];
     round.x.newest[target] = at;

@@ -13,18 +13,18 @@ namespace sptile::runtime::cuda::rabbit {
 
 /// Vertices of a round and their choices.
 struct Batch {
-  std::int64_t* first_link = nullptr;     ///< of the links that each vertex reads; size + 1
-  std::uint32_t* first_list = nullptr;    ///< of the lists with these links; size + 1
+  std::int64_t* first_link = nullptr;     ///< offsets of the links that each vertex reads; size + 1
+  std::uint32_t* first_list = nullptr;    ///< offsets of the lists with these links; size + 1
   std::uint64_t* best = nullptr;          ///< gain, as bits; 0: none
   std::int32_t* target = nullptr;         ///< chosen community; kNone: no merge gains modularity
   std::uint32_t* weight = nullptr;        ///< edges between the two communities
   std::uint32_t* communities = nullptr;   ///< number of communities with links
-  std::int64_t* kept = nullptr;           ///< of the sums that are stored, in the arena; size + 1
+  std::int64_t* kept = nullptr;           ///< offsets in the arena of the sums that are stored; size + 1
   SortBuffers sort;                       ///< proposals by target
   std::uint32_t* accepted = nullptr;      ///< merges before each proposal; size + 1
-  std::uint32_t* links_before = nullptr;  ///< of each accepted proposal: see Merges
-  std::int32_t* group_count = nullptr;    ///< of the first proposal of each target: merges
-  std::uint32_t* group_links = nullptr;   ///< and their links
+  std::uint32_t* links_before = nullptr;  ///< Merges::before of each accepted proposal
+  std::int32_t* group_count = nullptr;    ///< merges of a target, at its first proposal
+  std::uint32_t* group_links = nullptr;   ///< links of these merges
   std::uint32_t* deferred = nullptr;      ///< deferred vertices before each; size + 1
 
   void place(Arena& arena, std::int64_t size) {
@@ -151,7 +151,7 @@ struct SumLinks {
   SPTILE_HOST_DEVICE WeightedLink at(std::int32_t v, std::int32_t group, std::uint32_t i) const {
     if (group >= 0) {
       const std::int64_t child =
-          group + last_at_most(round.merges.before + group, round.merges.count[group], i);
+          group + last_at_most(round.merges.before + group, round.merges.children[group], i);
       v = round.merges.child[child];
       i -= round.merges.before[child];
     }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtime/cuda/device_order.hpp"
+#include "runtime/cuda/reorder/columns.hpp"
 #include "runtime/cuda/reorder/communities.hpp"
 #include "runtime/cuda/reorder/graph.hpp"
 #include "runtime/cuda/reorder/preorder.hpp"
@@ -16,14 +17,20 @@ constexpr std::int64_t usual_stored_links(std::int64_t links) { return links / 2
 
 /// Implements rabbit_on_device. stored_links: maps the graph's links to the initial space for stored links.
 template <class Run, class StoredLinks>
-Result<DeviceOrder> rabbit_on(Run& run, const DeviceCsr& a, const StoredLinks& stored_links) {
+Result<DeviceOrder> rabbit_on(Run& run, DeviceCsr a, const StoredLinks& stored_links) {
   using Clock = std::chrono::steady_clock;
   auto lap = [before = Clock::now()]() mutable {
     const auto now = Clock::now();
     return std::chrono::duration<double>(now - std::exchange(before, now)).count();
   };
+  if (Status s = check_device_csr(a, "rabbit"); !s) return tl::unexpected(s.error());
+  if (a.row_order != nullptr)
+    return fail(Errc::usage, "rabbit: row_order must be null; the result is an order of the original rows");
+  if (Status s = check_on(run, a); !s) return tl::unexpected(s.error());
+  a.checked = true;
   DeviceOrder made;
-  const auto bytes = static_cast<std::size_t>(a.rows) * sizeof(std::int32_t);
+  Workspace<rabbit::ColumnIds> ids;
+  if (Status s = rabbit::renumber_columns(run, a, ids); !s) return tl::unexpected(s.error());
   const auto owned = rabbit::graph_on(run, a);
   if (!owned) return tl::unexpected(owned.error());
   made.graph_seconds = lap();
@@ -33,7 +40,7 @@ Result<DeviceOrder> rabbit_on(Run& run, const DeviceCsr& a, const StoredLinks& s
   if (!forest) return tl::unexpected(forest.error());
   run.wait();
   made.merge_seconds = lap();
-  auto memory = run.allocate(bytes, "the row order");
+  auto memory = run.allocate(static_cast<std::size_t>(a.rows) * sizeof(std::int32_t), "the row order");
   if (!memory) return tl::unexpected(memory.error());
   made.memory = std::move(*memory);
   auto* const new_to_old = reinterpret_cast<std::int32_t*>(made.memory.get());

@@ -82,14 +82,14 @@ struct StartVertices {
 struct Merges {
   std::int32_t* child = nullptr;
   std::uint32_t* before = nullptr;   ///< links of the group's children before this one
-  std::int32_t* count = nullptr;     ///< children of the group
+  std::int32_t* children = nullptr;  ///< children of the group
   std::uint32_t* links = nullptr;    ///< links of the group's children
   std::int32_t* previous = nullptr;  ///< earlier group of the same parent; kNone: none
 
   void place(Arena& arena, std::int64_t vertices) {
     arena.take(child, vertices);
     arena.take(before, vertices);
-    arena.take(count, vertices);
+    arena.take(children, vertices);
     arena.take(links, vertices);
     arena.take(previous, vertices);
   }

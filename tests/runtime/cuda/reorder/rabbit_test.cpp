@@ -10,9 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "formats/core/compact_columns.hpp"
 #include "formats/core/random.hpp"
 #include "reorder/graph/communities.hpp"
-#include "reorder/methods/rabbit.hpp"
+#include "reorder/graph/graph.hpp"
+#include "reorder/registry.hpp"
 #include "tests/runtime/cuda/convert/convert_cases.hpp"
 #include "tests/runtime/cuda/convert/host_run.hpp"
 
@@ -108,9 +110,9 @@ DeviceOrder order_of(const formats::Csr& a, bool backwards, std::int64_t stored_
 }
 
 void check_order(const formats::Csr& a) {
-  const auto expected = reorder::order_by_rabbit(a.view(), {});
+  const auto expected = reorder::find_reorderer("rabbit")->run(a.view(), {});
   REQUIRE(expected);
-  const auto graph = reorder::graph_of(a.view());
+  const auto graph = reorder::graph_of(formats::CompactColumns(a.view()).view());
   REQUIRE(graph);
   reorder::MergeWork work;
   REQUIRE(reorder::merge_communities(*graph, nullptr, &work));
@@ -150,7 +152,8 @@ TEST_CASE("cuda rabbit: the order of the CPU for random matrices of few rows") {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     CAPTURE(seed);
     RandomStream random(17, seed);
-    const std::int64_t rows = 1 + random.below(60), cols = random.below(2) == 0 ? rows : 1 + random.below(60);
+    const std::int64_t rows = 1 + random.below(60), most = seed % 3 == 0 ? 100000 : 60,
+                       cols = random.below(2) == 0 ? rows : 1 + random.below(most);
     Entries entries;
     for (std::int64_t i = random.below(4 * rows); i > 0; --i)
       entries.emplace_back(random.below(rows), random.below(cols));
@@ -158,10 +161,10 @@ TEST_CASE("cuda rabbit: the order of the CPU for random matrices of few rows") {
   }
 }
 
-TEST_CASE("cuda rabbit: an invalid matrix is refused with its position") {
+TEST_CASE("cuda rabbit: invalid matrices and too many vertices are refused") {
   formats::Csr a = planted(100, 3, 1);
   HostRun run;
-  const auto refused = [&](DeviceCsr csr) {
+  const auto refused = [&](const DeviceCsr& csr) {
     const auto made = runtime::cuda::rabbit_on(run, csr, runtime::cuda::usual_stored_links);
     REQUIRE(!made);
     return made.error();
@@ -169,10 +172,14 @@ TEST_CASE("cuda rabbit: an invalid matrix is refused with its position") {
   a.col_idx[3] = 100;
   CHECK(refused(pattern_of(a)).code == Errc::bad_input);
   CHECK(refused(pattern_of(a)).message.find("col_idx[3] = 100") != std::string::npos);
+  DeviceCsr ordered = pattern_of(a);
+  ordered.row_order = a.col_idx.data();
+  CHECK(refused(ordered).code == Errc::usage);
   DeviceCsr wide;
-  wide.rows = wide.cols = 2147483647;
-  --wide.cols;
-  wide.row_ptr = a.row_ptr.data();
-  CHECK(refused(wide).code == Errc::unsupported);
-  CHECK(refused(wide).message.find("bipartite graph") != std::string::npos);
+  wide.rows = 2147483647;
+  wide.cols = 1;
+  const auto graph = runtime::cuda::rabbit::graph_on(run, wide);
+  REQUIRE(!graph);
+  CHECK(graph.error().code == Errc::unsupported);
+  CHECK(graph.error().message.find("bipartite graph") != std::string::npos);
 }

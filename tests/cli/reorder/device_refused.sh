@@ -1,0 +1,1 @@
+sptile reorder "$ROOT/data/examples/us_states.mtx" --method pack --preset fast --device cuda

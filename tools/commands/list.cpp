@@ -113,8 +113,11 @@ Json reorderers_json(const Filter& filter) {
                             {"least", p.min},
                             {"most", p.max}});
     for (const reorder::Preset& p : r.presets) presets.push_back({{"name", p.name}, {"summary", p.summary}});
-    rows.push_back(
-        {{"name", r.name}, {"summary", r.summary}, {"parameters", parameters}, {"presets", presets}});
+    rows.push_back({{"name", r.name},
+                    {"summary", r.summary},
+                    {"on_device", r.on_device},
+                    {"parameters", parameters},
+                    {"presets", presets}});
   }
   return rows;
 }

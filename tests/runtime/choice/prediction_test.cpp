@@ -275,7 +275,6 @@ TEST_CASE("profiles: the built-in table knows every kernel for CPUs that a choic
 
 TEST_CASE("profiles: the built-in tables know every kernel for CUDA that plans may choose") {
   const ProfilePlaces places;
-  constexpr std::string_view kUncalibrated[] = {"cuda.csr.shares"};
   for (const char* const device : {"NVIDIA H100 80GB HBM3", "NVIDIA H200"}) {
     const auto found = runtime::find_profile({runtime::Device::cuda, 90, device});
     REQUIRE(found.has_value());
@@ -290,7 +289,6 @@ TEST_CASE("profiles: the built-in tables know every kernel for CUDA that plans m
       if (std::none_of(runtime::kernels().begin(), runtime::kernels().end(), rival)) continue;
       // Not measured: plans take the first usable format, csr, and libra_spmm only if it is named.
       if (kernel.op->name == "attention" || kernel.format == "libra_spmm") continue;
-      if (std::ranges::count(kUncalibrated, kernel.name) > 0) continue;
       CAPTURE(device);
       CAPTURE(kernel.name);
       CHECK(((*found)->has_times(kernel.name) || (*found)->has_times(kernel.like)));

@@ -118,8 +118,7 @@ constexpr ScheduleStore kStore = {kDirectVersion, direct_numbers, restore<kDense
 
 std::int64_t same_n(const ScheduleHeader& /*header*/, std::int64_t n) { return n; }
 
-/// Creates an instance. A pattern runs as a matrix of its dense type without values. bf16 is not supported:
-/// each type adds a quarter of a megabyte to a wheel.
+/// Creates an instance. A pattern runs as a matrix of its dense type without values.
 template <class Dense, DType kDense>
 constexpr DeviceKernel instance(DType values, Precision precision) {
   return {.kernel = kCsrDirect,
@@ -144,6 +143,8 @@ constexpr DeviceKernel kInstances[] = {
     instance<double, DType::f64>(DType::none, Precision::fp64),
     instance<__half, DType::f16>(DType::f16, Precision::fp16),
     instance<__half, DType::f16>(DType::none, Precision::fp16),
+    instance<__nv_bfloat16, DType::bf16>(DType::bf16, Precision::bf16),
+    instance<__nv_bfloat16, DType::bf16>(DType::none, Precision::bf16),
 };
 
 }  // namespace

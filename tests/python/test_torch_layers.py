@@ -393,6 +393,18 @@ def test_features_aggregated_again_give_the_same_bits(
         assert one.dtype == other.dtype and torch.equal(one, other)
 
 
+@pytest.mark.parametrize(("edges", "fused"), [(NODES * 4, False), (NODES * 12, True)])
+def test_a_fused_gradient_takes_little_memory(
+    edges: int, fused: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A^T G of 8 columns takes 32 bytes per node, twice the 4 bytes per nonzero of an average degree of 4."""
+    monkeypatch.setattr("sptile.torch.nn.fused.fused_update_pays", lambda *_, **__: True)
+    pattern = torch.randint(NODES, (2, edges), generator=torch.Generator().manual_seed(1))
+    a = st.SparseMatrix.from_edge_index(pattern, num_nodes=NODES)
+    out = st.nn.fused.aggregate_updated(a, torch.ones(NODES, 16, requires_grad=True), torch.nn.Linear(16, 8))
+    assert (out is not None) == fused
+
+
 @on_devices
 def test_gradients_of_features_aggregated_again(device: str) -> None:
     torch.manual_seed(0)

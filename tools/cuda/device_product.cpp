@@ -195,8 +195,12 @@ Result<Errors> DeviceProduct::compare_on_host(const runtime::PlanMatrix& a) {
 Result<Errors> DeviceProduct::compare(const runtime::PlanMatrix* a) {
   if (on_host_ && a != nullptr) return compare_on_host(*a);
   Errors errors;
-  const void* const result = operands_.dense[op_->operands.size() - 1].data;
-  const auto* const source = reinterpret_cast<const std::int64_t*>(value_source_.data());
+  const std::size_t last = op_->operands.size() - 1;
+  const void* const result = operands_.dense[last].data;
+  // Inputs may be lists of entries although the result is none.
+  const bool is_list = op_->operands[last].extent == runtime::Extent::entries;
+  const auto* const source =
+      is_list ? reinterpret_cast<const std::int64_t*>(value_source_.data()) : nullptr;
   const Status s = check_code(measure_errors(result, csr_.result, reference_, source, result_size(), errors),
                               "running a kernel");
   if (!s) return tl::unexpected(s.error());

@@ -61,6 +61,18 @@ def with_diagonal(a: SparseMatrix, value: float, dtype: torch.dtype) -> SparseMa
     return a._derive(f"diagonal {value} {dtype}", make)
 
 
+def takes_little(a: SparseMatrix, columns: int, size: int) -> bool:
+    """Returns whether rows of that many columns take at most 4 bytes per nonzero of A, or the 4 bytes and the value per
+    nonzero of a transpose that a symmetric A does not store. A layer that keeps such rows takes no more memory than one
+    with two CSR matrices of int64 columns."""
+    return a.shape[0] * columns * size <= a.nnz * (4 + size if a._handle.is_known_symmetric else 4)
+
+
+def names_update(a: SparseMatrix) -> bool:
+    """Returns whether A names a kernel of `spmm_update`."""
+    return kernel_for("spmm_update", a._handle.kernels) is not None
+
+
 class _AggregateUpdated(torch.autograd.Function):
     """A (x W^T), whose gradient of x, (A^T G) W, is one fused product. It also returns A^T G, from which the gradient of
     W follows."""
@@ -83,8 +95,8 @@ class _AggregateUpdated(torch.autograd.Function):
 
 
 def aggregate_updated(a: SparseMatrix, x: Tensor, linear: nn.Linear) -> Tensor | None:
-    """Returns A (x W^T) with a fused backward pass. None if x needs no gradient, or if the library predicts that the
-    two products take less time."""
+    """Returns A (x W^T) with a fused backward pass. None if x needs no gradient, if the library predicts that the two
+    products take less time, or if A^T G, which exists together with both gradients of x then, takes too much memory."""
     if (
         not x.requires_grad
         or not torch.is_grad_enabled()
@@ -92,6 +104,7 @@ def aggregate_updated(a: SparseMatrix, x: Tensor, linear: nn.Linear) -> Tensor |
         or torch.is_autocast_enabled(x.device.type)
         or x.dtype != linear.weight.dtype
         or not is_plain(linear, type(linear))
+        or (not names_update(a) and not takes_little(a, linear.out_features, x.element_size()))
         or not fused_update_pays(a, linear.out_features, linear.in_features, x.dtype, backward=True)
     ):
         return None
@@ -121,20 +134,17 @@ class _ProductUpdated(torch.autograd.Function):
 
 
 def recomputes_product(a: SparseMatrix, x: Tensor, weight: Tensor) -> bool:
-    """Returns whether the backward pass of (A x) W^T computes A x again. It keeps A x if that takes at most 4 bytes per
-    nonzero of A, or the 4 bytes and the value per nonzero of a transpose that a symmetric A does not store; then a layer
-    takes no more memory than one with two CSR matrices of int64 columns. A kernel of `spmm_update` that A names keeps it.
-    """
+    """Returns whether the backward pass of (A x) W^T computes A x again: if A x takes much memory. A kernel of
+    `spmm_update` that A names keeps it."""
     if (
         not torch.is_grad_enabled()
         or not weight.requires_grad
         or not may_fuse(x)
         or a._learned is not None
-        or kernel_for("spmm_update", a._handle.kernels) is not None
+        or names_update(a)
     ):
         return False
-    size = x.element_size()
-    return a.shape[0] * x.shape[1] * size > a.nnz * (4 + size if a._handle.is_known_symmetric else 4)
+    return not takes_little(a, x.shape[1], x.element_size())
 
 
 def product_updated(a: SparseMatrix, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:

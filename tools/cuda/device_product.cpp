@@ -199,8 +199,7 @@ Result<Errors> DeviceProduct::compare(const runtime::PlanMatrix* a) {
   const void* const result = operands_.dense[last].data;
   // Inputs may be lists of entries although the result is none.
   const bool is_list = op_->operands[last].extent == runtime::Extent::entries;
-  const auto* const source =
-      is_list ? reinterpret_cast<const std::int64_t*>(value_source_.data()) : nullptr;
+  const auto* const source = is_list ? reinterpret_cast<const std::int64_t*>(value_source_.data()) : nullptr;
   const Status s = check_code(measure_errors(result, csr_.result, reference_, source, result_size(), errors),
                               "running a kernel");
   if (!s) return tl::unexpected(s.error());

@@ -177,6 +177,20 @@ def reordering_rectangular(results):
     return table(["matrix", *(f"`{method}`" for method in methods)], lines)
 
 
+def reordering_device(results):
+    lines = [
+        [
+            row["matrix"],
+            f"{number(row, 'seconds_cpu_16_threads'):.3f}",
+            f"{number(row, 'seconds_device'):.3f}",
+            *(f"{number(row, column) / 1e3:.3f}" for column in ("upload_ms", "graph_ms", "rounds_ms")),
+            row["rounds"],
+        ]
+        for row in results.rows("reordering-device")
+    ]
+    return table(["matrix", "CPU", "device", "of which upload", "graph", "rounds", "number of rounds"], lines)
+
+
 def reordering_threads(results):
     lines = []
     for method, commit in dict.fromkeys((row["method"], row["commit"]) for row in results.rows("reordering-threads")):
@@ -349,6 +363,42 @@ def _training_table(results, column):
                 cells.append(f"{spread(gains)}, {len(gains)} graphs" if gains else "")
             lines.append([name + suffix, *cells])
     return table(["model", *(f"over {name}" for _, name in BACKENDS)], lines)
+
+
+def _steps(results, model, width, column, backend, other, precision, base):
+    """Ratios of a column of training-steps: backend `other` in precision `base` over `backend` in `precision`."""
+    own, theirs = (
+        {
+            row["graph"]: number(row, column)
+            for row in results.rows("training-steps", model=model, width=width)
+            if (row["backend"], row["precision"]) == which
+        }
+        for which in ((backend, precision), (other, base))
+    )
+    return [theirs[graph] / own[graph] for graph in own if own[graph] and theirs.get(graph)]
+
+
+def training_steps(results):
+    lines = []
+    rows = results.rows("training-steps")
+    for model, width in dict.fromkeys((row["model"], row["width"]) for row in rows):
+        for backend in ("sptile", "sptile captured"):
+            for precision in ("tf32", "bf16"):
+                cells = [
+                    _steps(results, model, width, column, backend, other, precision, base)
+                    for column, other, base in (
+                        ("ms", "torch", precision),
+                        ("ms", "torch-cached", precision),
+                        ("ms", backend, "tf32"),
+                        ("first_peak_mb", "torch-cached", precision),
+                        ("peak_mb", "torch-cached", precision),
+                    )
+                ]
+                if cells[2]:
+                    name = f"{model.upper()}, {width} features" + ", CUDA graph" * (backend != "sptile")
+                    lines.append([name, precision, *(spread(gains) if gains else "" for gains in cells)])
+    head = ["model", "type", "over PyTorch", "over cached transpose", "over its tf32 step"]
+    return table([*head, "memory, first step", "memory, later steps"], lines)
 
 
 def training_speedups(results):

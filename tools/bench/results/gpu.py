@@ -186,6 +186,17 @@ def formats(results):
     return table(["operation", "format", "N", "matrices", "over `csr`", "fastest format in"], lines)
 
 
+def shortest_products(results):
+    """Returns the time of the shortest product of each kernel, by N."""
+    rows = results.rows("shortest-products")
+    counts = distinct(rows, "n")
+    lines = [
+        [f"`{kernel}`", *(next((row["us"] for row in rows if (row["kernel"], row["n"]) == (kernel, n)), "") for n in counts)]
+        for kernel in sorted(distinct(rows, "kernel"))
+    ]
+    return table(["kernel", *(f"N = {n}" for n in counts)], lines)
+
+
 def h100_resources(results):
     """Returns registers, stack and machine code of each family before and after the shared device code."""
     lines = []

@@ -12,7 +12,10 @@
 namespace sptile::tools {
 namespace {
 
-constexpr double kNoise = 0.05;  // smaller relative errors are noise
+constexpr double kNoise = 0.05;      // smaller relative errors are noise
+constexpr double kShortest = 1e-3;   // least prediction, in microseconds, to divide by
+constexpr double kLeastCost = 1e-4;  // half steps towards 0 leave less
+constexpr int kSteps = 25;
 
 using Costs = runtime::CostFeatures;              // microseconds per unit of each feature
 using Key = std::pair<std::string, std::string>;  // kernel, precision
@@ -36,16 +39,35 @@ double median(std::vector<double> numbers) {
   return *middle;
 }
 
-Costs fit(const std::vector<const Sample*>& samples) {
+// Returns the costs for which sums divided by `unit(sample)` are nearest to `right(sample)`.
+template <class Unit, class Right>
+Costs solve(const std::vector<const Sample*>& samples, const Unit& unit, const Right& right) {
   Equations equations;
   equations.unknowns = runtime::kFeatures.size();
   for (const Sample* sample : samples) {
-    for (const double feature : sample->features) equations.terms.push_back(feature / sample->us);
-    equations.right.push_back(1);
+    const double us = unit(*sample);
+    for (const double feature : sample->features) equations.terms.push_back(feature / us);
+    equations.right.push_back(right(*sample));
   }
   const std::vector<double> x = fit_nonnegative(equations, kNoise);
   Costs costs{};
   std::copy(x.begin(), x.end(), costs.begin());
+  return costs;
+}
+
+// Starts with the minimum sum of relative errors, by which low predictions are better than high ones. Each
+// step replaces the logarithm by its tangent at the present prediction, and goes half of the way.
+Costs fit(const std::vector<const Sample*>& samples) {
+  Costs costs = solve(
+      samples, [](const Sample& s) { return s.us; }, [](const Sample&) { return 1.0; });
+  for (int step = 0; step < kSteps; ++step) {
+    const auto now = [&](const Sample& s) { return std::max(cost(costs, s), kShortest); };
+    const Costs next =
+        solve(samples, now, [&](const Sample& s) { return std::max(1 - std::log(now(s) / s.us), 0.0); });
+    for (std::size_t i = 0; i < costs.size(); ++i) costs[i] = (costs[i] + next[i]) / 2;
+  }
+  for (double& c : costs)
+    if (c < kLeastCost) c = 0;
   return costs;
 }
 

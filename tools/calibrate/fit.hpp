@@ -18,9 +18,9 @@ struct Sample {
   double us = 0;  ///< measured, > 0
 };
 
-/// Fits the constants of each kernel and precision: nonnegative, with the minimum sum of relative errors (see
-/// fit_nonnegative). A pair with fewer than kMinSamples samples uses the constants of the same kernel's
-/// best measured precision, times the median ratio of both.
+/// Fits the constants of each kernel and precision: nonnegative, with the minimum sum of errors of the
+/// logarithm of the time (see fit_nonnegative). A pair with fewer than kMinSamples samples uses the constants
+/// of the same kernel's best measured precision, times the median ratio of both.
 std::vector<runtime::ProfileNumber> fit_costs(std::span<const Sample> samples);
 
 /// Returns the costs by which kernels divide their work (`window_cost`, in units of the cost of a tile), from

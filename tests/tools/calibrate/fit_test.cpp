@@ -57,6 +57,18 @@ TEST_CASE("fit: finds the costs that the times were made of") {
   CHECK(choice.worst_case.empty());
 }
 
+TEST_CASE("fit: predictions that are too low are no better than those that are too high") {
+  std::vector<Sample> samples;
+  for (int i = 0; i < 30; ++i) {
+    Sample s = made_up(1)[0];
+    s.features = {1};
+    s.us = i < 12 ? 1 : 4;  // the sum of relative errors has its minimum at 1
+    samples.push_back(s);
+  }
+  CHECK(*profile_of(samples).find(samples[0].kernel, samples[0].precision, "launch") ==
+        doctest::Approx(4).epsilon(0.05));
+}
+
 TEST_CASE("fit: a precision with few samples is a multiple of another one") {
   auto samples = made_up(40);
   for (int i = 0; i < 3; ++i) {

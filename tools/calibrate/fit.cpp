@@ -15,7 +15,7 @@ namespace {
 constexpr double kNoise = 0.05;      // smaller relative errors are noise
 constexpr double kShortest = 1e-3;   // least prediction, in microseconds, to divide by
 constexpr double kLeastCost = 1e-4;  // half steps towards 0 leave less
-constexpr int kSteps = 25;
+constexpr int kFitSteps = 25;
 
 using Costs = runtime::CostFeatures;              // microseconds per unit of each feature
 using Key = std::pair<std::string, std::string>;  // kernel, precision
@@ -60,7 +60,7 @@ Costs solve(const std::vector<const Sample*>& samples, const Unit& unit, const R
 Costs fit(const std::vector<const Sample*>& samples) {
   Costs costs = solve(
       samples, [](const Sample& s) { return s.us; }, [](const Sample&) { return 1.0; });
-  for (int step = 0; step < kSteps; ++step) {
+  for (int step = 0; step < kFitSteps; ++step) {
     const auto now = [&](const Sample& s) { return std::max(cost(costs, s), kShortest); };
     const Costs next =
         solve(samples, now, [&](const Sample& s) { return std::max(1 - std::log(now(s) / s.us), 0.0); });

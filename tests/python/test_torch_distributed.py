@@ -17,6 +17,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,6 +45,7 @@ from sptile.torch.distributed import peers as peers_module  # noqa: E402
 from sptile.torch.distributed import step as step_module  # noqa: E402
 from sptile.torch.handle import packed_key  # noqa: E402
 from sptile.torch.distributed import whole as whole_module  # noqa: E402
+from sptile.torch.distributed.wires import Collective  # noqa: E402
 from sptile.torch.distributed.boundary import rows_from  # noqa: E402
 from sptile.torch.distributed.crossing import Crossing  # noqa: E402
 from sptile.torch.distributed.row_blocks import row_blocks  # noqa: E402
@@ -1346,6 +1348,29 @@ def test_processes_that_exit_are_seen() -> None:
     outcomes = run_ranks(watch, size=2, ends=False)
     assert outcomes[0].value == [1], outcomes
     assert outcomes[1].exit == 3
+
+
+@pytest.mark.parametrize(("place", "aborts"), [("cuda", 1), ("cpu", 0)])
+def test_a_stop_ends_exchanges_on_the_device(place: str, aborts: int) -> None:
+    """Also without a group, or with a backend that cannot abort."""
+    calls: list[str] = []
+
+    class Ranks:
+        backend: Any = SimpleNamespace(abort=lambda: calls.append("abort"))
+
+        @property
+        def group(self) -> Any:
+            if self.backend is None:
+                raise sptile.UsageError("the process group of the matrix was destroyed")
+            return SimpleNamespace(_get_backend=lambda _device: self.backend)
+
+    wire = Collective.__new__(Collective)
+    wire.place, ranks = torch.device(place), Ranks()
+    wire.ranks = ranks  # type: ignore[assignment]
+    for backend in (ranks.backend, SimpleNamespace(), None):
+        ranks.backend = backend
+        wire.stop()
+    assert len(calls) == aborts
 
 
 def hang(rank: int, path: str, ended: Any) -> None:

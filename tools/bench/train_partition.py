@@ -32,6 +32,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "train"))
 
 import partitioned_layers
 import torch
+from dataset import DenseFeatures
 from models import make_model
 from partitioned import PartOfDataSet, process_group
 from precision import Precision
@@ -44,24 +45,6 @@ COLUMNS += ("layers", "epochs", "epoch_s", "counted_gib", "peak_gib", "first_los
 GIB = 2**30
 COMPARED, TOLERANCE = 5, 1e-4  # losses of the first epochs, relative
 BLOCK = 1 << 22  # features that are computed at once
-
-
-@dataclasses.dataclass(frozen=True)
-class RowFeatures:
-    """Features [owned, F] without dropout, as models take them."""
-
-    dense: torch.Tensor
-
-    @property
-    def shape(self) -> torch.Size:
-        return self.dense.shape
-
-    @property
-    def device(self) -> torch.device:
-        return self.dense.device
-
-    def __len__(self) -> int:
-        return len(self.dense)
 
 
 def mixed(keys: torch.Tensor) -> torch.Tensor:
@@ -87,7 +70,7 @@ def random_features(rows: torch.Tensor, labels: torch.Tensor, width: int, seed: 
 def data_of(graph: Any, options: argparse.Namespace) -> PartOfDataSet:
     count = graph.shape[0]
     y = graph.rows * options.classes // max(count, 1)
-    x = RowFeatures(random_features(graph.rows, y, options.features, options.seed))
+    x = DenseFeatures(random_features(graph.rows, y, options.features, options.seed))
     nodes = {"train": torch.arange(len(y), device=y.device)}
     return PartOfDataSet(graph, x, y, nodes, {"train": count}, options.classes, count)
 

@@ -36,6 +36,24 @@ class Features:
 
 
 @dataclasses.dataclass(frozen=True)
+class DenseFeatures:
+    """Features of nodes for models without dropout."""
+
+    dense: torch.Tensor  # [N, F] float32
+
+    @property
+    def shape(self):
+        return self.dense.shape
+
+    @property
+    def device(self):
+        return self.dense.device
+
+    def __len__(self):
+        return len(self.dense)
+
+
+@dataclasses.dataclass(frozen=True)
 class DataSet:
     """A graph of N nodes and E directed edges, with tensors on one device."""
 

@@ -87,30 +87,12 @@ def read_undirected(path):
 def make_data(edges, nodes, width, device):
     """Returns a DataSet with random features and labels, all nodes of which are trained on."""
     import torch
-    from dataset import DataSet
+    from dataset import DataSet, DenseFeatures
 
     draw = torch.Generator().manual_seed(1)
     x = torch.randn(nodes, width, generator=draw).to(device)
     y = torch.randint(CLASSES, (nodes,), generator=draw).to(device)
-    return DataSet(edges.to(device), Dense(x), y, {"train": slice(None)}, CLASSES)
-
-
-@dataclasses.dataclass(frozen=True)
-class Dense:
-    """Features without dropout, as models read them."""
-
-    dense: object  # [N, F] float32
-
-    @property
-    def shape(self):
-        return self.dense.shape
-
-    @property
-    def device(self):
-        return self.dense.device
-
-    def __len__(self):
-        return len(self.dense)
+    return DataSet(edges.to(device), DenseFeatures(x), y, {"train": slice(None)}, CLASSES)
 
 
 class Memory:

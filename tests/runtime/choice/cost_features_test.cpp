@@ -49,7 +49,7 @@ TEST_CASE("cost features: everything fits into the caches") {
   CHECK(feature(f, "long_k") == doctest::Approx(3e-3 / 1.003));
 }
 
-TEST_CASE("cost features: rows of B that are no multiple of 16 bytes, of several heads") {
+TEST_CASE("cost features: rows of B whose bytes are not a multiple of 16, several heads") {
   const BundleSample sample;
   for (const std::int64_t n : {1, 6, 8}) {
     const CostFeatures f = runtime::cost_features(runtime::kSpmm, formats::as_format(sample.csr()),

@@ -11,6 +11,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
+from ...errors import Error
 from .ranks import Ranks, as_bytes
 
 
@@ -96,7 +97,7 @@ class Collective:
         """Ends exchanges on the device, in which this rank would wait for others until the time-out, as would every call
         that releases device memory. Rows of an unknown width cannot be sent."""
         if self.place.type == "cuda":
-            with suppress(RuntimeError, AttributeError):  # the group was destroyed; older torch has no `abort`
+            with suppress(Error, RuntimeError, AttributeError):  # no group any more; older torch has no `abort`
                 self.ranks.group._get_backend(self.place).abort()
 
 

@@ -132,6 +132,7 @@ class CsrGroup {
   __device__ void run() {
     const CsrWork work = load_item<kLanes, Arguments::Store::kPieces, false>(
         a_, item_, shared_.ends, lane_, [&](std::int32_t row) { return place(row); });
+    if (!a_.overlaps) await_previous_kernel();
     accumulate(work);
     if constexpr (Arguments::Store::kPieces)
       if (__any_sync(kFullMask, work.piece)) finish_split(work);
@@ -305,7 +306,6 @@ __global__ void __launch_bounds__(Tuning::kThreads, Tuning::kBlocksPerSm)
   __shared__ typename Group::Shared shared[kGroups];
 
   admit_next_kernel();
-  if (!arguments.overlaps) await_previous_kernel();
   const int group = static_cast<int>(threadIdx.x) / kLanes, lane = static_cast<int>(threadIdx.x) % kLanes;
   const int slice = slice_of_block(arguments.slices);
   if (slice >= arguments.slices) return;

@@ -473,11 +473,13 @@ template <class S>
 __global__ void __launch_bounds__(kTileAttentionThreads, S::kPieces == 1 ? TileAttentionPolicy{}.narrow_blocks
                                                                          : TileAttentionPolicy{}.wide_blocks)
     tile_attention(const __grid_constant__ typename S::Task task) {
-  follow_previous_kernel();
+  admit_next_kernel();
   const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / kWarpSize, 0);
   const int item = static_cast<int>(blockIdx.x) * (kTileAttentionThreads / kWarpSize) + warp;
   if (item >= task.item_count) return;
-  TileAttention<S>(task, task.items[item], static_cast<int>(blockIdx.y),
+  const AttentionItem mine = task.items[item];
+  await_previous_kernel();
+  TileAttention<S>(task, mine, static_cast<int>(blockIdx.y),
                    static_cast<int>(threadIdx.x) % kWarpSize)
       .run();
 }

@@ -46,7 +46,7 @@ __device__ __forceinline__ std::uint32_t tall_shared() {
 /// dense tiles.
 template <class K>
 __device__ __forceinline__ void run_tall_block(const TallTask& task) {
-  follow_previous_kernel();
+  admit_next_kernel();
   const TallShared shared{{tall_shared<K>()}};
   const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
   const int warp = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / kWarpSize, 0);
@@ -62,6 +62,7 @@ __device__ __forceinline__ void run_tall_block(const TallTask& task) {
       shared.dense().init(kTallDenseChunks, kTallWriters, static_cast<unsigned>(consumers));
   }
   __syncthreads();
+  await_previous_kernel();
   if (warp < consumers) {
     if constexpr (K::kDense) warpgroup_take_registers<K::kConsumerRegisters>();
     TallConsumer<K, typename TallConsumerOf<K>::Multiplier, typename TallConsumerOf<K>::Result>(

@@ -108,7 +108,10 @@ class TileDirect : TileSums<K> {
   }
 
   __device__ __forceinline__ void run() {
-    if (item_.tile_begin < item_.tile_end) multiply_tiles();
+    if (item_.tile_begin < item_.tile_end)
+      multiply_tiles();
+    else
+      await_previous_kernel();
     this->finish();
   }
 
@@ -131,6 +134,7 @@ class TileDirect : TileSums<K> {
     clear_stages(stage);
 #pragma unroll
     for (int d = 0; d < K::kDepth; ++d) head[d] = read_head(begin + d);
+    await_previous_kernel();
 #pragma unroll
     for (int d = 0; d < K::kDepth; ++d) {
       read_tile(stage[d], head[d], begin + d < end);

@@ -53,22 +53,20 @@ __device__ __forceinline__ void multiply_item(const TileTask& task, int block, c
   typename K::Warp(task, item, work.slice, thread.lane, shared).run();
 }
 
-/// The first blocks have tile items, pass by pass, the others short rows.
+/// The first blocks have tile items, pass by pass, the others short rows. Items, ends of windows, columns and
+/// masks are read while the previous kernel may still run.
 template <class K>
 __global__ void __launch_bounds__(kMaxTileThreads) __maxnreg__(K::kRegisters)
     tile_product(const __grid_constant__ TileTask task, const __grid_constant__ ShortTask part) {
-  if (task.overlapped) {
-    await_previous_kernel();
-    admit_next_kernel();
-  } else {
-    follow_previous_kernel();
-  }
+  if (task.overlapped) await_previous_kernel();
+  admit_next_kernel();
   const TileThread thread = tile_thread();
   const int tile_blocks = task.blocks_per_pass * task.passes;
   const int block = static_cast<int>(blockIdx.x);
   if (block < tile_blocks) {
     multiply_item<K>(task, block, thread);
   } else if constexpr (K::kShortRows) {
+    await_previous_kernel();
     const std::int64_t item_number = std::int64_t{block - tile_blocks} * thread.warps + thread.warp;
     if (item_number >= part.item_count) return;
     const ShortRows item = part.items[item_number];

@@ -82,6 +82,7 @@ class TileCopier {
     copy_commit();
     copy_wait<0>();
     __syncwarp();
+    await_previous_kernel();
     copy_values();
 #pragma unroll
     for (int d = 0; d < At::kStages - 1; ++d) {
@@ -189,7 +190,10 @@ class TileStaged : TileSums<K> {
   }
 
   __device__ __forceinline__ void run() {
-    if (item_.tile_begin < item_.tile_end) multiply_tiles();
+    if (item_.tile_begin < item_.tile_end)
+      multiply_tiles();
+    else
+      await_previous_kernel();
     this->finish();
   }
 

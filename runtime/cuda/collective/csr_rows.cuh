@@ -132,6 +132,7 @@ class CsrGroup {
   __device__ void run() {
     const CsrWork work = load_item<kLanes, Arguments::Store::kPieces, false>(
         a_, item_, shared_.ends, lane_, [&](std::int32_t row) { return place(row); });
+    __syncwarp();
     if (!a_.overlaps) await_previous_kernel();
     accumulate(work);
     if constexpr (Arguments::Store::kPieces)

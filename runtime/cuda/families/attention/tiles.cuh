@@ -479,9 +479,7 @@ __global__ void __launch_bounds__(kTileAttentionThreads, S::kPieces == 1 ? TileA
   if (item >= task.item_count) return;
   const AttentionItem mine = task.items[item];
   await_previous_kernel();
-  TileAttention<S>(task, mine, static_cast<int>(blockIdx.y),
-                   static_cast<int>(threadIdx.x) % kWarpSize)
-      .run();
+  TileAttention<S>(task, mine, static_cast<int>(blockIdx.y), static_cast<int>(threadIdx.x) % kWarpSize).run();
 }
 
 }  // namespace sptile::runtime::cuda

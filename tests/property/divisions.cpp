@@ -207,6 +207,17 @@ const Division kDivisions[] = {
     {"cuda.csr.sddmm_direct", {.shape = "work", .n = 72, .permuted = true, .device = 1}},
     {"cuda.csr.sddmm_direct", {.shape = "short_rows", .n = 33, .pad = 1, .beta = 0.5}},
     {"cuda.csr.sddmm_direct", {.shape = "narrow", .n = 127, .pad = 1, .permuted = true}},
+    // Every width of a team in 16 bits, rows that do not fill their lanes; pieces of rows that are not
+    // aligned.
+    {"cuda.csr.sddmm_direct", {.shape = "short_rows", .n = 8, .pad = 8, .alpha = 2, .beta = -1}},
+    {"cuda.csr.sddmm_direct", {.n = 16, .permuted = true}},
+    {"cuda.csr.sddmm_direct", {.n = 24, .pad = 8}},
+    {"cuda.csr.sddmm_direct", {.shape = "short_rows", .n = 64}},
+    {"cuda.csr.sddmm_direct", {.shape = "pieces", .n = 200, .pad = 8, .beta = 0.5}},
+    {"cuda.csr.sddmm_direct", {.n = 256, .permuted = true, .device = 1}},
+    {"cuda.csr.sddmm_direct", {.shape = "some_longer", .n = 440, .permuted = true}},
+    {"cuda.csr.sddmm_direct", {.n = 512}},
+    {"cuda.csr.sddmm_direct", {.shape = "pieces", .n = 37, .pad = 1, .alpha = -1.5, .beta = 2, .device = 3}},
 
     // Windows in pieces, by teams of warps, slices of B one after the other.
     {kTileKernels,

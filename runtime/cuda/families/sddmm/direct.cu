@@ -46,7 +46,7 @@ struct DirectSddmmTask {
   std::int32_t piece_count, class_count;
   DirectClass classes[kDirectClasses];
   SddmmResults results;
-  bool has_f32_results;  ///< of 16-bit operands
+  bool wide;  ///< results are f32, operands have 16 bits
   int lanes;             ///< of a team
 
   /// Returns the nonzeros of this thread: of a segment of a long row in the first blocks, else of a row.
@@ -64,7 +64,7 @@ struct DirectSddmmTask {
   /// Writes the result of a nonzero.
   __device__ void write(std::int64_t entry, float dot, float factor) const {
     if constexpr (sizeof(Dense) == 2) {
-      if (has_f32_results) {
+      if (wide) {
         write_result<float>(results, entry, dot, factor);
         return;
       }
@@ -222,7 +222,7 @@ DirectSddmmTask<Dense> task_of(const Launch& launch, const DirectHeader& header)
   task.class_count = header.class_count;
   std::copy(header.classes.begin(), header.classes.end(), task.classes);
   task.results = results_of(launch, 0, 0, sizeof(Result));
-  task.has_f32_results = sizeof(Result) > sizeof(Dense);
+  task.wide = sizeof(Result) > sizeof(Dense);
   task.lanes = header.shape.lanes;
   return task;
 }

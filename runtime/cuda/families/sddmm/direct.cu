@@ -47,7 +47,7 @@ struct DirectSddmmTask {
   DirectClass classes[kDirectClasses];
   SddmmResults results;
   bool wide;  ///< results are f32, operands have 16 bits
-  int lanes;  ///< of a team
+  int lanes;  ///< lanes of a team
 
   /// Returns the nonzeros of this thread: of a segment of a long row in the first blocks, else of a row.
   [[nodiscard]] __device__ DirectRow work_of(int block) const {

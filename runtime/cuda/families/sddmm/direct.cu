@@ -18,20 +18,18 @@ namespace {
 
 constexpr int kMaxFeatures = SddmmPolicy{}.max_direct_features;
 
-/// Lanes that hold a row of X, with kVectorsOfLane vectors each. A warp has few of the widest teams, so each
-/// multiplies more nonzeros at a time; the registers of others are for more blocks per multiprocessor.
+/// Lanes that hold a row of X, with kVectorsOfLane vectors each. A warp has few of the wider teams, so each
+/// multiplies more nonzeros at a time.
 template <int kLanesOfRow, int kVectorsOfLane>
 struct SamplerTeam {
   static constexpr int kLanes = kLanesOfRow, kRepeats = kVectorsOfLane;
-  static constexpr bool kWide = kLanes * kRepeats >= 64;
-  static constexpr int kEntries = kWide ? 4 : 2;  ///< at a time
+  static constexpr int kEntries = kLanes * kRepeats >= 8 ? 4 : 2;  ///< at a time
 };
 
 /// Minimum blocks per multiprocessor. A row of X is in f32, so vectors of 16 bits take twice the registers.
-template <class Dense, class Team>
-inline constexpr int kSamplerBlocks = Team::kWide           ? 4
-                                      : Team::kRepeats != 4 ? 7
-                                      : sizeof(Dense) == 2  ? 5
+template <class Team>
+inline constexpr int kSamplerBlocks = Team::kEntries == 2   ? 7
+                                      : Team::kRepeats == 4 ? 4
                                                             : 6;
 
 template <class Dense>
@@ -92,7 +90,7 @@ class DirectSampler {
     std::int32_t column[kEntries];
     load_columns(columns, team, teams, entries, column);
     Row x, y[kEntries];  // outside the loop, so that vectors past the end of a row stay zero
-    x.load(t_.x, caller_row(t_.row_order, work.row));
+    x.template load<Cache::streaming>(t_.x, caller_row(t_.row_order, work.row));  // L1 is for Y
     const int lane = static_cast<int>(threadIdx.x) % kLanes, step = kEntries * teams;
     const int rounds = __reduce_max_sync(~0u, (entries + step - 1) / step);
     for (int k = team, round = 0; round < rounds; ++round, k += step) {
@@ -149,7 +147,7 @@ class DirectSampler {
 };
 
 template <class Math, class Team, bool kAligned>
-__global__ void __launch_bounds__(kDirectThreads, kSamplerBlocks<typename Math::Dense, Team>)
+__global__ void __launch_bounds__(kDirectThreads, kSamplerBlocks<Team>)
     sddmm_direct(const __grid_constant__ DirectSddmmTask<typename Math::Dense> task) {
   admit_next_kernel();
   const DirectRow work = task.work_of(static_cast<int>(blockIdx.x));

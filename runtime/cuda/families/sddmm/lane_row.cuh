@@ -29,6 +29,7 @@ struct LaneRow {
   typename Math::Chunk x[kRepeats] = {};
 
   /// Loads the lane's elements of a row. Vectors past the end of the row keep their values, zero.
+  template <Cache kCache = Cache::read_only>
   __device__ void load(const LaneRows<Dense>& rows, std::int32_t row) {
     if constexpr (kAligned) {
       const auto* from = reinterpret_cast<const std::byte*>(rows.data + lane() * kVector) +
@@ -36,7 +37,8 @@ struct LaneRow {
       keep(from);  // otherwise computed for each vector
 #pragma unroll
       for (int r = 0; r < kRepeats; ++r)
-        if (has(r, rows.n)) x[r] = load_vector<typename Math::Chunk>(from + r * kLanes * sizeof(uint4));
+        if (has(r, rows.n))
+          x[r] = load_vector<typename Math::Chunk, kCache>(from + r * kLanes * sizeof(uint4));
     } else {
       const Dense* const from = rows.data + row * rows.ld;
 #pragma unroll

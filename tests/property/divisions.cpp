@@ -337,6 +337,10 @@ const Division kDivisions[] = {
     {"cuda.bmat.attention",
      {.shape = "wide_window", .n = 32, .m = 32, .heads = 2, .device = 1},
      merges_teams<true>},
+    // Rows that are not aligned run in the widest kernel.
+    {"cuda.bmat.attention",
+     {.shape = "wide_window", .n = 3, .m = 3, .pad = 1, .heads = 2, .device = 1},
+     merges_teams<true>},
 
     // Rows of many nonzeros; sums over many rows.
     {"cuda.csr.update", {.shape = "pieces", .n = 7, .m = 3, .pad = 1, .device = 2}},

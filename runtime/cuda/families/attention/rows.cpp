@@ -10,13 +10,14 @@ namespace sptile::runtime::cuda {
 namespace {
 
 constexpr Kernel row(std::string_view name, const Operation& op, std::string_view summary,
-                     Instances instances, std::string_view format = "csr") {
+                     Instances instances, std::string_view format = "csr", int stores = 1) {
   return {.name = name,
           .op = &op,
           .format = format,
           .device = Device::cuda,
           .isa = "sm_80",
           .summary = summary,
+          .stores = stores,
           .instances = instances};
 }
 
@@ -32,7 +33,7 @@ constexpr Kernel kRows[] = {
     row(kCsrAttentionGradientT, kAttentionGradientT, "recomputed weights, one load of each row of X and dout",
         SPTILE_BUILT(attention_gradient_t_kernels)),
     row(kBmatAttention, kAttention, "fused attention on tensor cores, one warp per window of 16 rows",
-        SPTILE_BUILT(bmat_attention_kernels), "bmat"),
+        SPTILE_BUILT(bmat_attention_kernels), "bmat", 2),  // weights are rounded as well
 };
 
 }  // namespace

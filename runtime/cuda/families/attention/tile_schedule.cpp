@@ -68,11 +68,7 @@ Division divide(const Blocks& blocks, std::int64_t share) {
 Schedule schedule_tile_attention(const ScheduleRequest& request) {
   const Blocks blocks = formats::blocks_of(request.format);
   const Division division = divide(blocks, share_of(blocks, request));
-  const Variant& variant = request.variant;
-  const std::int64_t heads = variant.heads, m = variant.m != 0 ? variant.m : request.n;
-  const std::int64_t columns = m <= kMostTileColumns / 2 && request.n <= kMostTileColumns / 2
-                                   ? kMostTileColumns / 2
-                                   : kMostTileColumns;
+  const std::int64_t heads = request.variant.heads;
   Schedule schedule;
   TileAttentionHeader header;
   reserve(schedule, division.items, division.splits);
@@ -80,8 +76,9 @@ Schedule schedule_tile_attention(const ScheduleRequest& request) {
   header.items_at = append(schedule, division.items);
   header.split_count = std::ssize(division.splits);
   header.splits_at = append(schedule, division.splits);
+  // Operands that are not aligned run in the widest kernel whatever their columns.
   header.scratch = append_scratch(schedule, header.split_count * heads,
-                                  division.slots * heads * 32 * 4 * attention_numbers(columns));
+                                  division.slots * heads * 32 * 4 * attention_numbers(kMostTileColumns));
   schedule.header.set(header);
   return schedule;
 }

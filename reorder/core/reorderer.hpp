@@ -22,7 +22,6 @@ struct Reorderer {
   std::span<const Parameter> parameters = {};
   std::span<const Preset> presets = {};
   bool by_windows = false;  ///< the order depends on options.window_rows
-  bool on_device = false;   ///< runtime/cuda computes the same order
 };
 
 }  // namespace sptile::reorder

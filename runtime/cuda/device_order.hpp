@@ -3,25 +3,25 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "formats/core/error.hpp"
 #include "runtime/cuda/device_format.hpp"
 
 namespace sptile::runtime::cuda {
 
-/// Work of a search for communities, as reorder::MergeWork.
-struct MergeCounts {
-  std::int64_t rounds = 0;
-  std::int64_t choices = 0;  ///< including those that were deferred
-  std::int64_t reads = 0;    ///< links read
+/// A step of an ordering, for messages.
+struct OrderStep {
+  std::string name;  ///< for example "graph"
+  double seconds = 0;
 };
 
 /// A row order in device memory.
 struct DeviceOrder {
   const std::int32_t* new_to_old = nullptr;  ///< one per row
   std::shared_ptr<std::byte> memory;
-  MergeCounts counts;
-  double graph_seconds = 0, merge_seconds = 0, order_seconds = 0;
+  std::vector<OrderStep> steps;
 };
 
 /// Computes the order of reorder::order_by_rabbit on the device of a matrix, with the same bits. Reads the

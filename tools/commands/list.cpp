@@ -11,6 +11,7 @@
 #include "tools/cli/json.hpp"
 #include "tools/cli/table.hpp"
 #include "tools/commands/commands.hpp"
+#include "tools/pipeline/device_orderings.hpp"
 #include "tools/pipeline/devices.hpp"
 #include "tools/pipeline/names.hpp"
 
@@ -115,7 +116,7 @@ Json reorderers_json(const Filter& filter) {
     for (const reorder::Preset& p : r.presets) presets.push_back({{"name", p.name}, {"summary", p.summary}});
     rows.push_back({{"name", r.name},
                     {"summary", r.summary},
-                    {"on_device", r.on_device},
+                    {"on_device", find_device_ordering(r.name) != nullptr},
                     {"parameters", parameters},
                     {"presets", presets}});
   }

@@ -106,11 +106,17 @@ class Conversion {
   Status commit();
   Status round_values();
   Status record_loss(const formats::ValueLoss& loss, DType wide_enough);
+  Result<std::vector<std::int32_t>> compute_rows(OrderChoice& choice);
   void apply_order();
   void find_positions();
   Status write_transposed_source(const ConvertedFormat& made);
   [[nodiscard]] bool with_origin() const { return task_.refreshable && !matrix_.is_pattern(); }
   [[nodiscard]] bool shares_formats() const { return task_.transpose && report_.symmetric; }
+  /// Formats are created on a device, which also permutes the rows.
+  [[nodiscard]] bool converts_on_device() const {
+    return task_.device == runtime::Device::cuda && !std::ranges::all_of(task_.formats, is_csr);
+  }
+  Status upload(std::span<const std::int32_t> row_order);
   std::vector<FormatReport>& reports() {
     return side_ == formats::Side::matrix ? report_.formats : report_.transpose->formats;
   }
@@ -134,7 +140,8 @@ class Conversion {
   formats::Csr permuted_;
   formats::Buffer<std::int64_t> positions_;  // with --refreshable: position in /csr of each entry of matrix_
   formats::CsrView matrix_;                  // input of the format conversions
-  runtime::cuda::UploadedCsr on_device_;     // the same matrix on a device that converts
+  runtime::cuda::UploadedCsr on_device_;     // the same matrix on a device that converts, with its row order
+  runtime::cuda::DeviceOrder device_order_;  // the row order if that device computed it
 };
 
 Result<std::shared_ptr<const LoadedMatrix>> Conversion::load() {
@@ -238,6 +245,33 @@ Status Conversion::round_values() {
   return {};
 }
 
+Status Conversion::upload(std::span<const std::int32_t> row_order) {
+  const Stopwatch watch;
+  on_device_ = {}, device_order_ = {};
+  auto uploaded = runtime::cuda::upload_csr(matrix_, 0, row_order);
+  if (!uploaded) return tl::unexpected(std::move(uploaded.error()));
+  on_device_ = std::move(*uploaded);
+  work_.detail(fmt::format("uploaded in {}", human_seconds(watch.seconds())));
+  return {};
+}
+
+// Computes the order. A device that converts receives the matrix, before the order if it computes that, too.
+Result<std::vector<std::int32_t>> Conversion::compute_rows(OrderChoice& choice) {
+  if (!converts_on_device()) return compute_order(work_, task_.ordering, matrix_, &choice);
+  if (task_.ordering.device == runtime::Device::cpu) {
+    auto order = compute_order(work_, task_.ordering, matrix_, &choice);
+    if (!order) return order;
+    if (Status s = upload(*order); !s) return tl::unexpected(std::move(s.error()));
+    return order;
+  }
+  if (Status s = upload({}); !s) return tl::unexpected(std::move(s.error()));
+  auto order = compute_order(work_, task_.ordering, on_device_.csr);
+  if (!order) return tl::unexpected(std::move(order.error()));
+  device_order_ = std::move(order->on_device);
+  on_device_.csr.row_order = device_order_.new_to_old;
+  return std::move(order->new_to_old);
+}
+
 // Permutes the matrix. Frees the source once it is written and, if requested, transposed.
 void Conversion::apply_order() {
   permuted_ = formats::permute_rows(matrix_, *order_);
@@ -247,10 +281,14 @@ void Conversion::apply_order() {
   if (side_ == formats::Side::transpose) turned_.reset();
 }
 
+// A device returns positions before the order of rows.
 void Conversion::find_positions() {
   if (!task_.refreshable) return;
-  positions_ = formats::entry_positions(matrix_, *order_);
-  if (side_ == formats::Side::transpose)
+  const bool of_transpose = side_ == formats::Side::transpose;
+  if (converts_on_device() && !of_transpose) return;
+  positions_ = formats::entry_positions(
+      matrix_, converts_on_device() ? std::span<const std::int32_t>() : std::span(*order_));
+  if (of_transpose)
     for (std::int64_t& position : positions_.span())
       position = turned_->source()[static_cast<std::size_t>(position)];
 }
@@ -259,7 +297,9 @@ Status Conversion::reorder() {
   const Stopwatch watch;
   const bool of_matrix = side_ == formats::Side::matrix;
   OrderChoice& choice = of_matrix ? report_.order_choice : report_.transpose->order_choice;
-  auto order = compute_order(work_, task_.ordering, matrix_, &choice);
+  if (Status s = round_values(); !s) return s;
+  report_.dtype = matrix_.values.dtype;
+  auto order = compute_rows(choice);
   if (!order) return tl::unexpected(std::move(order.error()));
   const double seconds = watch.seconds();
   const bool reordered = !order->empty();
@@ -270,10 +310,8 @@ Status Conversion::reorder() {
     if (Status s = observe_(matrix_, *order, seconds); !s) return s;
   (of_matrix ? report_.reordered : report_.transpose->reordered) = reordered;
   order_ = std::make_shared<const std::vector<std::int32_t>>(std::move(*order));
-  if (Status s = round_values(); !s) return s;
-  report_.dtype = matrix_.values.dtype;
   find_positions();
-  if (reordered) apply_order();
+  if (reordered && !converts_on_device()) apply_order();
   report_.reorder += watch.seconds();
   if (!reordered) return {};
   return writing_.start(
@@ -328,12 +366,6 @@ Status Conversion::write_transposed_source(const ConvertedFormat& made) {
 }
 
 Status Conversion::add_formats() {
-  const bool only_csr = std::all_of(task_.formats.begin(), task_.formats.end(), is_csr);
-  if (task_.device == runtime::Device::cuda && !only_csr) {
-    auto uploaded = runtime::cuda::upload_csr(matrix_, 0);
-    if (!uploaded) return tl::unexpected(std::move(uploaded.error()));
-    on_device_ = std::move(*uploaded);
-  }
   for (const FormatChoice& choice : task_.formats)
     if (!is_csr(choice))  // CSR is always present
       if (Status s = add_format(choice); !s) return s;

@@ -1,12 +1,6 @@
 #include "tools/pipeline/device_conversion.hpp"
 
-#include <fmt/format.h>
-
 #include <utility>
-
-#include "runtime/cuda/device_order.hpp"
-#include "tools/pipeline/stopwatch.hpp"
-#include "tools/pipeline/units.hpp"
 
 namespace sptile::tools {
 namespace {
@@ -42,27 +36,10 @@ Result<ConvertedFormat> convert_on_device(const runtime::cuda::UploadedCsr& matr
   result.origin = formats::Array(DType::i64, made->value_source.size);
   if (Status s = runtime::cuda::download(ordinal, made->value_source, result.origin.data()); !s)
     return tl::unexpected(s.error());
-  for (std::int64_t& entry : result.origin.as<std::int64_t>())
-    entry = positions[static_cast<std::size_t>(entry)];
+  if (!positions.empty())
+    for (std::int64_t& entry : result.origin.as<std::int64_t>())
+      entry = positions[static_cast<std::size_t>(entry)];
   return result;
-}
-
-Result<std::vector<std::int32_t>> order_on_device(Work& work, const formats::CsrView& a) {
-  const Stopwatch watch;
-  const auto uploaded = runtime::cuda::upload_csr({a.rows, a.cols, a.row_ptr, a.col_idx, {}}, 0);
-  if (!uploaded) return tl::unexpected(uploaded.error());
-  const double upload_seconds = watch.seconds();
-  const auto made = runtime::cuda::rabbit_on_device(uploaded->csr, nullptr);
-  if (!made) return tl::unexpected(made.error());
-  std::vector<std::int32_t> order(static_cast<std::size_t>(a.rows));
-  const ArrayView on_device(DType::i32, made->new_to_old, a.rows);
-  if (Status s = runtime::cuda::download(uploaded->csr.ordinal, on_device, order.data()); !s)
-    return tl::unexpected(s.error());
-  work.detail(fmt::format(
-      "ordered on the device in {}: upload {}, graph {}, {} rounds of merges {}, order {}",
-      human_seconds(watch.seconds()), human_seconds(upload_seconds), human_seconds(made->graph_seconds),
-      made->counts.rounds, human_seconds(made->merge_seconds), human_seconds(made->order_seconds)));
-  return order;
 }
 
 }  // namespace sptile::tools

@@ -7,8 +7,9 @@
 #include <charconv>
 
 #include "formats/io/files/available_memory.hpp"
-#include "tools/pipeline/device_conversion.hpp"
 #include "tools/pipeline/names.hpp"
+#include "tools/pipeline/stopwatch.hpp"
+#include "tools/pipeline/units.hpp"
 
 namespace sptile::tools {
 namespace {
@@ -104,10 +105,13 @@ OrderChoice describe_choice(const std::vector<reorder::TriedOrder>& tried, int w
   choice.why += others;
   return choice;
 }
+// Memory per row of orders, their inverses and row offsets of graphs; most methods need more.
+Status check_order_memory(const Ordering& ordering, std::int64_t rows) {
+  return formats::check_row_memory(rows, ordering.method->name == "identity" ? 4 : 16);
+}
 std::vector<std::string_view> methods_on_device() {
   std::vector<std::string_view> names;
-  for (const reorder::Reorderer& method : reorder::reorderers())
-    if (method.on_device) names.push_back(method.name);
+  for (const DeviceOrdering& ordering : device_orderings()) names.push_back(ordering.method);
   return names;
 }
 }  // namespace
@@ -176,7 +180,7 @@ Result<std::vector<Ordering>> resolve_orders(const OrderRequest& request) {
 }
 
 Status set_device(Ordering& ordering, runtime::Device device) {
-  if (device == runtime::Device::cpu || ordering.method->on_device) {
+  if (device == runtime::Device::cpu || find_device_ordering(ordering.method->name) != nullptr) {
     ordering.device = device;
     return {};
   }
@@ -186,18 +190,33 @@ Status set_device(Ordering& ordering, runtime::Device device) {
 
 Result<std::vector<std::int32_t>> compute_order(Work& work, const Ordering& ordering,
                                                 const formats::CsrView& a, OrderChoice* choice) {
-  // Memory per row of orders, their inverses and row offsets of graphs; most methods need more.
-  if (Status s = formats::check_row_memory(a.rows, ordering.method->name == "identity" ? 4 : 16); !s)
-    return tl::unexpected(std::move(s.error()));
+  if (ordering.device == runtime::Device::cuda) {
+    const Stopwatch watch;
+    const auto uploaded = runtime::cuda::upload_csr({a.rows, a.cols, a.row_ptr, a.col_idx, {}}, 0);
+    if (!uploaded) return tl::unexpected(uploaded.error());
+    work.detail(fmt::format("uploaded in {}", human_seconds(watch.seconds())));
+    return compute_order(work, ordering, uploaded->csr).map([](DeviceAndHostOrder&& order) {
+      return std::move(order.new_to_old);
+    });
+  }
+  if (Status s = check_order_memory(ordering, a.rows); !s) return tl::unexpected(std::move(s.error()));
   begin(&work.progress, "reorder", 0);
   const std::vector<reorder::Setting> settings = all_settings(ordering);
   std::vector<reorder::TriedOrder> tried;
-  auto order =
-      ordering.device == runtime::Device::cuda
-          ? order_on_device(work, a)
-          : ordering.method->run(a, {work.seed, ordering.window_rows, &work.progress, settings, &tried});
+  auto order = ordering.method->run(a, {work.seed, ordering.window_rows, &work.progress, settings, &tried});
   if (choice != nullptr) *choice = describe_choice(tried, ordering.window_rows);
   if (order && is_identity(*order)) order->clear();
+  return order;
+}
+
+Result<DeviceAndHostOrder> compute_order(Work& work, const Ordering& ordering,
+                                         const runtime::cuda::DeviceCsr& a) {
+  if (Status s = check_order_memory(ordering, a.rows); !s) return tl::unexpected(std::move(s.error()));
+  begin(&work.progress, "reorder", 0);
+  const std::vector<reorder::Setting> settings = all_settings(ordering);
+  auto order = order_on_device(work, *find_device_ordering(ordering.method->name), a,
+                               {work.seed, ordering.window_rows, &work.progress, settings, nullptr});
+  if (order && is_identity(order->new_to_old)) *order = {};
   return order;
 }
 

@@ -10,6 +10,7 @@
 #include "formats/core/parameters.hpp"
 #include "reorder/registry.hpp"
 #include "runtime/core/options.hpp"
+#include "tools/pipeline/device_orderings.hpp"
 #include "tools/pipeline/work.hpp"
 
 namespace sptile::tools {
@@ -59,6 +60,11 @@ struct OrderChoice {
 /// Computes an order on its device. The result is empty if the order of rows does not change.
 Result<std::vector<std::int32_t>> compute_order(Work& work, const Ordering& ordering,
                                                 const formats::CsrView& a, OrderChoice* choice = nullptr);
+
+/// Computes an order on the device of a matrix, for an ordering with device cuda. The result is empty if the
+/// order of rows does not change. Errors as in the function of runtime::cuda for the method.
+Result<DeviceAndHostOrder> compute_order(Work& work, const Ordering& ordering,
+                                         const runtime::cuda::DeviceCsr& a);
 
 /// Returns the attributes that a bundle records: method, preset, all parameter values, window height.
 Parameters order_attributes(const Ordering& ordering);

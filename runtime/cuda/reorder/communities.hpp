@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "runtime/cuda/device_order.hpp"
 #include "runtime/cuda/reorder/acceptance.hpp"
 #include "runtime/cuda/reorder/by_degree.hpp"
 #include "runtime/cuda/reorder/choices.hpp"
@@ -13,6 +12,13 @@ namespace sptile::runtime::cuda::rabbit {
 
 struct Forest {
   std::int32_t *parent = nullptr, *position = nullptr, *size = nullptr;  ///< see Vertices
+};
+
+/// Work of a search for communities, as reorder::MergeWork.
+struct MergeCounts {
+  std::int64_t rounds = 0;
+  std::int64_t choices = 0;  ///< including those that were deferred
+  std::int64_t reads = 0;    ///< links read
 };
 
 /// Rounds of choices, proposals and acceptance; see decision 0043. A round has two synchronizations: after

@@ -22,6 +22,7 @@ using namespace sptile;
 using namespace sptile::test;
 using runtime::cuda::DeviceCsr;
 using runtime::cuda::DeviceOrder;
+using runtime::cuda::rabbit::MergeCounts;
 
 namespace {
 
@@ -102,9 +103,10 @@ formats::Csr planted(std::int64_t n, std::int64_t degree, std::uint64_t seed) {
   return matrix_of(n, n, with_transposed(entries));
 }
 
-DeviceOrder order_of(const formats::Csr& a, bool backwards, std::int64_t stored_links) {
+DeviceOrder order_of(const formats::Csr& a, bool backwards, std::int64_t stored_links, MergeCounts& counts) {
   HostRun run(backwards);
-  auto made = runtime::cuda::rabbit_on(run, pattern_of(a), [=](std::int64_t) { return stored_links; });
+  auto made = runtime::cuda::rabbit_on(
+      run, pattern_of(a), [=](std::int64_t) { return stored_links; }, &counts);
   REQUIRE_MESSAGE(made.has_value(), made.error().message);
   return std::move(*made);
 }
@@ -120,9 +122,10 @@ void check_order(const formats::Csr& a) {
     for (const std::int64_t stored_links : {std::int64_t{1}, std::int64_t{1} << 20}) {
       CAPTURE(backwards);
       CAPTURE(stored_links);
-      const DeviceOrder made = order_of(a, backwards, stored_links);
+      MergeCounts counts;
+      const DeviceOrder made = order_of(a, backwards, stored_links, counts);
       CHECK(std::equal(expected->begin(), expected->end(), made.new_to_old));
-      CHECK(std::tuple(made.counts.rounds, made.counts.choices, made.counts.reads) ==
+      CHECK(std::tuple(counts.rounds, counts.choices, counts.reads) ==
             std::tuple(work.rounds, work.choices, work.reads));
     }
 }

@@ -1,0 +1,48 @@
+#include "tools/pipeline/device_orderings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "tools/pipeline/stopwatch.hpp"
+#include "tools/pipeline/units.hpp"
+
+namespace sptile::tools {
+namespace {
+
+using runtime::cuda::DeviceCsr;
+using runtime::cuda::DeviceOrder;
+
+Result<DeviceOrder> order_by_rabbit(const DeviceCsr& a, const reorder::ReorderOptions&) {
+  return runtime::cuda::rabbit_on_device(a, nullptr);
+}
+
+constexpr DeviceOrdering kDeviceOrderings[] = {{"rabbit", order_by_rabbit}};
+
+}  // namespace
+
+std::span<const DeviceOrdering> device_orderings() { return kDeviceOrderings; }
+
+const DeviceOrdering* find_device_ordering(std::string_view method) {
+  const auto found = std::ranges::find(kDeviceOrderings, method, &DeviceOrdering::method);
+  return found == std::end(kDeviceOrderings) ? nullptr : found;
+}
+
+Result<DeviceAndHostOrder> order_on_device(Work& work, const DeviceOrdering& ordering, const DeviceCsr& a,
+                                           const reorder::ReorderOptions& options) {
+  const Stopwatch watch;
+  auto made = ordering.run(a, options);
+  if (!made) return tl::unexpected(made.error());
+  DeviceAndHostOrder order{std::vector<std::int32_t>(static_cast<std::size_t>(a.rows)), std::move(*made)};
+  const ArrayView rows(DType::i32, order.on_device.new_to_old, a.rows);
+  if (Status s = runtime::cuda::download(a.ordinal, rows, order.new_to_old.data()); !s)
+    return tl::unexpected(s.error());
+  std::string steps;
+  for (const runtime::cuda::OrderStep& step : order.on_device.steps)
+    steps += fmt::format("{}{} {}", steps.empty() ? "" : ", ", step.name, human_seconds(step.seconds));
+  work.detail(fmt::format("ordered on the device in {}: {}", human_seconds(watch.seconds()), steps));
+  return order;
+}
+
+}  // namespace sptile::tools

@@ -17,7 +17,7 @@ import sys
 
 # headers of formats/core that the runtime and the layouts may include
 VOCABULARY = {f"formats/core/{name}.hpp" for name in (
-    "array_view", "community_rules", "compact_rule", "csr_view", "dtype", "error", "file_descriptor", "fork", "half", "nearest_name", "no_value_type", "parameters", "printable", "progress",
+    "array_view", "community_rules", "compact_rule", "csr_view", "dtype", "error", "file_descriptor", "fork", "half", "nearest_name", "no_value_type", "packing_rules", "parameters", "printable", "progress",
 )}
 OFFLINE = re.compile(r"(H5|hdf5|tbb/|oneapi/|metis|boost/|fmt/|nlohmann/|CLI/|openssl/|zlib|bzlib|lzma|zstd)")
 
@@ -168,6 +168,7 @@ SMALL = {
     "runtime/cuda/convert/tall_place.hpp": "places of groups in a window, for kernels",
     "runtime/threads/futex.hpp": "system calls",
     "tools/cuda/core_kernels.hpp": "kernels, compiled by nvcc",
+    "tools/pipeline/device_conversion.hpp": "conversions on a device, like the table of orderings on devices",
 }
 
 SOURCES = (".h", ".hpp", ".cpp", ".cu", ".cuh")

@@ -18,10 +18,8 @@
 namespace sptile::reorder {
 namespace {
 
-constexpr int kByDegree = 1, kWhereHubs = 2;  // otherwise original order
-constexpr double kHubShare = 0.25;            // minimum fraction of nonzeros in long columns for degree order
-constexpr int kSmallWindow = 8;               // height of windows before matching
-constexpr int kFarRows = 1 << 16;             // rows in a stretch whose columns an L2 cache may hold
+constexpr int kSmallWindow = 8;    // height of windows before matching
+constexpr int kFarRows = 1 << 16;  // rows in a stretch whose columns an L2 cache may hold
 
 /// Parameters and values derived from the shape.
 struct Plan {
@@ -47,8 +45,9 @@ Plan make_plan(const ReorderOptions& options) {
   plan.degree_base = static_cast<int>(number("degree-base"));
   plan.greedy_height =
       doubles && plan.match_rows >= plan.height ? std::min(plan.height, kSmallWindow) : plan.height;
-  plan.greedy = {plan.greedy_height, static_cast<int>(number("longest-list")),
-                 static_cast<int>(number("lookups")), options.progress};
+  plan.greedy = {
+      {plan.greedy_height, static_cast<int>(number("longest-list")), static_cast<int>(number("lookups"))},
+      options.progress};
   plan.match_partners = {static_cast<int>(number("match-partners")), static_cast<int>(number("match-list")),
                          16384, options.progress};
   plan.swap_partners = plan.match_partners;
@@ -56,12 +55,11 @@ Plan make_plan(const ReorderOptions& options) {
   return plan;
 }
 
-/// Returns whether more than kHubShare of the nonzeros are in columns longer than `longest`.
 bool has_hubs(const formats::CsrView& a, std::span<const std::int32_t> count, int longest) {
   std::int64_t in_hubs = 0;
   for (const std::int32_t entries : count)
     if (entries > longest) in_hubs += entries;
-  return static_cast<double>(in_hubs) > kHubShare * static_cast<double>(a.nnz());
+  return packing::has_hubs(in_hubs, a.nnz());
 }
 
 /// A matrix, and a copy for steps that do not need ascending columns: if there are hubs, with frequent
@@ -165,8 +163,8 @@ bool as_dense(const formats::CsrView& a, std::span<const std::int32_t> x, std::s
 
 Result<std::vector<std::int32_t>> order_by_packing(const formats::CsrView& a, const ReorderOptions& options) {
   const Plan plan = make_plan(options);
-  const Matrix matrix = look_for_hubs(a, plan.greedy.longest_list);
-  const bool by_degree = plan.degree_base == kByDegree || (plan.degree_base == kWhereHubs && matrix.hubs);
+  const Matrix matrix = look_for_hubs(a, plan.greedy.rules.longest_list);
+  const bool by_degree = packing::starts_by_degree(plan.degree_base, matrix.hubs);
   auto base = by_degree ? order_by_degree(a, options) : order_identity(a, options);
   if (!base) return base;
   const auto rest =

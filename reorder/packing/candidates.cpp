@@ -92,7 +92,7 @@ std::int32_t Candidates::densest(std::int64_t entries, std::int64_t columns, boo
   for_each_above(
       max, kFirst, static_cast<std::size_t>(used_),
       [&, size = size_.data(), missing = missing_.data()](std::size_t s) {
-        return (have + static_cast<float>(size[s])) / static_cast<float>((distinct + missing[s] + up) & ~up);
+        return packing::density(have, distinct, size[s], missing[s], up);
       },
       [&](std::size_t s, float density) { max = density, found = s; });
   return row_[found];
@@ -105,9 +105,7 @@ void Candidates::promising(std::size_t max, std::int64_t entries, std::int64_t c
   for_each_above(
       best_.back().density, kFirst, static_cast<std::size_t>(used_),
       [=, size = size_.data(), missing = missing_.data()](std::size_t s) {
-        const auto all = static_cast<float>(size[s]);
-        const float shared = static_cast<float>(size[s] - missing[s]) * per_shared;
-        return (have + all) / (distinct + all - std::min(shared, all));
+        return packing::promise(have, distinct, size[s], missing[s], per_shared);
       },
       [&](std::size_t s, float density) {
         if (row_[s] != kNoRow) insert({density, static_cast<std::int32_t>(s)});

@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "formats/core/packing_rules.hpp"
+
 namespace sptile::reorder {
 
 /// Rows that share columns with a window, one per slot. Slots 0 and 1 collect counts to be discarded, which
@@ -41,7 +43,7 @@ class Candidates {
 
  private:
   static constexpr std::int32_t kUnseen = 0, kGone = 1, kFirst = 2;  // special slots
-  static constexpr std::int32_t kTooMany = 1 << 30;  // missing columns of a slot without a row
+  static constexpr std::int32_t kTooMany = packing::kTooMany;  // missing columns of a slot without a row
 
   struct Ranked {
     float density;

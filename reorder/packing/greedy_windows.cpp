@@ -17,18 +17,7 @@
 namespace sptile::reorder {
 namespace {
 
-constexpr std::int64_t kMaxChains = 32;
-constexpr std::int64_t kRounds = 128;                               // target number of rounds
-constexpr std::int64_t kChainWindows = 4;                           // minimum windows per chain and round
-constexpr std::int64_t kChainRows = 1024, kChainEntries = 1 << 15;  // minimum work for a separate chain
-constexpr std::int64_t kPurge = 4;  // purge after 1 / kPurge of the rows was placed
-
-// Budget of lookups for a window, per row of it: kSpare, plus GreedyOptions::lookups for each of the first
-// kFirstEntries nonzeros of its first row and an eighth of that for each further one. A row seen for the
-// first time costs kRankLookups additional lookups, because it must be ranked. A window that continues with
-// the candidates of the previous one has kGoingOn of this budget.
-constexpr std::int64_t kSpare = 256, kFirstEntries = 256, kRankLookups = 2;
-constexpr double kGoingOn = 0.35;
+using namespace packing;
 
 /// Rows that are in no accepted window, and the lists of columns, which are reduced to these rows from time
 /// to time.
@@ -87,14 +76,6 @@ void purge(FreeRows& free, const ColumnSets& sets) {
       std::plus<>());
 }
 
-/// A sequence of windows, each starting with the state of the previous one.
-struct Chain {
-  std::size_t place = 0;               // index in FreeRows::rows; all rows cyclically before it are taken
-  std::int32_t next = -1;              // first row of the next window; -1: the one at `place`
-  std::vector<std::int32_t> proposed;  // windows of this round, concatenated
-  std::vector<std::int32_t> packed;    // accepted windows
-};
-
 /// Grows windows; one per thread. Between calls of run() only placed rows are removed.
 class Packer {
  public:
@@ -115,8 +96,6 @@ class Packer {
   [[nodiscard]] const GreedyWork& work() const { return work_; }
 
  private:
-  static constexpr int kRowsPerPool = 16;  // rows taken before the pool is refilled
-
   /// A column added by the last row, and the length of its list.
   struct Fresh {
     std::int32_t rows, column;
@@ -147,7 +126,7 @@ class Packer {
     pool_.start_window();
     entries_ = columns_ = 0;
     near_ = in_base;
-    lookups_left_ = pool_entries_ = lookups_for(sets_.size[first]);
+    lookups_left_ = pool_entries_ = lookups_for(options_.rules, sets_.size[first]);
     if (goes_on) lookups_left_ = static_cast<std::int64_t>(kGoingOn * static_cast<double>(lookups_left_));
     const int left = grow_by_lists(first, chain);
     if (left > 0) grow_from_pools(left, chain);
@@ -156,15 +135,9 @@ class Packer {
     return true;
   }
 
-  [[nodiscard]] std::int64_t lookups_for(std::int64_t entries) const {
-    const std::int64_t further = std::max<std::int64_t>(0, entries - kFirstEntries);
-    return options_.window_rows *
-           (kSpare + (entries - further) * options_.lookups + further * std::max(1, options_.lookups / 8));
-  }
-
   /// Adds rows while the lists of all their columns fit the budget; returns the number of missing rows.
   int grow_by_lists(std::int32_t row, Chain& chain) {
-    for (int left = options_.window_rows - 1; row >= 0; --left) {
+    for (int left = options_.rules.window_rows - 1; row >= 0; --left) {
       take(row, chain);
       if (left == 0) break;
       add_columns(row);
@@ -195,7 +168,7 @@ class Packer {
   void fill_pool() {
     const float per_counted =
         static_cast<float>(columns_) / static_cast<float>(std::max<std::int64_t>(1, counted_));
-    candidates_.promising(RowPool::kMax, entries_, columns_, per_counted, promising_);
+    candidates_.promising(kPoolRows, entries_, columns_, per_counted, promising_);
     pool_.clear();
     std::int64_t entries = 0;
     for (const std::int32_t row : promising_) {
@@ -234,7 +207,7 @@ class Packer {
     std::int64_t needed = 0;
     for (Fresh& fresh : fresh_) {
       fresh.rows = free_.list_size[fresh.column];
-      needed += std::min(fresh.rows, options_.longest_list);
+      needed += std::min(fresh.rows, options_.rules.longest_list);
       __builtin_prefetch(free_.lists.items.data() + free_.lists.first[fresh.column]);
     }
     const bool all = needed <= lookups_left_;
@@ -244,7 +217,7 @@ class Packer {
       });
     for (const Fresh& fresh : fresh_) {
       const auto rows = static_cast<std::int32_t>(
-          std::min<std::int64_t>(std::min(fresh.rows, options_.longest_list), lookups_left_));
+          std::min<std::int64_t>(std::min(fresh.rows, options_.rules.longest_list), lookups_left_));
       if (rows <= 0) break;
       lookups_left_ -= rows + kRankLookups * candidates_.share(near_part(fresh.column, rows), free_.size);
       work_.lookups += rows;
@@ -276,49 +249,6 @@ class Packer {
   GreedyWork work_;
 };
 
-/// Places the chains along the free rows at equal distances in nonzeros.
-void spread_chains(std::vector<Chain>& chains, std::size_t active, const FreeRows& free,
-                   const ColumnSets& sets) {
-  if (chains.size() < active) chains.resize(active);
-  std::int64_t before = 0;
-  std::size_t chain = 0;
-  for (std::size_t i = 0; i < free.rows.size() && chain < active; ++i) {
-    if (before >= free.entries / static_cast<std::int64_t>(active) * static_cast<std::int64_t>(chain))
-      chains[chain++].place = i;
-    before += sets.size[free.rows[i]];
-  }
-}
-
-/// Accepts the windows whose rows are all free; returns the number of rows placed.
-std::int64_t accept(std::vector<Chain>& chains, std::size_t running, FreeRows& free, int window_rows,
-                    bool keep_short) {
-  const auto height = static_cast<std::size_t>(window_rows);
-  std::int64_t rows = 0;
-  for (std::size_t c = 0; c < running; ++c) {
-    Chain& chain = chains[c];
-    for (std::size_t w = 0; w < chain.proposed.size(); w += height) {
-      const auto begin = chain.proposed.begin() + static_cast<std::ptrdiff_t>(w);
-      const auto end = begin + static_cast<std::ptrdiff_t>(std::min(height, chain.proposed.size() - w));
-      const bool short_window = end - begin < static_cast<std::ptrdiff_t>(height);
-      if ((short_window && !keep_short) || std::any_of(begin, end, [&](std::int32_t row) {
-            return free.size[static_cast<std::size_t>(row)] == 0;
-          }))
-        continue;
-      for (auto row = begin; row != end; ++row) free.size[static_cast<std::size_t>(*row)] = 0;
-      chain.packed.insert(chain.packed.end(), begin, end);
-      rows += end - begin;
-    }
-  }
-  return rows;
-}
-
-std::size_t chains_for(const FreeRows& free, int window_rows) {
-  const auto rows = static_cast<std::int64_t>(free.rows.size());
-  const std::int64_t worth = std::max(kChainRows, std::int64_t{32} * window_rows);
-  return static_cast<std::size_t>(
-      std::clamp(std::min(rows / worth, free.entries / kChainEntries), std::int64_t{1}, kMaxChains));
-}
-
 }  // namespace
 
 Result<std::vector<std::int32_t>> pack_greedily(const ColumnSets& sets, const GreedyOptions& options,
@@ -328,30 +258,22 @@ Result<std::vector<std::int32_t>> pack_greedily(const ColumnSets& sets, const Gr
   const std::int64_t few = free.entries / 64;
   parallel::PerThread<Packer> packers([&] { return Packer(sets, free, options); });
   std::vector<Chain> chains;
+  const int height = options.rules.window_rows;
   while (!free.rows.empty()) {
-    const std::size_t active = chains_for(free, options.window_rows);
-    const bool last = active == 1 && free.entries <= few;
-    // Few rows per round and chain, so that chains seldom propose the same rows.
-    const std::int64_t share = active > 1 ? kRounds * static_cast<std::int64_t>(active) : last ? 1 : 2;
-    const auto rows_free = static_cast<std::int64_t>(free.rows.size());
-    const std::int64_t max_rows = std::max(rows_free / share + 1, kChainWindows * options.window_rows);
-    spread_chains(chains, active, free, sets);
-    const std::int64_t goal = last ? rows_free : (rows_free + kPurge - 1) / kPurge;
+    const auto [active, max_rows, max_entries, goal] =
+        stage_of(std::ssize(free.rows), free.entries, few, height);
+    spread_chains(chains, active, free.rows, free.size, free.entries);
     std::size_t running = active;
     for (std::int64_t placed = 0; placed < goal;) {
       parallel::loop(
           std::size_t{0}, running,
-          [&](std::size_t c) { packers.local().run(chains[c], max_rows, free.entries / share + 1); },
+          [&, rows = max_rows, entries = max_entries](std::size_t c) {
+            packers.local().run(chains[c], rows, entries);
+          },
           tbb::simple_partitioner());
       if (cancelled(options.progress)) return fail(Errc::io, "cancelled");
-      std::int64_t proposed = 0;
-      for (std::size_t c = 0; c < running; ++c)
-        proposed += static_cast<std::int64_t>(chains[c].proposed.size());
-      const std::int64_t rows = accept(chains, running, free, options.window_rows, active == 1);
-      // All chains propose rows with hubs. If many proposals are rejected, fewer chains run, so that less
-      // work is wasted.
-      running =
-          8 * rows < 7 * proposed ? std::max<std::size_t>(1, running / 2) : std::min(active, 2 * running);
+      const std::int64_t rows = accept(chains, running, free.size, height, active == 1);
+      running = next_running(chains, running, active, rows);
       placed += rows;
       advance(options.progress, rows);
     }
@@ -359,12 +281,7 @@ Result<std::vector<std::int32_t>> pack_greedily(const ColumnSets& sets, const Gr
   }
   if (work != nullptr)
     for (const Packer& packer : packers) *work = *work + packer.work();
-  // Only the first chain can contain a short window and therefore comes last.
-  std::vector<std::int32_t> order;
-  order.reserve(static_cast<std::size_t>(sets.items));
-  for (std::size_t c = chains.size(); c-- > 0;)
-    order.insert(order.end(), chains[c].packed.begin(), chains[c].packed.end());
-  return order;
+  return windows_of(chains, sets.items);
 }
 
 }  // namespace sptile::reorder

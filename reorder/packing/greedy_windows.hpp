@@ -5,15 +5,14 @@
 #include <vector>
 
 #include "formats/core/error.hpp"
+#include "formats/core/packing_rules.hpp"
 #include "formats/core/progress.hpp"
 #include "reorder/similarity/column_sets.hpp"
 
 namespace sptile::reorder {
 
 struct GreedyOptions {
-  int window_rows = 8;
-  int longest_list = 256;  ///< rows counted for a column
-  int lookups = 8;         ///< lookups per row of a window and nonzero of its first row
+  packing::GreedyRules rules;
   Progress* progress = nullptr;
 };
 

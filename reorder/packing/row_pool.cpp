@@ -33,9 +33,8 @@ std::int32_t RowPool::take_densest(std::int64_t entries, std::int64_t columns, b
   double max = 0;
   for (Row& row : rows_) {
     if (row.row < 0) continue;
-    const std::int64_t after = columns + row.missing;
-    const double density = static_cast<double>(entries + static_cast<std::int64_t>(row.columns.size())) /
-                           static_cast<double>(whole_blocks ? (after + 7) & ~std::int64_t{7} : after);
+    const double density =
+        packing::exact_density(entries, columns, std::ssize(row.columns), row.missing, whole_blocks);
     if (density > max) max = density, best = &row;
   }
   return best == nullptr ? -1 : std::exchange(best->row, -1);

@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "formats/core/packing_rules.hpp"
+
 namespace sptile::reorder {
 
 /// The columns of a growing window and up to kMax candidate rows, with the number of columns that each would
@@ -14,7 +16,7 @@ namespace sptile::reorder {
 /// once. 8 bytes per column.
 class RowPool {
  public:
-  static constexpr std::size_t kMax = 31;
+  static constexpr std::size_t kMax = packing::kPoolRows;
 
   explicit RowPool(std::int64_t cols) : columns_(static_cast<std::size_t>(cols)) {}
 

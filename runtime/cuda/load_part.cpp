@@ -198,4 +198,8 @@ Result<DeviceOrder> rabbit_on_device(const DeviceCsr& a, void* stream) {
   return call<&Part::rabbit_on_device>(a, stream);
 }
 
+Result<DeviceOrder> pack_on_device(const DeviceCsr& a, const PackParameters& parameters, void* stream) {
+  return call<&Part::pack_on_device>(a, parameters, stream);
+}
+
 }  // namespace sptile::runtime::cuda

@@ -46,7 +46,8 @@
   F(make_value_source)      \
   F(exchange_rows)          \
   F(order_streams)          \
-  F(rabbit_on_device)
+  F(rabbit_on_device)       \
+  F(pack_on_device)
 
 namespace sptile::runtime::cuda {
 

@@ -1,5 +1,7 @@
-// The rabbit ordering on a device gives the bits of that on the CPU.
+// Orderings on a device give the bits of those on the CPU.
 #include "formats/core/random.hpp"
+#include "reorder/greedy_packing.hpp"
+#include "reorder/methods/pack.hpp"
 #include "reorder/registry.hpp"
 #include "runtime/cuda/device_order.hpp"
 #include "tests/gpu/csr_on_device.hpp"
@@ -10,17 +12,35 @@ using namespace sptile::test;
 
 namespace {
 
-void check_order(const formats::Csr& a) {
-  const auto expected = reorder::find_reorderer("rabbit")->run(a.view(), {});
-  REQUIRE(expected);
+template <class OrderOnDevice>
+void check_order(const formats::Csr& a, const std::vector<std::int32_t>& expected,
+                 const OrderOnDevice& order_of) {
   const CsrOnDevice device(a);
   for (int repeat = 0; repeat < 3; ++repeat) {
-    const auto made = runtime::cuda::rabbit_on_device(device.csr, nullptr);
+    const auto made = order_of(device.csr);
     REQUIRE_MESSAGE(made.has_value(), made.error().text());
     std::vector<std::int32_t> order(static_cast<std::size_t>(a.rows));
     REQUIRE(runtime::cuda::download(0, ArrayView(DType::i32, made->new_to_old, a.rows), order.data()));
-    CHECK(order == *expected);
+    CHECK(order == expected);
   }
+}
+
+void check_rabbit(const formats::Csr& a) {
+  const auto expected = reorder::find_reorderer("rabbit")->run(a.view(), {});
+  REQUIRE(expected);
+  check_order(a, *expected, [](const runtime::cuda::DeviceCsr& csr) {
+    return runtime::cuda::rabbit_on_device(csr, nullptr);
+  });
+}
+
+void check_packing(const formats::Csr& a, int window_rows = 8) {
+  const reorder::ReorderOptions options = {.window_rows = window_rows, .settings = reorder::kPackFast};
+  const auto expected = reorder::find_reorderer("pack")->run(a.view(), options);
+  const auto greedy = reorder::only_greedy(options);
+  REQUIRE((expected && greedy));
+  check_order(a, *expected, [&](const runtime::cuda::DeviceCsr& csr) {
+    return runtime::cuda::pack_on_device(csr, {greedy->rules, greedy->degree_base}, nullptr);
+  });
 }
 
 /// Returns the pattern of `degree` random columns per row, mostly low ones; every 500th row is long.
@@ -48,15 +68,19 @@ formats::Csr skewed(std::int64_t rows, std::int64_t cols, std::int64_t degree) {
 
 }  // namespace
 
-TEST_CASE("cuda rabbit: the order of the CPU for every shape of matrix") {
+TEST_CASE("cuda orderings: the order of the CPU for every shape of matrix") {
   for (const ConvertCase& one : convert_cases()) {
     CAPTURE(one.name);
-    check_order(one.matrix);
+    check_rabbit(one.matrix);
+    check_packing(one.matrix);
   }
 }
 
-TEST_CASE("cuda rabbit: the order of the CPU for larger matrices, three times") {
-  check_order(skewed(30000, 30000, 10));
-  check_order(skewed(30000, 9000, 5));
-  check_order(skewed(2000, 5000000, 30));
+TEST_CASE("cuda orderings: the order of the CPU for larger matrices, three times") {
+  for (const formats::Csr& a :
+       {skewed(30000, 30000, 10), skewed(30000, 9000, 5), skewed(2000, 5000000, 30)}) {
+    check_rabbit(a);
+    check_packing(a);
+    check_packing(a, 64);
+  }
 }

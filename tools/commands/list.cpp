@@ -102,6 +102,12 @@ std::string formats_text(const Filter& filter) {
   return format_table(rows, "lll");
 }
 
+// Returns whether devices support at least one preset.
+bool runs_on_device(const reorder::Reorderer& method) {
+  return std::ranges::find(device_orderings(), method.name, &DeviceOrdering::method) !=
+         device_orderings().end();
+}
+
 Json reorderers_json(const Filter& filter) {
   Json rows = Json::array();
   for (const reorder::Reorderer& r : reorder::reorderers()) {
@@ -116,7 +122,7 @@ Json reorderers_json(const Filter& filter) {
     for (const reorder::Preset& p : r.presets) presets.push_back({{"name", p.name}, {"summary", p.summary}});
     rows.push_back({{"name", r.name},
                     {"summary", r.summary},
-                    {"on_device", find_device_ordering(r.name) != nullptr},
+                    {"on_device", runs_on_device(r)},
                     {"parameters", parameters},
                     {"presets", presets}});
   }

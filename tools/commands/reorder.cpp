@@ -208,7 +208,7 @@ Action declare_reorder(Options& app) {
   declare_order(app, options->order, "--method METHOD", "Ordering method").required().default_text("");
   app.add_option("--device DEVICE", options->device, "Device that computes the order")
       .names("device", names_of(devices()))
-      .details("CUDA devices compute rabbit only, with the same result as the CPU.");
+      .details("CUDA devices compute rabbit and pack:fast, with the same result as the CPU.");
   app.add_option("--dtype", options->dtype, "Type of the values in a bundle");
   declare_input(app, options->input);
   app.add_force(options->force);

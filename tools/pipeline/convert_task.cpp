@@ -68,7 +68,7 @@ Result<ConvertTask> resolve(const ConvertOptions& options) {
   auto ordering = resolve_order(order);
   if (!ordering) return tl::unexpected(ordering.error());
   if (Status s = check_usable(device); !s) return tl::unexpected(s.error());
-  if (find_device_ordering(ordering->method->name) != nullptr) ordering->device = device.device;
+  if (find_device_ordering(*ordering) != nullptr) ordering->device = device.device;
   if (Status s = probe_output(options); !s) return tl::unexpected(s.error());
   return ConvertTask{options.in,           options.out,       std::move(*formats), labels,
                      std::move(*ordering), options.dtype,     device.device,       options.refreshable,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "reorder/greedy_packing.hpp"
 #include "tools/pipeline/stopwatch.hpp"
 #include "tools/pipeline/units.hpp"
 
@@ -18,15 +19,24 @@ Result<DeviceOrder> order_by_rabbit(const DeviceCsr& a, const reorder::ReorderOp
   return runtime::cuda::rabbit_on_device(a, nullptr);
 }
 
-constexpr DeviceOrdering kDeviceOrderings[] = {{"rabbit", order_by_rabbit}};
+Result<DeviceOrder> order_by_packing(const DeviceCsr& a, const reorder::ReorderOptions& options) {
+  const auto greedy = reorder::only_greedy(options);
+  return runtime::cuda::pack_on_device(a, {greedy->rules, greedy->degree_base}, nullptr);
+}
+
+constexpr DeviceOrdering kDeviceOrderings[] = {
+    {"rabbit", "rabbit", [](const reorder::ReorderOptions&) { return true; }, order_by_rabbit},
+    {"pack", "pack:fast",
+     [](const reorder::ReorderOptions& options) { return reorder::only_greedy(options).has_value(); },
+     order_by_packing}};
 
 }  // namespace
 
 std::span<const DeviceOrdering> device_orderings() { return kDeviceOrderings; }
 
-const DeviceOrdering* find_device_ordering(std::string_view method) {
-  const auto found = std::ranges::find(kDeviceOrderings, method, &DeviceOrdering::method);
-  return found == std::end(kDeviceOrderings) ? nullptr : found;
+const DeviceOrdering* find_device_ordering(std::string_view method, const reorder::ReorderOptions& options) {
+  const auto* const found = std::ranges::find(kDeviceOrderings, method, &DeviceOrdering::method);
+  return found == std::end(kDeviceOrderings) || !found->accepts(options) ? nullptr : found;
 }
 
 Result<DeviceAndHostOrder> order_on_device(Work& work, const DeviceOrdering& ordering, const DeviceCsr& a,

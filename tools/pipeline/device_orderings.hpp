@@ -14,6 +14,9 @@ namespace sptile::tools {
 /// An ordering on devices, with the bits of the same method on the CPU.
 struct DeviceOrdering {
   std::string_view method;  ///< name in reorder::reorderers()
+  std::string_view label;   ///< method and preset
+  /// Returns whether devices support the settings; others run on the CPU.
+  bool (*accepts)(const reorder::ReorderOptions&);
   /// Orders a matrix on its device. Reads the structure only.
   Result<runtime::cuda::DeviceOrder> (*run)(const runtime::cuda::DeviceCsr&, const reorder::ReorderOptions&);
 };
@@ -21,8 +24,8 @@ struct DeviceOrdering {
 /// Returns all orderings on devices.
 std::span<const DeviceOrdering> device_orderings();
 
-/// Returns the ordering on devices of this method, or nullptr.
-const DeviceOrdering* find_device_ordering(std::string_view method);
+/// Returns the ordering on devices of this method with these settings, or nullptr.
+const DeviceOrdering* find_device_ordering(std::string_view method, const reorder::ReorderOptions& options);
 
 /// An order in host memory and on the device that computed it.
 struct DeviceAndHostOrder {

@@ -111,7 +111,7 @@ Status check_order_memory(const Ordering& ordering, std::int64_t rows) {
 }
 std::vector<std::string_view> methods_on_device() {
   std::vector<std::string_view> names;
-  for (const DeviceOrdering& ordering : device_orderings()) names.push_back(ordering.method);
+  for (const DeviceOrdering& ordering : device_orderings()) names.push_back(ordering.label);
   return names;
 }
 }  // namespace
@@ -180,12 +180,18 @@ Result<std::vector<Ordering>> resolve_orders(const OrderRequest& request) {
 }
 
 Status set_device(Ordering& ordering, runtime::Device device) {
-  if (device == runtime::Device::cpu || find_device_ordering(ordering.method->name) != nullptr) {
+  if (device == runtime::Device::cpu || find_device_ordering(ordering) != nullptr) {
     ordering.device = device;
     return {};
   }
   return fail(Errc::usage, fmt::format("{} is computed on the CPU only; omit --device, or use {}",
-                                       ordering.method->name, fmt::join(methods_on_device(), " or ")));
+                                       ordering.label(), fmt::join(methods_on_device(), " or ")));
+}
+
+const DeviceOrdering* find_device_ordering(const Ordering& ordering) {
+  const std::vector<reorder::Setting> settings = all_settings(ordering);
+  return find_device_ordering(ordering.method->name,
+                              {.window_rows = ordering.window_rows, .settings = settings});
 }
 
 Result<std::vector<std::int32_t>> compute_order(Work& work, const Ordering& ordering,
@@ -214,7 +220,7 @@ Result<DeviceAndHostOrder> compute_order(Work& work, const Ordering& ordering,
   if (Status s = check_order_memory(ordering, a.rows); !s) return tl::unexpected(std::move(s.error()));
   begin(&work.progress, "reorder", 0);
   const std::vector<reorder::Setting> settings = all_settings(ordering);
-  auto order = order_on_device(work, *find_device_ordering(ordering.method->name), a,
+  auto order = order_on_device(work, *find_device_ordering(ordering), a,
                                {work.seed, ordering.window_rows, &work.progress, settings, nullptr});
   if (order && is_identity(order->new_to_old)) *order = {};
   return order;

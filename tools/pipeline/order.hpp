@@ -51,6 +51,9 @@ Result<std::vector<Ordering>> resolve_orders(const OrderRequest& request);
 /// is for the CPU only.
 Status set_device(Ordering& ordering, runtime::Device device);
 
+/// Returns the ordering on devices with the method and settings of an ordering, or nullptr.
+const DeviceOrdering* find_device_ordering(const Ordering& ordering);
+
 /// Order that a method chose by comparison, and the reason; empty for other methods.
 struct OrderChoice {
   std::string chosen;  ///< for example "degree order"

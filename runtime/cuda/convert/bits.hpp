@@ -73,6 +73,14 @@ SPTILE_HOST_DEVICE void atomic_min(std::uint64_t* to, std::uint64_t x) {
 #endif
 }
 
+SPTILE_HOST_DEVICE void atomic_min(std::uint32_t* to, std::uint32_t x) {
+#ifdef __CUDA_ARCH__
+  atomicMin(to, x);
+#else
+  if (x < *to) *to = x;
+#endif
+}
+
 SPTILE_HOST_DEVICE void atomic_max(std::uint64_t* to, std::uint64_t x) {
 #ifdef __CUDA_ARCH__
   atomicMax(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(x));

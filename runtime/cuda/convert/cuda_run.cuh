@@ -6,6 +6,7 @@
 
 #include "runtime/cuda/convert/column_bits.hpp"
 #include "runtime/cuda/convert/primitives.hpp"
+#include "runtime/cuda/convert/team.hpp"
 #include "runtime/cuda/convert/work_memory.hpp"
 #include "runtime/cuda/device/check.hpp"
 #include "runtime/cuda/device/current_device.hpp"
@@ -36,6 +37,12 @@ __global__ void __launch_bounds__(Step::kThreads) run_block_step(const Step step
     run_phases(step, at, shared, std::make_integer_sequence<int, Step::kPhases>{});
 }
 
+template <class Step>
+__global__ void __launch_bounds__(Step::kThreads) run_team_step(const Step step) {
+  __shared__ typename Step::Shared shared;
+  step(blockIdx.x, DeviceTeam{shared.scratch}, shared);
+}
+
 /// A Run that enqueues all work on one stream.
 class CudaRun {
  public:
@@ -52,6 +59,12 @@ class CudaRun {
   void blocks(std::int64_t n, const Step& step) {
     if (!status_ || n <= 0) return;
     run_block_step<<<static_cast<unsigned>(n), Step::kThreads, 0, stream_>>>(step);
+    note(cudaGetLastError());
+  }
+  template <class Step>
+  void teams(std::int64_t n, const Step& step) {
+    if (!status_ || n <= 0) return;
+    run_team_step<<<static_cast<unsigned>(n), Step::kThreads, 0, stream_>>>(step);
     note(cudaGetLastError());
   }
   void sort(SortBuffers& buffers, std::int64_t n, int begin_bit, int end_bit) {

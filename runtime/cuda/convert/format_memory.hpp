@@ -18,6 +18,7 @@ namespace sptile::runtime::cuda {
 //   run.blocks(n, step) calls step(Phase<p>{}, {block, round, thread}, shared) for n blocks of
 //                           Step::kThreads threads, in step.rounds(block) rounds of Step::kPhases phases;
 //                           threads run a phase concurrently; shared is the block's Step::Shared
+//   run.teams(n, step) calls step(block, team, shared) in n blocks; see team.hpp
 //   run.sort(buffers, n, begin_bit, end_bit) stable sort by these bits
 //   run.sum(x, n) exclusive prefix sum, in place
 //   run.compose(maps, n) inclusive prefix composition; see RowMap

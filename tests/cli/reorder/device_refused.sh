@@ -1,1 +1,1 @@
-sptile reorder "$ROOT/data/examples/us_states.mtx" --method pack --preset fast --device cuda
+sptile reorder "$ROOT/data/examples/us_states.mtx" --method pack --preset quality --device cuda

@@ -101,7 +101,7 @@ TEST_CASE("greedy windows: groups of equal rows become windows of that height") 
   for (const int height : {3, 8, 16, 64}) {
     CAPTURE(height);
     const Pattern a = tests::planted_groups(300, height, 5, 7);
-    const auto order = pack(a, {height});
+    const auto order = pack(a, {{height}});
     CHECK(reorder::measure_windows(a.view(), order, height).distinct_columns == 300 * 5);
   }
 }
@@ -112,7 +112,7 @@ TEST_CASE("greedy windows: many chains place every row once, alike for any numbe
   std::vector<std::vector<std::int32_t>> orders;
   for (const std::size_t threads : {1, 2, 7}) {
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
-    orders.push_back(pack(a, {8, 64, 2}));
+    orders.push_back(pack(a, {{8, 64, 2}}));
   }
   CHECK(orders[0] == orders[1]);
   CHECK(orders[0] == orders[2]);
@@ -128,7 +128,7 @@ TEST_CASE("greedy windows: a column that every row has, and one row that has eve
   for (std::int32_t c = 0; c < 3000; ++c) all.insert(c);
   a.add_row(all);
   // The full row takes seven rows out of one group, whose last row then disturbs another group.
-  const auto order = pack(a, {8});
+  const auto order = pack(a, {{8}});
   CHECK(reorder::measure_windows(a.view(), order, 8).distinct_columns <=
         reorder::measure_windows(a.view(), {}, 8).distinct_columns * 12 / 10);
 }
@@ -150,7 +150,7 @@ TEST_CASE("greedy windows: hubs cost no more steps per entry than other rows") {
     }
     reorder::GreedyWork work;
     const auto order = reorder::pack_greedily(reorder::sets_of_rows(a.view(), tests::given_order(a.rows)),
-                                              {.window_rows = height}, &work);
+                                              {.rules = {.window_rows = height}, .progress = nullptr}, &work);
     REQUIRE(order.has_value());
     return static_cast<double>(work.lookups + work.pooled) / static_cast<double>(a.col_idx.size());
   };
@@ -167,7 +167,7 @@ TEST_CASE("greedy windows: stops when cancelled") {
   Progress progress;
   progress.cancelled = true;
   const auto order = reorder::pack_greedily(reorder::sets_of_rows(a.view(), tests::given_order(a.rows)),
-                                            {.progress = &progress});
+                                            {.rules = {}, .progress = &progress});
   REQUIRE_FALSE(order.has_value());
   CHECK(order.error().message == "cancelled");
 }

@@ -43,6 +43,8 @@ Result<DeviceBalance> balance_on_device(const formats::LibraView&, const LibraSi
 
 Result<DeviceOrder> rabbit_on_device(const DeviceCsr&, void*) { return not_built(); }
 
+Result<DeviceOrder> pack_on_device(const DeviceCsr&, const PackParameters&, void*) { return not_built(); }
+
 Status download(int, const ArrayView&, void*) { return not_built(); }
 
 }  // namespace sptile::runtime::cuda

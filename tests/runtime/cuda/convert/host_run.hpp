@@ -9,6 +9,7 @@
 
 #include "runtime/cuda/convert/conversions.hpp"
 #include "runtime/cuda/convert/row_map.hpp"
+#include "tests/runtime/cuda/convert/host_team.hpp"
 
 namespace sptile::test {
 
@@ -28,6 +29,15 @@ class HostRun {
       std::memset(shared.get(), 0xA5, sizeof *shared);
       for (std::int64_t round = 0; round < step.rounds(block); ++round)
         run_phases(step, block, round, *shared, std::make_integer_sequence<int, Step::kPhases>{});
+    }
+  }
+  template <class Step>
+  void teams(std::int64_t n, const Step& step) {
+    const auto shared = std::make_unique<typename Step::Shared>();
+    for (std::int64_t block = 0; block < n; ++block) {
+      std::memset(static_cast<void*>(shared.get()), 0xA5, sizeof *shared);
+      run_team(HostTeam::kThreads, backwards_,
+               [&](int thread) { step(backwards_ ? n - 1 - block : block, HostTeam(thread), *shared); });
     }
   }
   void sort(runtime::cuda::SortBuffers& buffers, std::int64_t n, int begin_bit, int end_bit) {

@@ -80,7 +80,7 @@ constexpr double exact_density(std::int64_t entries, std::int64_t columns, std::
 /// Limits of the rounds between two purges.
 struct Stage {
   std::size_t chains;
-  std::int64_t max_rows, max_entries;  ///< of a chain and round
+  std::int64_t max_rows, max_entries;  ///< limits of a chain and round
   std::int64_t goal;                   ///< rows to place
 };
 

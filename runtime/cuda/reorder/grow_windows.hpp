@@ -35,7 +35,7 @@ struct ChainState {
 struct Candidates {
   std::int32_t *row, *size, *missing;  ///< row -1: taken
   std::uint32_t* key;
-  std::uint64_t* rank;  ///< of the search for promising ones
+  std::uint64_t* rank;  ///< workspace of the search for promising ones
 
   SPTILE_HOST_DEVICE static std::uint64_t ranked(float value, std::uint32_t key) {
 #ifdef __CUDA_ARCH__
@@ -321,7 +321,7 @@ class WindowGrower {
   /// The lists that the budget permits: `whole` ones, then `rows` rows of the next one.
   struct Permitted {
     std::int64_t whole = 0, rows = 0;
-    std::uint32_t lookups = 0;  ///< of the whole lists
+    std::uint32_t lookups = 0;  ///< lookups in the whole lists
   };
 
   SPTILE_HOST_DEVICE Permitted spend(std::int64_t fitting, std::int64_t lists) {
@@ -422,23 +422,27 @@ class WindowGrower {
     team_.sync();
   }
 
-  /// Returns the row of the candidate with the maximum rank(i) > 0, or -1; ranks of candidates differ.
-  template <class Rank>
-  SPTILE_HOST_DEVICE std::int32_t best(const Rank& rank) const {
-    std::uint64_t max = 0;
+  /// A row and its rank.
+  struct Best {
     std::int32_t row = -1;
+    std::uint64_t rank = 0;
+  };
+
+  /// Returns the candidate with the maximum rank(i) > 0; row -1 if there is none. Ranks of candidates differ.
+  template <class Rank>
+  SPTILE_HOST_DEVICE Best best(const Rank& rank) const {
+    Best mine;
     for (std::uint32_t i = team_.thread(); i < used_; i += team_.threads()) {
       if (memory_.candidates.row[i] < 0) continue;
-      const std::uint64_t mine = rank(i);
-      if (mine > max) max = mine, row = memory_.candidates.row[i];
+      if (const std::uint64_t other = rank(i); other > mine.rank) mine = {memory_.candidates.row[i], other};
     }
-    const std::uint64_t found = team_.max(max);
-    if (found == 0) return -1;
-    if (max == found) shared_.found = row;
+    const std::uint64_t found = team_.max(mine.rank);
+    if (found == 0) return {};
+    if (mine.rank == found) shared_.found = mine.row;
     team_.sync();
-    row = shared_.found;
+    const Best chosen = {shared_.found, found};
     team_.sync();
-    return row;
+    return chosen;
   }
 
   SPTILE_HOST_DEVICE std::int32_t densest(bool whole_blocks) const {
@@ -447,15 +451,18 @@ class WindowGrower {
     const auto distinct = static_cast<std::int32_t>(lesser<std::int64_t>(columns_, packing::kTooMany));
     const std::int32_t up = whole_blocks ? 7 : 0;
     return best([&](std::uint32_t i) {
-      return Candidates::ranked(packing::density(have, distinct, c.size[i], c.missing[i], up), c.key[i]);
-    });
+             return Candidates::ranked(packing::density(have, distinct, c.size[i], c.missing[i], up),
+                                       c.key[i]);
+           })
+        .row;
   }
 
   SPTILE_HOST_DEVICE std::int32_t most_shared() const {
     const Candidates& c = memory_.candidates;
     return best([&](std::uint32_t i) {
-      return static_cast<std::uint64_t>(c.size[i] - c.missing[i]) << 32 | ~c.key[i];
-    });
+             return static_cast<std::uint64_t>(c.size[i] - c.missing[i]) << 32 | ~c.key[i];
+           })
+        .row;
   }
 
   SPTILE_HOST_DEVICE void clear_pool() {
@@ -480,14 +487,9 @@ class WindowGrower {
     std::uint64_t last = ~std::uint64_t{0};
     std::int64_t entries = 0;
     while (pool_count_ < static_cast<int>(packing::kPoolRows)) {
-      std::uint64_t mine = 0;
-      const std::int32_t row = best([&](std::uint32_t i) {
-        const std::uint64_t rank = c.rank[i] < last ? c.rank[i] : 0;
-        mine = rank > mine ? rank : mine;
-        return rank;
-      });
+      const auto [row, rank] = best([&](std::uint32_t i) { return c.rank[i] < last ? c.rank[i] : 0; });
       if (row < 0) break;
-      last = team_.max(mine);
+      last = rank;
       entries += entries_of(row);
       if (pool_count_ > 0 && entries > pool_entries_) break;
       if (team_.thread() == 0) shared_.pool_row[pool_count_] = row, shared_.pool_missing[pool_count_] = 0;
@@ -555,7 +557,7 @@ struct GrowWindows {
 
   Sets sets;
   packing::GreedyRules rules;
-  ChainMemory memory;  ///< of the first chain
+  ChainMemory memory;  ///< memory of the first chain
   std::int64_t chain_bytes;
   ChainState* chains;
   std::int32_t* proposed;  ///< `capacity` per chain

@@ -63,14 +63,14 @@ struct KeyRows {
 struct LengthWorkspace {
   SortBuffers sort;
   SpreadSums in_long;
-  std::uint32_t* count = nullptr;
+  std::uint32_t* counts = nullptr;
   std::int32_t* places = nullptr;
 
   void place(Arena& arena, std::int64_t cols) {
     sort.place(arena, cols);
     in_long.count = 1;
     arena.take(in_long.sums, in_long.size());
-    arena.take(count, cols);
+    arena.take(counts, cols);
     arena.take(places, cols);
   }
 };
@@ -83,11 +83,11 @@ Result<bool> frequent_first(Run& run, DeviceCsr& a, std::int32_t longest_list,
   if (a.nnz == 0) return false;
   Workspace<LengthWorkspace> work;
   if (Status s = work.make(run, a.cols); !s) return tl::unexpected(s.error());
-  run.clear(work.count, static_cast<std::size_t>(a.cols) * sizeof *work.count);
+  run.clear(work.counts, static_cast<std::size_t>(a.cols) * sizeof *work.counts);
   run.clear(work.in_long.sums, static_cast<std::size_t>(work.in_long.size()) * sizeof *work.in_long.sums);
-  run.each(a.nnz, CountColumn{a.col_idx, work.count});
+  run.each(a.nnz, CountColumn{a.col_idx, work.counts});
   run.each(a.cols,
-           KeyByLength{work.count, static_cast<std::uint32_t>(longest_list), work.in_long, work.sort});
+           KeyByLength{work.counts, static_cast<std::uint32_t>(longest_list), work.in_long, work.sort});
   std::vector<std::uint64_t> sums(static_cast<std::size_t>(work.in_long.size()));
   run.download(sums.data(), work.in_long.sums, work.in_long.size());
   if (Status s = run.status(); !s) return tl::unexpected(s.error());

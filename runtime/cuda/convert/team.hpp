@@ -40,36 +40,27 @@ struct DeviceTeam {
   }
   SPTILE_HOST_DEVICE std::uint64_t max(std::uint64_t x) const {
 #ifdef __CUDA_ARCH__
-    for (int step = kLanes / 2; step > 0; step /= 2) {
-      const std::uint64_t other = __shfl_xor_sync(~0u, static_cast<unsigned long long>(x), step);
-      x = other > x ? other : x;
-    }
-    publish(x);
-    for (int warp = 0; warp < warps(); ++warp) x = scratch[warp] > x ? scratch[warp] : x;
+    x = max_of_warp(x);
+    if (lane() == 0) scratch[warp()] = x;
+    __syncthreads();
+    x = max_of_warp(lane() < warps() ? scratch[lane()] : 0);
     __syncthreads();
 #endif
     return x;
   }
   SPTILE_HOST_DEVICE std::uint64_t sum(std::uint64_t x) const {
-    std::uint64_t total = x;
+    std::uint64_t total = 0;
     before(x, total);
     return total;
   }
   SPTILE_HOST_DEVICE std::uint64_t before(std::uint64_t x, std::uint64_t& total) const {
 #ifdef __CUDA_ARCH__
-    std::uint64_t up_to = x;
-    for (int step = 1; step < kLanes; step *= 2) {
-      const std::uint64_t other = __shfl_up_sync(~0u, static_cast<unsigned long long>(up_to), step);
-      if (thread() % kLanes >= step) up_to += other;
-    }
-    if (thread() % kLanes == kLanes - 1) scratch[thread() / kLanes] = up_to;
+    const std::uint64_t up_to = up_to_lane(x);
+    if (lane() == kLanes - 1) scratch[warp()] = up_to;
     __syncthreads();
-    total = 0;
-    std::uint64_t first = 0;
-    for (int warp = 0; warp < warps(); ++warp) {
-      if (warp == thread() / kLanes) first = total;
-      total += scratch[warp];
-    }
+    const std::uint64_t of_warps = up_to_lane(lane() < warps() ? scratch[lane()] : 0);
+    total = of_lane(of_warps, kLanes - 1);
+    const std::uint64_t first = warp() == 0 ? 0 : of_lane(of_warps, warp() - 1);
     __syncthreads();
     return first + up_to - x;
 #else
@@ -78,12 +69,28 @@ struct DeviceTeam {
 #endif
   }
 
- private:
 #ifdef __CUDA_ARCH__
+ private:
+  __device__ int lane() const { return thread() % kLanes; }
+  __device__ int warp() const { return thread() / kLanes; }
   __device__ int warps() const { return threads() / kLanes; }
-  __device__ void publish(std::uint64_t x) const {
-    if (thread() % kLanes == 0) scratch[thread() / kLanes] = x;
-    __syncthreads();
+  __device__ static std::uint64_t of_lane(std::uint64_t x, int lane) {
+    return __shfl_sync(~0u, static_cast<unsigned long long>(x), lane);
+  }
+  __device__ static std::uint64_t max_of_warp(std::uint64_t x) {
+    for (int step = kLanes / 2; step > 0; step /= 2) {
+      const std::uint64_t other = __shfl_xor_sync(~0u, static_cast<unsigned long long>(x), step);
+      x = other > x ? other : x;
+    }
+    return x;
+  }
+  /// Returns the sum of the lanes up to this one.
+  __device__ std::uint64_t up_to_lane(std::uint64_t x) const {
+    for (int step = 1; step < kLanes; step *= 2) {
+      const std::uint64_t other = __shfl_up_sync(~0u, static_cast<unsigned long long>(x), step);
+      if (lane() >= step) x += other;
+    }
+    return x;
   }
 #endif
 };

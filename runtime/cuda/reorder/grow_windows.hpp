@@ -553,7 +553,7 @@ class WindowGrower {
 /// One round of all chains.
 struct GrowWindows {
   using Shared = GrowShared;
-  static constexpr int kThreads = 256;
+  static constexpr int kThreads = 1024;  // few blocks run, and lookups wait for memory
 
   Sets sets;
   packing::GreedyRules rules;

@@ -54,7 +54,7 @@ TEST_CASE("cuda pack: the order of the CPU for hubs, long rows and many componen
 }
 
 TEST_CASE("cuda pack: the order of the CPU for all heights, budgets and initial orders") {
-  const formats::Csr a = planted(4000, 12, 1);
+  const formats::Csr a = planted(1500, 12, 1);
   for (const int window_rows : {1, 3, 8, 64}) {
     CAPTURE(window_rows);
     check_order(a, window_rows);
@@ -65,8 +65,8 @@ TEST_CASE("cuda pack: the order of the CPU for all heights, budgets and initial 
 }
 
 TEST_CASE("cuda pack: the order of the CPU for several chains, which purge the lists of columns") {
-  check_order(planted(9000, 30, 2));
-  check_order(planted(9000, 30, 3), 8, {{"longest-list", 16}, {"lookups", 1}});
+  check_order(planted(4200, 20, 2));
+  check_order(planted(2600, 20, 3), 8, {{"longest-list", 16}, {"lookups", 1}});
 }
 
 TEST_CASE("cuda pack: the order of the CPU for random matrices of few rows") {

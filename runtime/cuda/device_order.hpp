@@ -43,8 +43,8 @@ struct PackParameters {
 
 /// Computes the order of reorder::order_by_packing with preset fast on the device of a matrix, with the same
 /// bits. Otherwise as rabbit_on_device. Errc::unsupported if the longest row needs more than 2^30 lookups.
-/// Needs up to 48 bytes per nonzero and, for each of up to 32 chains, 4 bytes per row and per column and up to
-/// 48 bytes per lookup of the longest row.
+/// Needs up to 48 bytes per nonzero and, for each of up to 32 chains, 4 bytes per row and per column and up
+/// to 48 bytes per lookup of the longest row.
 Result<DeviceOrder> pack_on_device(const DeviceCsr& a, const PackParameters& parameters, void* stream);
 
 }  // namespace sptile::runtime::cuda

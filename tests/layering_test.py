@@ -68,6 +68,7 @@ DIRECTORIES = {
     "runtime/cuda/families/tall": FAMILY,
     "runtime/cuda/families/attention": FAMILY,
     "runtime/cuda/families/tile": FAMILY,
+    "runtime/cuda/families/reduce": FAMILY,
     "runtime/cuda/families/sddmm": FAMILY,
     "runtime/cuda/families/update": FAMILY,
     "runtime/cuda/papers": "runtime/core runtime/operation runtime/cuda",

@@ -8,6 +8,7 @@
 #include "runtime/operation/softmax_rows.hpp"
 #include "runtime/operation/softmax_rows_gradient.hpp"
 #include "runtime/operation/spmm.hpp"
+#include "runtime/operation/spmm_reduce.hpp"
 #include "runtime/operation/spmm_update.hpp"
 #include "runtime/operation/update_gradient.hpp"
 #include "runtime/reference/compare.hpp"
@@ -19,6 +20,10 @@ constexpr const Operation* kOperations[] = {
     &kSddmm,
     &kSpmmUpdate,
     &kUpdateGradient,
+    &kSpmmMax,
+    &kSpmmMin,
+    &kSpmmMaxGradient,
+    &kSpmmMaxGradientT,
     &kLayerGradient,
     &kSoftmaxRows,
     &kSoftmaxRowsGradient,

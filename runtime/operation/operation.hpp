@@ -28,9 +28,10 @@ enum class Width { n, m, one, two };
 
 /// Element type of an operand.
 enum class Element {
-  usual,     ///< DenseTypes::result for results, otherwise DenseTypes::operands
-  operand,   ///< DenseTypes::operands, for results too
-  statistic  ///< f32, or f64 for f64 operands
+  usual,      ///< DenseTypes::result for results, otherwise DenseTypes::operands
+  operand,    ///< DenseTypes::operands, for results too
+  statistic,  ///< f32, or f64 for f64 operands
+  index       ///< i32: ids of rows or columns
 };
 
 /// One dense operand.
@@ -144,6 +145,7 @@ Operands operands_of_head(const Operation& op, const Operands& all, std::int64_t
                           const OperandSizes& sizes, const DenseTypes& types, DType values);
 
 constexpr DType type_of(const OperandSpec& operand, const DenseTypes& types) {
+  if (operand.element == Element::index) return DType::i32;
   if (operand.element == Element::statistic) return types.operands == DType::f64 ? DType::f64 : DType::f32;
   return operand.result && operand.element == Element::usual ? types.result : types.operands;
 }

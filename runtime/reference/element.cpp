@@ -30,7 +30,8 @@ struct Rounding {
 constexpr Rounding kRoundings[] = {{DType::f16, 0x1p-14, 0x1p-11, 65504},
                                    {DType::bf16, FLT_MIN, 0x1p-8, 0x1.FEp127},
                                    {DType::f32, FLT_MIN, 0x1p-24, FLT_MAX},
-                                   {DType::f64, DBL_MIN, 0x1p-53, DBL_MAX}};
+                                   {DType::f64, DBL_MIN, 0x1p-53, DBL_MAX},
+                                   {DType::i32, 1, 0, INT32_MAX}};
 
 const Rounding& rounding(DType dtype) {
   for (const Rounding& row : kRoundings)
@@ -53,6 +54,9 @@ void write_element(DType dtype, void* data, std::int64_t i, double x) {
       break;
     case DType::f64:
       static_cast<double*>(data)[i] = x;
+      break;
+    case DType::i32:
+      static_cast<std::int32_t*>(data)[i] = static_cast<std::int32_t>(x);
       break;
     default:
       no_value_type(dtype);

@@ -14,7 +14,7 @@ inline double widened(Half x) { return to_float(x); }
 inline double widened(BFloat16 x) { return to_float(x); }
 inline double widened(double x) { return x; }
 
-/// Calls f with the elements of an f16, bf16, f32 or f64 array, in their type; see widened.
+/// Calls f with the elements of an f16, bf16, f32, f64 or i32 array, in their type; see widened.
 template <class F>
 decltype(auto) with_elements(DType dtype, const void* data, F&& f) {
   switch (dtype) {
@@ -26,6 +26,8 @@ decltype(auto) with_elements(DType dtype, const void* data, F&& f) {
       return f(static_cast<const float*>(data));
     case DType::f64:
       return f(static_cast<const double*>(data));
+    case DType::i32:
+      return f(static_cast<const std::int32_t*>(data));
     default:
       no_value_type(dtype);
   }
@@ -36,7 +38,7 @@ inline double read_element(DType dtype, const void* data, std::int64_t i) {
   return with_elements(dtype, data, [i](const auto* elements) { return widened(elements[i]); });
 }
 
-/// Writes element i, rounded once.
+/// Writes element i, rounded once; the fraction of a number that becomes an i32 is dropped.
 void write_element(DType dtype, void* data, std::int64_t i, double x);
 
 /// Returns the error of an element of type `dtype`: |computed - reference| / (scale + smallest normal number

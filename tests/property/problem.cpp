@@ -112,7 +112,9 @@ void Problem::fill(std::size_t operand, Random& random) {
   const bool read = !spec.result || (is_last(operand) && setting_.beta != 0);
   for (const std::int64_t at : image.elements) {
     std::byte* const to = image.bytes.data() + image.begin + static_cast<std::size_t>(at) * size_of(dtype);
-    if (read)
+    if (read && dtype == DType::i32)
+      std::memcpy(to, random_ids(1, random).data(), size_of(dtype));
+    else if (read)
       runtime::write_element(dtype, to, 0, uniform(random));
     else
       std::memset(to, static_cast<int>(kNan), size_of(dtype));

@@ -219,7 +219,9 @@ std::int64_t poisoned_column(std::int64_t width) { return width / 5; }
 void set_in_rows(Problem& problem, Extent extent, std::int64_t row, double x) {
   for (std::size_t i = 0; i < problem.op().operands.size(); ++i) {
     const OperandSpec& spec = problem.op().operands[i];
-    if (spec.result || spec.extent != extent || row >= problem.shape(i).rows) continue;
+    if (spec.result || spec.element == runtime::Element::index || spec.extent != extent ||
+        row >= problem.shape(i).rows)
+      continue;
     problem.set(i, row, poisoned_column(problem.shape(i).width), x);
   }
 }

@@ -22,9 +22,17 @@ using Random = std::mt19937_64;
 
 inline double uniform(Random& random) { return std::uniform_real_distribution<double>(-1, 1)(random); }
 
-/// Returns random elements of a value type (none: absent).
+/// Returns ids from -1 to 15, of which most occur in small matrices.
+inline formats::Array random_ids(std::int64_t size, Random& random) {
+  formats::Array ids(DType::i32, size);
+  for (std::int32_t& id : ids.as<std::int32_t>()) id = std::uniform_int_distribution<>(-1, 15)(random);
+  return ids;
+}
+
+/// Returns random elements of a value type (none: absent), or ids.
 inline formats::Array random_values(std::int64_t size, DType dtype, Random& random) {
   if (dtype == DType::none) return {};
+  if (dtype == DType::i32) return random_ids(size, random);
   formats::Array exact(DType::f64, size);
   for (double& x : exact.as<double>()) x = uniform(random);
   return formats::convert_values(exact.view(), dtype);

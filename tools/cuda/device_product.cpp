@@ -88,6 +88,8 @@ Status DeviceProduct::make_operand(std::size_t i, std::uint64_t seed) {
   if (Status s = allocate(buffers_[i], bytes, name.c_str()); !s) return s;
   operands_.dense[i].data = buffers_[i].data();
   if (spec.result || size == 0) return {};
+  if (spec.element == runtime::Element::index)
+    return check(cudaMemset(buffers_[i].data(), 0, bytes), ("filling " + name).c_str());
   return check_code(fill_uniform(buffers_[i].data(), csr_.dtype, size, -1, 1, seed + i),
                     ("filling " + name).c_str());
 }

@@ -8,7 +8,17 @@
 
 namespace sptile::tools {
 namespace {
+constexpr float kIds = 16;  ///< ids from 0 on, of which some occur in small matrices
+
+formats::Array ids_of(const formats::Buffer<float>& numbers) {
+  formats::Array ids(DType::i32, numbers.size());
+  std::ranges::transform(numbers, ids.as<std::int32_t>().begin(),
+                         [](float x) { return static_cast<std::int32_t>((x + 1) / 2 * kIds); });
+  return ids;
+}
+
 formats::Array rounded(formats::Buffer<float> numbers, DType dtype) {
+  if (dtype == DType::i32) return ids_of(numbers);
   formats::Array array(std::move(numbers));
   return dtype == DType::f32 ? std::move(array) : formats::convert_values(array.view(), dtype);
 }

@@ -2,6 +2,7 @@
 
 #include "runtime/cuda/families/attention/attention.hpp"
 #include "runtime/cuda/families/csr/csr.hpp"
+#include "runtime/cuda/families/reduce/reduce.hpp"
 #include "runtime/cuda/families/sddmm/sddmm.hpp"
 #include "runtime/cuda/families/tall/tall.hpp"
 #include "runtime/cuda/families/tile/tile.hpp"
@@ -17,7 +18,7 @@ namespace {
 constexpr Family kFamilies[] = {
     csr_rows,           bulk_rows, hygnn_rows,        tile_rows,
     libra_streams_rows, tall_rows, sddmm_kernel_rows, attention_kernel_rows,
-    update_rows,        acc_rows,  rsh_rows,
+    update_rows,        acc_rows,  rsh_rows,          reduce_kernel_rows,
 };
 }  // namespace
 

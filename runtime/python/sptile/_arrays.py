@@ -19,6 +19,7 @@ from . import _library as c
 from .errors import ArgumentTypeError, DeviceError, UnsupportedError, UsageError
 
 DTYPE_NAMES = {c.DTYPE_F16: "float16", c.DTYPE_BF16: "bfloat16", c.DTYPE_F32: "float32", c.DTYPE_F64: "float64"}
+ELEMENT_NAMES = {**DTYPE_NAMES, c.DTYPE_I32: "int32"}  # also of ids among operands
 DTYPE_CODES = {name: code for code, name in DTYPE_NAMES.items()}
 ITEMSIZE = {c.DTYPE_F16: 2, c.DTYPE_BF16: 2, c.DTYPE_F32: 4, c.DTYPE_F64: 8, c.DTYPE_I32: 4, c.DTYPE_I64: 8}
 _SPELLINGS = {**DTYPE_CODES, "f16": c.DTYPE_F16, "bf16": c.DTYPE_BF16, "f32": c.DTYPE_F32, "f64": c.DTYPE_F64}
@@ -39,9 +40,9 @@ def dtype_code(dtype: Any, what: str = "dtype") -> int:
 
 
 def numpy_dtype(code: int) -> np.dtype[Any]:
-    """NumPy's type of a dense type; bfloat16 needs ml_dtypes."""
+    """NumPy's type of an operand; bfloat16 needs ml_dtypes."""
     if code != c.DTYPE_BF16:
-        return np.dtype(DTYPE_NAMES[code])
+        return np.dtype(ELEMENT_NAMES[code])
     try:
         import ml_dtypes  # type: ignore[import-untyped, import-not-found, unused-ignore]
     except ImportError:
@@ -245,7 +246,7 @@ def _torch_empty(device: str) -> Callable[[tuple[int, ...], int, int], Any]:
     def empty(shape: tuple[int, ...], dtype: int, ordinal: int) -> Any:
         torch = sys.modules["torch"]
         where = device if device == "cpu" else f"{device}:{ordinal}"
-        return torch.empty(shape, dtype=getattr(torch, DTYPE_NAMES[dtype]), device=where)
+        return torch.empty(shape, dtype=getattr(torch, ELEMENT_NAMES[dtype]), device=where)
 
     return empty
 

@@ -162,6 +162,8 @@ class SortedPlan:
         self._packed.add(shape, result.view.shape)
 
     def _dtype_of(self, spec: Operand) -> int:
+        if spec.element == "index":
+            return c.DTYPE_I32
         if spec.element == "statistic":
             return c.DTYPE_F64 if self._dense == c.DTYPE_F64 else c.DTYPE_F32
         return self._result if spec.result and spec.element == "usual" else self._dense
@@ -173,7 +175,7 @@ class SortedPlan:
             raise UsageError(f"{spec.name} must be on {self.device}, the device of the plan, got {view.device_name}")
         wanted = self._dtype_of(spec)
         if view.dtype != wanted:
-            raise UsageError(f"{spec.name} must be {_arrays.DTYPE_NAMES[wanted]}, got {view.dtype_name}")
+            raise UsageError(f"{spec.name} must be {_arrays.ELEMENT_NAMES[wanted]}, got {view.dtype_name}")
         if spec.result and not view.writable:
             raise UsageError(f"{spec.name} is read-only; pass a writable array")
         if spec.result and not view.aligned:

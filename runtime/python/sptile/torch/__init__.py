@@ -11,12 +11,23 @@ set. Sums are float32 or wider.
 
 from . import compiled as _compiled
 from . import nn
-from .functions import attention, sddmm, softmax, spmm, spmm_update
+from .functions import attention, sddmm, segment_reduce, softmax, spmm, spmm_update
 from .matrix import SparseMatrix
 from .nn import density
 from .pyg import adj_t
 
-__all__ = ["SparseMatrix", "adj_t", "attention", "density", "nn", "sddmm", "softmax", "spmm", "spmm_update"]
+__all__ = [
+    "SparseMatrix",
+    "adj_t",
+    "attention",
+    "density",
+    "nn",
+    "sddmm",
+    "segment_reduce",
+    "softmax",
+    "spmm",
+    "spmm_update",
+]
 
 
 def __dir__() -> list[str]:

@@ -12,7 +12,7 @@ from ..errors import UsageError
 from .handle import Entries, Handle, Ref, entries_of
 from .matrix import SparseMatrix
 from .operands import Check
-from .operators import TAGS, library
+from .operators import TAGS, library, segments_of
 from .pattern import pattern_of_entries, untraced
 
 Tokens = tuple[Tensor, Tensor]
@@ -88,6 +88,10 @@ def _degrees_of(entries: Tensor, rows: int, device: torch.device) -> Tensor:
     return SparseMatrix._of_ref(_ref(entries), None).degrees()
 
 
+def _segments_of(entries: Tensor) -> Tensor:
+    return segments_of(entries_of(entries)).token()
+
+
 def _ref(token: Tensor) -> Ref:
     a = entries_of(token)
     return Ref(token, a.rows, a.cols, a.given, a)
@@ -127,6 +131,7 @@ OPERATORS: tuple[tuple[str, Callable[..., Any], Callable[..., Any]], ...] = (
     ),
     ("with_loops_of(Tensor entries) -> Tensor", _with_loops_of, _token),
     ("degrees_of(Tensor entries, SymInt rows, Device device) -> Tensor", _degrees_of, _list_of_rows),
+    ("segments_of(Tensor entries) -> Tensor", _segments_of, _token),
     ("places_of(Tensor entries, SymInt given, Device device) -> (Tensor, Tensor)", _places_of, _two_lists),
 )
 

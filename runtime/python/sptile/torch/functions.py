@@ -17,6 +17,7 @@ from .attention import attention as attention_operator
 from .handle import kernel_for, precision_of
 from .matrix import SparseMatrix, cast, heads_first, optional_tensor, tensor_of
 from .operands import statistic
+from .reductions import reduced, segment_reduce
 
 
 def _matrix(a: object) -> SparseMatrix:
@@ -25,8 +26,8 @@ def _matrix(a: object) -> SparseMatrix:
     raise ArgumentTypeError(f"A must be a SparseMatrix, got {type(a).__name__}")
 
 
-def spmm(A: SparseMatrix, x: Tensor, values: Tensor | None = None) -> Tensor:
-    """Multiplies a sparse matrix with a dense tensor, ``A @ x``.
+def spmm(A: SparseMatrix, x: Tensor, values: Tensor | None = None, reduce: str = "sum") -> Tensor:
+    """Multiplies a sparse matrix with a dense tensor, ``A @ x``, or reduces the products of each row in another way.
 
     Parameters
     ----------
@@ -36,16 +37,25 @@ def spmm(A: SparseMatrix, x: Tensor, values: Tensor | None = None) -> Tensor:
         Dense operand of shape (cols,), (cols, n) or (cols, heads, n).
     values : Tensor, optional
         Values that replace those of A, of the type of x and shape (nonzeros,) or (nonzeros, heads).
+    reduce : str, optional
+        "sum", "mean", "max" or "min" of the products ``A[i, j] * x[j]`` over the nonzeros of row i. "mean" divides the
+        sum by the number of nonzeros, with duplicates.
 
     Returns
     -------
     Tensor
-        Result of shape (rows,), (rows, n) or (rows, heads, n).
+        Result of shape (rows,), (rows, n) or (rows, heads, n). Rows without nonzeros are 0.
 
     Raises
     ------
     UsageError
-        If shapes, types or devices do not match.
+        If shapes, types or devices do not match, or the reduction is unknown.
+
+    Notes
+    -----
+    Of equal maxima or minima, the product with the smallest column receives the gradient, and of duplicates the first
+    one. NaN is larger and smaller than all numbers. Maxima and minima have no second derivative, and are bitwise
+    reproducible, as their gradients are.
 
     Examples
     --------
@@ -55,6 +65,8 @@ def spmm(A: SparseMatrix, x: Tensor, values: Tensor | None = None) -> Tensor:
     tensor([0., 1., 5.])
     """
     a = A if type(A) is SparseMatrix else _matrix(A)  # without a call, like the steps of a repeated product
+    if reduce != "sum":
+        return reduced(a, x, values, reduce)
     return a._multiply(False, x, values)
 
 
@@ -344,4 +356,4 @@ def fused_update_pays(
     return operators.update_plan(handle, n, m, like, relu, not backward).kernel == "cuda.csr.update"
 
 
-__all__ = ["attention", "fused_update_pays", "sddmm", "softmax", "spmm", "spmm_update"]
+__all__ = ["attention", "fused_update_pays", "sddmm", "segment_reduce", "softmax", "spmm", "spmm_update"]

@@ -1234,6 +1234,8 @@ class SparseMatrix:
         keywords: dict[str, Any] | None = None,
     ) -> Any:
         """Products of torch; other functions of it are refused."""
+        if function is torch.sparse.mm and isinstance(arguments[0], SparseMatrix):
+            return arguments[0]._sparse_mm(*arguments[1:], **(keywords or {}))
         if function not in PRODUCTS or keywords or len(arguments) != 2:
             return NotImplemented
         first, second = arguments
@@ -1242,6 +1244,12 @@ class SparseMatrix:
         if function is Tensor.__rmatmul__:
             first, second = second, first
         return first.__matmul__(second) if isinstance(first, SparseMatrix) else second.__rmatmul__(first)
+
+    def _sparse_mm(self, x: Tensor, reduce: str = "sum") -> Tensor:
+        """Returns torch.sparse.mm(A, x, reduce)."""
+        from .reductions import reduced  # which imports this module
+
+        return reduced(self, x, None, reduce)
 
     def __repr__(self) -> str:
         values = "pattern" if self.values is None else str(self.dtype)

@@ -27,7 +27,7 @@ class Operand(NamedTuple):
     shape  `rows` and `cols` are the sizes of the matrix, of its transpose where the operator has t, and `given` is its
            number of given entries. A number is that size. The first tensor with any other name sets it.
     kind   "float": a type of DTYPES, the same for all; "statistic": the type in which a softmax of them is
-           formed; "ids": int32 or int64; "token": of a matrix, int64
+           formed; "ids": int32 or int64; "arg": int32; "token": of a matrix, int64
     mark   "?": may be None; "!": is written, so contiguous and apart from the others
     """
 
@@ -67,6 +67,11 @@ _TOKENS = "entries token [], product token []"
 # The tensors of each operator, in the order of its schema. That of the matrix itself, `a`, is left out.
 OPERANDS: dict[str, Row] = {
     "spmm": _row("x [cols, n], values? [given]", "x [cols, heads, n], values [heads, given]"),
+    "spmm_max": _row("x [cols, n], values? [given]", "x [cols, heads, n], values [heads, given]"),
+    "spmm_max_gradient": _row(
+        "g [rows, n], arg arg [rows, n], x? [cols, n], values? [given]",
+        "g [rows, heads, n], arg arg [rows, heads, n], x? [cols, heads, n], values [heads, given]",
+    ),
     "add_spmm": _row("x [cols, n], out! [rows, n]"),
     "sddmm": _row("x [rows, n], y [cols, n]", "x [rows, heads, n], y [cols, heads, n]"),
     "softmax": _row("values [given]", "values [heads, given]"),
@@ -91,6 +96,7 @@ OPERANDS: dict[str, Row] = {
     "transpose_of": _row(_TOKENS),
     "with_loops_of": _row("entries token []"),
     "degrees_of": _row("entries token []"),
+    "segments_of": _row("entries token []"),
     "places_of": _row("entries token []"),
 }
 
@@ -147,7 +153,7 @@ def _check_floats(bound: _Bound, operand: Operand, x: Tensor, first: Tensor) -> 
         )
 
 
-_WHOLE = {"ids": (torch.int32, torch.int64), "token": (torch.int64,)}
+_WHOLE = {"ids": (torch.int32, torch.int64), "arg": (torch.int32,), "token": (torch.int64,)}
 
 
 def _check_type(bound: _Bound, operand: Operand, x: Tensor, first: Tensor) -> None:

@@ -5,6 +5,7 @@
     softmax(a, s)                 softmax over the entries of each row: [given] or [heads, given]
     attention(a, q, k, v, ...)    see attention.py
     spmm_update(a, t, b, w, ...)  act((A b) w + bias), and A b
+    spmm_max(a, b, values, least) maxima, or minima where least, of the products of each row
 
 Shapes and types of all tensors are in `operands.OPERANDS`, by which each call is checked.
 
@@ -29,7 +30,7 @@ from torch._C._autograd import _profiler_enabled
 from torch._C._functorch import is_legacy_batchedtensor
 from torch.autograd import forward_ad
 
-from ..errors import UnsupportedError
+from ..errors import UnsupportedError, UsageError
 from .handle import Entries, Handle, PackedProduct, Ref, TorchPlan, entries_of_sizes, packed_address, packed_key, precision_of
 from .operands import (
     Check,
@@ -41,7 +42,7 @@ from .operands import (
     rows_in_memory,
     statistic,
 )
-from .pattern import untraced
+from .pattern import pattern_of_entries, untraced
 
 library: Any = torch.library.Library("sptile", "FRAGMENT")
 
@@ -529,6 +530,155 @@ softmax_gradient = Operator(
     _softmax_gradient,
     _fake_softmax_gradient,
     _SoftmaxGradient,
+)
+
+
+# ---- spmm_max ----
+
+
+def segments_of(a: Entries) -> Entries:
+    """Returns the rows x given pattern in which row i has the ids of the entries that were given for it. Kept."""
+    derived: dict[Any, Entries] = a.handle.derived.setdefault("segments", {})
+    if a.order not in derived:
+        ids = torch.arange(a.given, device=a.device)
+        pattern, order = pattern_of_entries(a.row(), ids, a.rows, a.given)
+        derived[a.order] = Entries(Handle(pattern), order)
+    return derived[a.order]
+
+
+def _compares_repeats(a: Entries, values: Tensor | None) -> bool:
+    """Returns whether products of repeated entries differ. They are then written, and `arg` has the ids of given
+    entries instead of columns."""
+    return values is not None and a.order.repeats
+
+
+def _messages(a: Entries, b: Tensor, values: Tensor) -> Tensor:
+    """The products of the given entries [given, ...]."""
+    factors = values.unsqueeze(-1) if values.dim() == 1 else values.t().unsqueeze(-1)
+    return factors * b.index_select(0, a.col())
+
+
+def _spmm_max(a: Entries, b: Tensor, values: Tensor | None, least: bool) -> tuple[Tensor, Tensor]:
+    if _compares_repeats(a, values):
+        products = _messages(a, b, values)  # type: ignore[arg-type]
+        flat = products.reshape(a.given, products.shape[1:].numel())
+        out, arg = _spmm_max(segments_of(a), flat, None, least)
+        return out.reshape(a.rows, *b.shape[1:]), arg.reshape(a.rows, *b.shape[1:])
+    out, arg = _fake_spmm_max(a, b, values, least)
+    if out.numel() == 0:
+        return out, arg
+    if a.given == 0:
+        return out.zero_(), arg.fill_(-1)
+    b, handle = rows_in_memory(b), a.handle
+    operation, heads = "spmm_min" if least else "spmm_max", 1 if b.dim() == 2 else b.shape[1]
+    plan = handle.plan(operation, b.shape[-1], b.dtype, None, values is not None, heads=heads)
+    _run_with_values(plan, (operand(b), operand(arg), operand(out)), handle, _in_csr_order(a, values))
+    return out, arg
+
+
+def _in_csr_order(a: Entries, values: Tensor | None) -> Tensor | None:
+    return None if values is None else list_in_memory(a.order.to_csr(values, -1))
+
+
+def _run_with_values(plan: TorchPlan, operands: tuple[Any, ...], handle: Handle, values: Tensor | None) -> None:
+    """Runs a plan with values [nnz] or [heads, nnz], or with those of the plan."""
+    if values is None:
+        plan.run(operands)
+    else:
+        plan.run(operands, number_list(values)[0], handle.pattern.nnz)
+
+
+def _fake_spmm_max(a: Sizes, b: Tensor, values: Tensor | None, least: bool) -> tuple[Tensor, Tensor]:
+    shape = (a.rows, *b.shape[1:])
+    return b.new_empty(shape), b.new_empty(shape, dtype=torch.int32)
+
+
+class _SpmmMax(torch.autograd.Function):
+    @staticmethod
+    def forward(a: Ref, b: Tensor, values: Tensor | None, least: bool) -> tuple[Tensor, Tensor]:
+        return spmm_max.below(a, b, values, least)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.a, b, values, _least = inputs
+        _out, arg = output
+        ctx.save_for_backward(arg, b if ctx.needs_input_grad[2] else None, values)
+        ctx.mark_non_differentiable(arg)
+
+    @staticmethod
+    def backward(ctx: Any, g: Tensor, _arg: Tensor) -> Any:
+        (arg, b, values), (of_b, of_values) = ctx.saved_tensors, ctx.needs_input_grad[1:3]
+        db, dvalues = spmm_max_gradient.again(ctx.a, g, arg, b, values, of_b, of_values)
+        return None, db if of_b else None, dvalues if of_values else None, None
+
+    jvp = vmap = only_reverse("spmm_max")
+
+
+spmm_max = Operator(
+    "spmm_max(a, Tensor b, Tensor? values, bool least) -> (Tensor, Tensor)", _spmm_max, _fake_spmm_max, _SpmmMax
+)
+
+
+def _spmm_max_gradient(
+    a: Entries, g: Tensor, arg: Tensor, b: Tensor | None, values: Tensor | None, of_b: bool, of_values: bool
+) -> tuple[Tensor, Tensor]:
+    if of_values and (b is None or values is None):
+        raise UsageError("spmm_max_gradient: the gradient of values requires x and values")
+    if _compares_repeats(a, values):
+        return _gradient_of_repeats(a, g, arg, b, values, of_b, of_values)  # type: ignore[arg-type]
+    handle, heads, n = a.handle, 1 if g.dim() == 2 else g.shape[1], g.shape[-1]
+    db, _ = _fake_spmm_max_gradient(a, g, arg, b, values, of_b, of_values)
+    listed = g.new_empty((*([] if g.dim() == 2 else [heads]), handle.pattern.nnz if of_values else 0))
+    if g.numel() == 0 or a.given == 0:
+        return db.zero_(), a.order.from_csr(listed.zero_(), -1) if of_values else listed
+    g, arg = rows_in_memory(g), rows_in_memory(arg)
+    if of_b:
+        of_csr = _in_csr_order(a, values)
+        turned = None if of_csr is None else of_csr.index_select(-1, handle.source())
+        plan = handle.transposed().plan("spmm_max_gradient_t", n, g.dtype, None, values is not None, heads=heads)
+        _run_with_values(plan, (operand(g), operand(arg), operand(db)), handle, turned)
+    if of_values:
+        plan = handle.plan("spmm_max_gradient", n, g.dtype, heads=heads)
+        b = rows_in_memory(b)  # type: ignore[arg-type]
+        plan.run((operand(g), operand(arg), operand(b), number_list(listed)))
+        listed = a.order.from_csr(listed, -1)
+    return db, listed
+
+
+def _gradient_of_repeats(
+    a: Entries, g: Tensor, arg: Tensor, b: Tensor | None, values: Tensor, of_b: bool, of_values: bool
+) -> tuple[Tensor, Tensor]:
+    """Writes the gradients of the products, which have one writer each."""
+    db, dvalues = _fake_spmm_max_gradient(a, g, arg, b, values, of_b, of_values)
+    place = torch.where(arg < 0, a.given, arg).long()  # of rows without entries: one past the last
+    products = g.new_zeros((a.given + 1, *g.shape[1:])).scatter_(0, place, g)[: a.given]
+    if of_values:
+        dvalues = (products * b.index_select(0, a.col())).sum(-1)  # type: ignore[union-attr]
+        dvalues = dvalues if dvalues.dim() == 1 else dvalues.t()
+    if of_b:
+        turned = Entries(a.handle.transposed(), a.order.transposed(a.handle.source()))
+        factors = values.unsqueeze(-1) if values.dim() == 1 else values.t().unsqueeze(-1)
+        flat = (factors * products).reshape(a.given, products.shape[1:].numel())
+        db = _spmm(segments_of(turned), False, flat, None).reshape(db.shape)
+    return db, dvalues
+
+
+def _fake_spmm_max_gradient(
+    a: Sizes, g: Tensor, arg: Tensor, b: Tensor | None, values: Tensor | None, of_b: bool, of_values: bool
+) -> tuple[Tensor, Tensor]:
+    heads = [] if g.dim() == 2 else [g.shape[1]]
+    return (
+        g.new_empty((a.cols, *g.shape[1:]) if of_b else (0,)),
+        g.new_empty((*heads, a.given) if of_values else (*heads, 0)),
+    )
+
+
+spmm_max_gradient = Operator(
+    "spmm_max_gradient(a, Tensor g, Tensor arg, Tensor? b, Tensor? values, bool of_b, bool of_values)"
+    " -> (Tensor, Tensor)",
+    _spmm_max_gradient,
+    _fake_spmm_max_gradient,
+    once_differentiable("spmm_max", "maxima are piecewise linear"),
 )
 
 

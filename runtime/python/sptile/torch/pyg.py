@@ -9,9 +9,8 @@ import torch
 from torch import Tensor
 
 from ..errors import ArgumentTypeError, UnsupportedError
-from .functions import spmm
 from .matrix import SparseMatrix
-from .nn.graph import mean
+from .reductions import reduced, reduction_named
 
 _PRODUCTS = (torch.sparse.mm, torch.mm, torch.matmul, Tensor.mm, Tensor.matmul, Tensor.__matmul__)
 
@@ -40,14 +39,7 @@ class AdjacencyTensor(Tensor):
 
 
 def _multiply(a: SparseMatrix, x: Tensor, reduce: str) -> Tensor:
-    if reduce == "sum":
-        return spmm(a, x)
-    if reduce == "mean" and a._given_values() is None:
-        return mean(a, x)
-    if reduce == "mean":
-        counts = _edges(a)[0].diff().clamp(min=1)
-        return spmm(a, x) / counts.view(-1, 1).to(x.dtype)
-    raise UnsupportedError(f"reduce must be 'sum' or 'mean' for a sparse matrix, got {reduce!r}")
+    return reduced(a, x, None, reduction_named(reduce))
 
 
 def _edges(a: SparseMatrix) -> tuple[Tensor, Tensor, Tensor | None]:

@@ -11,7 +11,8 @@ from ...errors import UsageError
 from ..functions import fused_update_pays, spmm_update
 from ..matrix import SparseMatrix, product_type
 from .fused import aggregate_updated, may_fuse, product_updated, recomputes_product
-from .graph import Graph, GraphLayer, check_features, matrix_of, normalized, propagate
+from ..reductions import propagate
+from .graph import Graph, GraphLayer, check_features, matrix_of, normalized
 from .linear import GlorotLinear
 
 

@@ -10,7 +10,8 @@ from torch import Tensor, nn
 from ..functions import fused_update_pays, spmm_update
 from ..matrix import SparseMatrix
 from .fused import first_update, may_fuse, with_diagonal
-from .graph import Features, Graph, GraphLayer, Size, node_sets, total, unweighted
+from ..reductions import total, unweighted
+from .graph import Features, Graph, GraphLayer, Size, node_sets
 
 
 class GINConv(GraphLayer):

@@ -1,4 +1,4 @@
-"""Graphs of layers: a SparseMatrix, or an edge_index, whose matrix is cached; sums and means over neighbors."""
+"""Graphs of layers: a SparseMatrix, or an edge_index, whose matrix is cached."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from torch import Tensor, nn
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from ...errors import ArgumentTypeError, UnsupportedError, UsageError
-from ..functions import attention, spmm
+from ..functions import attention
 from ..handle import Handle, capturing, refuse_capture
-from ..matrix import SparseMatrix, cast
-from ..operands import statistic
+from ..matrix import SparseMatrix
 from ..operators import transformed
 from ..pattern import apart, pattern_of_pointers
 
@@ -186,67 +185,6 @@ def normalized(a: SparseMatrix, add_self_loops: bool, fill_value: float, dtype: 
     if a.requires_grad:
         return make()
     return a._derive(f"gcn_norm {add_self_loops} {fill_value} {dtype}", make)
-
-
-def unweighted(a: SparseMatrix) -> SparseMatrix:
-    """The matrix with ones, or with how often an edge is there."""
-    return a if a.values is None else a._derive("unweighted", lambda: a.with_values(None))
-
-
-def propagate(a: SparseMatrix, x: Tensor) -> Tensor:
-    """A x of x [..., nodes, n]."""
-    if x.dim() == 2:
-        return spmm(a, x)
-    out = spmm(a, x.reshape(-1, *x.shape[-2:]).transpose(0, 1)).transpose(0, 1)
-    return out.reshape(*x.shape[:-2], *out.shape[-2:])
-
-
-def total(a: SparseMatrix, x: Tensor) -> Tensor:
-    """Sums over neighbours, x [..., nodes, n]."""
-    return propagate(unweighted(a), x)
-
-
-def mean(a: SparseMatrix, x: Tensor) -> Tensor:
-    """Returns means over neighbors, x [..., nodes, n], 0 for nodes without neighbors. Sums are divided in float32 or
-    wider; sums of float16, which overflow, and of long rows are also accumulated in a wider type."""
-    if not torch.is_autocast_enabled(x.device.type):
-        return _mean(a, x)
-    x = cast(a, x)  # type: ignore[assignment]
-    with torch.autocast(x.device.type, enabled=False):
-        return _mean(a, x)
-
-
-def _mean(a: SparseMatrix, x: Tensor) -> Tensor:
-    type_of_sums = statistic(x.dtype)
-    name = f"degrees {type_of_sums}"
-    if torch.compiler.is_compiling() and name not in a._derived:
-        degree, long = a.degrees().clamp(min=1).to(type_of_sums), None  # which rows are long is not known here
-    else:
-        degree, long = a._derive(name, lambda: _degrees(a, type_of_sums))
-    sums = total(a, x.float() if x.dtype == torch.float16 else x).to(type_of_sums)
-    if long is not None and x.dtype != torch.float64:
-        rows, part = long
-        sums = sums.index_copy(-2, rows, total(part, x.double()).to(type_of_sums))
-    return (sums / degree).to(x.dtype)
-
-
-# A float32 sum of more numbers loses the sixth digit: 10^6 times 0.1 is 1 % off.
-_LONG = 4096
-
-
-def _degrees(a: SparseMatrix, dtype: torch.dtype) -> tuple[Tensor, tuple[Tensor, SparseMatrix] | None]:
-    """Numbers of edges that lead to the nodes, at least 1, [rows, 1]; ids of the rows of more than
-    _LONG edges, and the matrix of these rows, or None."""
-    row, col = a.places()
-    degree = a.degrees()
-    is_long = degree.squeeze(1) > _LONG
-    rows = is_long.nonzero().flatten()
-    long = None
-    if rows.numel() > 0:
-        chosen = is_long[row]
-        place = (is_long.cumsum(0) - 1)[row[chosen]]
-        long = rows, SparseMatrix._of_entries(place, col[chosen], None, (rows.numel(), a.shape[1]))
-    return degree.clamp(min=1).to(dtype), long
 
 
 class Edges(NamedTuple):

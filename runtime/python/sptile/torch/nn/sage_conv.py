@@ -1,4 +1,4 @@
-"""The layer of GraphSAGE (Hamilton et al. 2017), with the mean or the sum of all neighbours."""
+"""The layer of GraphSAGE (Hamilton et al. 2017), with the mean, sum, maximum or minimum of all neighbors."""
 
 from __future__ import annotations
 
@@ -7,8 +7,14 @@ from torch import Tensor, nn
 
 from ...errors import UnsupportedError, UsageError
 from .gcn_conv import aggregate_first
-from .graph import Features, Graph, GraphLayer, Size, mean, node_sets, total
+from ..reductions import largest, mean, smallest, total
+from .graph import Features, Graph, GraphLayer, Size, node_sets
 from .linear import Linear
+
+
+_AGGREGATIONS = {"mean": mean, "sum": total, "add": total, "max": largest, "min": smallest}
+# Aggregations that may follow the linear layer.
+_LINEAR = ("mean", "sum", "add")
 
 
 class SAGEConv(GraphLayer):
@@ -23,7 +29,7 @@ class SAGEConv(GraphLayer):
     out_channels : int
         Width of the result.
     aggr : str, optional
-        Aggregation: "mean", "sum" or "add".
+        Aggregation: "mean", "sum" or "add", "max" or "min".
     normalize : bool, optional
         Normalize the rows of the result to unit length.
     root_weight : bool, optional
@@ -59,8 +65,8 @@ class SAGEConv(GraphLayer):
         bias: bool = True,
     ) -> None:
         super().__init__()
-        if aggr not in ("mean", "sum", "add"):
-            raise UnsupportedError(f"aggr must be 'mean', 'sum' or 'add', got {aggr!r}")
+        if aggr not in _AGGREGATIONS:
+            raise UnsupportedError(f"aggr must be {', '.join(map(repr, _AGGREGATIONS))}, got {aggr!r}")
         self.in_channels, self.out_channels, self.aggr = in_channels, out_channels, aggr
         self.normalize, self.root_weight, self.project = normalize, root_weight, project
         source, target = (in_channels, in_channels) if isinstance(in_channels, int) else in_channels
@@ -116,12 +122,13 @@ class SAGEConv(GraphLayer):
         torch.Size([3, 2])
         """
         source, target, a = node_sets(x, edge_index, size, "SAGEConv")
-        aggregate = mean if self.aggr == "mean" else total
+        aggregate = _AGGREGATIONS[self.aggr]
         if self.project:
             source = self.lin(source).relu()
         self.lin_l.materialize(source.shape[-1])
         training = torch.is_grad_enabled()
-        if aggregate_first(source.shape[-1], self.out_channels, source.requires_grad, training):
+        first = self.aggr not in _LINEAR
+        if first or aggregate_first(source.shape[-1], self.out_channels, source.requires_grad, training):
             out = self.lin_l(aggregate(a, source))
         else:
             out = aggregate(a, nn.functional.linear(source, self.lin_l.weight))

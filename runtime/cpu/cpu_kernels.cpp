@@ -13,7 +13,6 @@
 #include "runtime/cpu/me_tcf_decoder.hpp"
 #include "runtime/cpu/rs_tile_decoder.hpp"
 #include "runtime/cpu/sddmm.hpp"
-#include "runtime/cpu/spmm_reduce.hpp"
 #include "runtime/cpu/spmm_update.hpp"
 #include "runtime/cpu/tall_decoder.hpp"
 #include "runtime/cpu/update_gradient.hpp"
@@ -115,20 +114,6 @@ constexpr CpuFunction kGradient[] = {
     {DType::none, DType::bf16, gradient_chunk<BFloat16, float>, DType::f32},
 };
 
-/// Functions of a reduction, for any value type; results have the type of the operands.
-template <ChunkFn kF32, ChunkFn kF64, ChunkFn kF16, ChunkFn kBf16>
-constexpr CpuFunction kReduce[] = {{DType::none, DType::f32, kF32},
-                                   {DType::none, DType::f64, kF64},
-                                   {DType::none, DType::f16, kF16},
-                                   {DType::none, DType::bf16, kBf16}};
-template <int kSign>
-constexpr auto& kExtremes = kReduce<reduce_chunk<kSign, float>, reduce_chunk<kSign, double>,
-                                    reduce_chunk<kSign, Half>, reduce_chunk<kSign, BFloat16>>;
-constexpr auto& kExtremesOfB =
-    kReduce<select_chunk<float>, select_chunk<double>, select_chunk<Half>, select_chunk<BFloat16>>;
-constexpr auto& kExtremesOfValues =
-    kReduce<values_chunk<float>, values_chunk<double>, values_chunk<Half>, values_chunk<BFloat16>>;
-
 constexpr int kRowsPerFormat = 2;
 
 /// Kernels for csr only, which is always stored.
@@ -137,10 +122,12 @@ constexpr CpuKernel kCsrRows[] = {
      std::size(kUpdate)},
     {&kUpdateGradient, "csr", "tiles of rows; one thread per sum over all rows", true, kGradient,
      std::size(kGradient)},
-    over_rows(&kSpmmMax, "row-wise, maxima of a block of columns in registers", kExtremes<1>),
-    over_rows(&kSpmmMin, "row-wise, minima of a block of columns in registers", kExtremes<-1>),
-    over_rows(&kSpmmMaxGradient, "dot products over the columns that an entry gave", kExtremesOfValues),
-    over_rows(&kSpmmMaxGradientT, "row-wise, sums of the columns that an entry gave", kExtremesOfB),
+    over_rows(&kSpmmMax, "row-wise, maxima of a few vectors of columns in registers", kOverRows<reduce_max>),
+    over_rows(&kSpmmMin, "row-wise, minima of a few vectors of columns in registers", kOverRows<reduce_min>),
+    over_rows(&kSpmmMaxGradient, "dot products over the columns that an entry gave, in double",
+              kOverRows<reduce_gradient>),
+    over_rows(&kSpmmMaxGradientT, "row-wise, sums of the columns that an entry gave",
+              kOverRows<reduce_gradient_t>),
     over_rows(&kLayerGradient, "sums of a few columns of X over all rows, in double",
               kOverRows<layer_gradient>),
     over_rows(&kSoftmaxRows, "three passes over each row, in double", kOverRows<softmax_rows>),

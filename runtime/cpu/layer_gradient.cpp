@@ -6,29 +6,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "formats/core/half.hpp"
-#include "formats/layout/csr.hpp"
+#include "runtime/cpu/csr_rows.hpp"
 #include "runtime/cpu/row_math.hpp"
 
 namespace sptile::runtime {
 namespace {
-
-/// Reads element k of the values; 1 for a pattern.
-double value_of(const formats::CsrView& a, std::int64_t k) {
-  const void* const values = a.values.data;
-  switch (a.values.dtype) {
-    case DType::f32:
-      return static_cast<double>(static_cast<const float*>(values)[k]);
-    case DType::f64:
-      return static_cast<const double*>(values)[k];
-    case DType::f16:
-      return static_cast<double>(to_float(static_cast<const Half*>(values)[k]));
-    case DType::bf16:
-      return static_cast<double>(to_float(static_cast<const BFloat16*>(values)[k]));
-    default:
-      return 1;
-  }
-}
 
 class LayerColumns {
  public:

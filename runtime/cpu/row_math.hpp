@@ -1,6 +1,6 @@
-// Column loops of softmax, attention and layer_gradient, the only part that is compiled per instruction set
-// and element type. The rest is compiled once, in double (softmax.cpp, attention.cpp, layer_gradient.cpp),
-// which keeps the library small.
+// Column loops of softmax, attention, layer_gradient and reductions, the only part that is compiled per
+// instruction set and element type. The rest is compiled once, in double (softmax.cpp, attention.cpp,
+// layer_gradient.cpp, reduce.cpp), which keeps the library small.
 #pragma once
 
 #include <cstddef>
@@ -18,6 +18,13 @@ struct RowList {
   std::int64_t count = 0;
 };
 
+/// Selects elements of rows: those where arg, with the same rows and columns, is the id.
+struct SelectedBy {
+  const std::int32_t* arg = nullptr;  ///< row 0, at the first column
+  std::int64_t ld = 0;
+  std::int32_t id = 0;
+};
+
 /// Maximum columns that are summed together, and the bytes of their sums, for any type.
 inline constexpr int kSumColumns = 256;
 inline constexpr int kSumBytes = 8 * kSumColumns;
@@ -32,6 +39,13 @@ struct RowMath {
   void (*squares)(const RowList& rows, std::int64_t n, double* to);
   /// Adds weights[k] * row k to the sums, which must be zero-initialized.
   void (*add)(const RowList& rows, const double* weights, int columns, std::byte* sums);
+  /// Replaces the best numbers by larger products factors[k] * row k, and arg by the ids of their rows.
+  /// `begin`: nothing was compared before. A NaN replaces numbers and is not replaced.
+  void (*larger)(const RowList& rows, const double* factors, bool begin, int columns, std::byte* best,
+                 std::int32_t* arg);
+  /// Adds weights[k] * row k to the sums where arg of its row is the id.
+  void (*add_where)(const RowList& rows, const SelectedBy& by, const double* weights, int columns,
+                    std::byte* sums);
   /// Writes scale * sums to a row of the result.
   void (*store)(const std::byte* sums, double scale, int columns, void* row);
   const void* one;  ///< a 1 of the operand type
@@ -41,6 +55,10 @@ struct RowMath {
 
 void softmax_rows(const Task& task, const Chunk& chunk, const RowMath& math) noexcept;
 void softmax_rows_gradient(const Task& task, const Chunk& chunk, const RowMath& math) noexcept;
+void reduce_max(const Task& task, const Chunk& chunk, const RowMath& math) noexcept;
+void reduce_min(const Task& task, const Chunk& chunk, const RowMath& math) noexcept;
+void reduce_gradient(const Task& task, const Chunk& chunk, const RowMath& math) noexcept;
+void reduce_gradient_t(const Task& task, const Chunk& chunk, const RowMath& math) noexcept;
 void layer_gradient(const Task& task, const Chunk& chunk, const RowMath& math) noexcept;
 void attend(const Task& task, const Chunk& chunk, const RowMath& math) noexcept;
 void attend_gradient(const Task& task, const Chunk& chunk, const RowMath& math) noexcept;

@@ -47,9 +47,9 @@ double value_of(const ReferenceProduct& p, std::int64_t k) {
   return p.a.is_pattern() ? 1.0 : read_element(p.a.values.dtype, p.a.values.data, k);
 }
 
-/// Returns the product in the type in which kernels compare products, so that the same one is the largest.
-double compared(const ReferenceProduct& p, double product) {
-  return p.types.operands == DType::f64 ? product : static_cast<double>(static_cast<float>(product));
+/// Rounds to the type in which kernels multiply and compare, so that the same product is the largest.
+double rounded(const ReferenceProduct& p, double x) {
+  return p.types.operands == DType::f64 ? x : static_cast<double>(static_cast<float>(x));
 }
 
 /// Returns whether a product replaces the best one before it; `sign` is -1 for minima.
@@ -68,7 +68,7 @@ Best best_of_row(const ReferenceProduct& p, const Operand& b, std::int64_t row, 
   for (std::int64_t k = p.a.row_ptr[r]; k < p.a.row_ptr[r + 1]; ++k) {
     const std::int32_t column = p.a.col_idx[static_cast<std::size_t>(k)];
     const double product =
-        compared(p, value_of(p, k) * read_element(p.types.operands, b.data, column * b.ld + j));
+        rounded(p, rounded(p, value_of(p, k)) * read_element(p.types.operands, b.data, column * b.ld + j));
     if (best.column < 0 || replaces(product, best.product, sign)) best = {product, column};
   }
   return best;

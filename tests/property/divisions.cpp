@@ -150,6 +150,7 @@ constexpr const char* kLibra = "cuda.libra_spmm.!(sddmm|update2)";
 constexpr const char* kLibraStreams = "cuda.libra_spmm.!(mma|sddmm|update2)";
 constexpr const char* kLibraSddmm = "cuda.libra_sddmm.@(streams|sequential|concurrent|uncut)";
 constexpr const char* kAttention = "cuda.csr.attention*";
+constexpr const char* kReductions = "cuda.csr.@(max|min)*";
 
 const Division kDivisions[] = {
     {"*", {.shape = "pieces", .n = 40, .device = 3}},
@@ -218,6 +219,15 @@ const Division kDivisions[] = {
     {"cuda.csr.sddmm_direct", {.shape = "some_longer", .n = 440, .permuted = true}},
     {"cuda.csr.sddmm_direct", {.n = 512}},
     {"cuda.csr.sddmm_direct", {.shape = "pieces", .n = 37, .pad = 1, .alpha = -1.5, .beta = 2, .device = 3}},
+
+    // Teams of every width; one row by several teams and blocks; columns in several slices.
+    {kReductions, {.n = 1, .heads = 2}},
+    {kReductions, {.n = 3, .pad = 1, .device = 1}},
+    {kReductions, {.shape = "pieces", .n = 13, .pad = 3, .permuted = true, .alpha = -2}},
+    {kReductions, {.shape = "pieces", .n = 16, .pad = 8, .device = 1}},
+    {kReductions, {.shape = "ladder", .n = 32, .permuted = true}},
+    {kReductions, {.shape = "ladder", .n = 64, .pad = 1, .heads = 2, .alpha = 1.5}},
+    {kReductions, {.shape = "pieces", .n = 300, .planned = 520, .permuted = true, .bare = true, .device = 1}},
 
     // Windows in pieces, by teams of warps, slices of B one after the other.
     {kTileKernels,

@@ -362,6 +362,15 @@ typedef struct sptile_plan_options {
  *   out (rows x m). Gradients: "attention_gradient" and, for a plan of the transpose, "attention_gradient_t".
  * - "softmax_rows": P = softmax of the rows of alpha S. Operands: S and P, one number per entry. Gradient:
  *   "softmax_rows_gradient".
+ * - "spmm_max", "spmm_min": C = alpha times the maximum or minimum of A_ij B_j over the entries of a row, 0
+ *   for a row without entries. Operands: B (cols x n), arg (int32, rows x n, or NULL) and C (rows x n). arg
+ *   receives the column of the entry that gave the result: the first of equal ones, -1 for a row without
+ *   entries. The first NaN is larger and smaller than all numbers.
+ * - "spmm_max_gradient": dvalues at (i, j) = alpha times the sum of G[i, f] B[j, f] over f with
+ *   arg[i, f] = j, the gradient of the values. Operands: G (rows x n), arg, B and dvalues, one number per
+ *   entry.
+ * - "spmm_max_gradient_t", for a plan of the transpose: dB = alpha A^T G over the entries that arg names.
+ *   Operands: G and arg (rows x n of A) and dB (cols x n of A).
  * - "spmm_update": C = sptile_activation of (alpha (A B) W + bias). Operands: B (cols x n), W (n x m), bias
  *   (m numbers, or NULL), Z (rows x n, receives A B, or NULL) and C (rows x m). Gradient of W and bias:
  *   "update_gradient".

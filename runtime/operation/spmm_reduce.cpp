@@ -174,6 +174,7 @@ constexpr Operation kSpmmMaxGradientT = {.name = "spmm_max_gradient_t",
                                          .operands = kOperandsOfB,
                                          .adds = false,
                                          .standalone = false,
+                                         .row_local = false,  // depends on the ids of rows
                                          .work = work_of_transposed,
                                          .reference = reference_of_transposed,
                                          .longest_sum = sum_of_row};

@@ -5,7 +5,7 @@
 //   spmm_max_gradient_t  dB[j, f] = alpha * sum over i with arg[i, f] = j of A_ij G[i, f], planned with A^T
 // `arg` has the column of the entry that gave the result: the first one of equal ones, -1 for an empty row. A
 // row has at most one entry in a column, so the column identifies the entry in A and in A^T. The first NaN
-// is larger and smaller than all numbers. Both gradients serve spmm_max and spmm_min.
+// is larger and smaller than all numbers. Both gradients are those of spmm_max and of spmm_min.
 #pragma once
 
 #include "runtime/operation/operation.hpp"

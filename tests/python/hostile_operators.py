@@ -83,6 +83,7 @@ def calls(a: st.SparseMatrix, dtype: torch.dtype) -> dict[str, Call]:
     out, statistics = op.attention(*bare, q, k, v, bias, 1.0, 0, 0.2)
     sums, added = op.attention(*bare, one, other, v, None, 1.0, 2, 0.2)
     c, z = op.spmm_update(*product, False, x, f(N, M), f(M), True, False, True)
+    arg = torch.randint(-1, COLS, (ROWS, N), dtype=torch.int32)
     row, col = a.places()
     crow = torch.zeros(ROWS + 1, dtype=torch.int64)
     crow[1:] = torch.bincount(row, minlength=ROWS).cumsum(0)
@@ -92,6 +93,11 @@ def calls(a: st.SparseMatrix, dtype: torch.dtype) -> dict[str, Call]:
         "spmm [transposed]": Call(op.spmm, (*product, True, y, None), any_size("b", 1)),
         "spmm [values]": Call(op.spmm, (*bare, False, x, f(given)), any_size("b", 1)),
         "spmm [heads]": Call(op.spmm, (*bare, True, q, f(HEADS, given)), any_size("b", 2)),
+        "spmm_max": Call(op.spmm_max, (*bare, x, None, False), any_size("b", 1)),
+        "spmm_max [values]": Call(op.spmm_max, (*bare, x, f(given), True), any_size("b", 1)),
+        "spmm_max [heads]": Call(op.spmm_max, (*bare, k, f(HEADS, given), False), any_size("b", 2)),
+        "spmm_max_gradient": Call(op.spmm_max_gradient, (*bare, y, arg, None, None, True, False)),
+        "spmm_max_gradient [values]": Call(op.spmm_max_gradient, (*bare, y, arg, x, f(given), True, True)),
         "add_spmm": Call(op.add_spmm, (*product, False, x, f(ROWS, N))),
         "sddmm": Call(op.sddmm, (*bare, y, x)),
         "sddmm [heads]": Call(op.sddmm, (*bare, q, k)),
@@ -122,6 +128,7 @@ def calls(a: st.SparseMatrix, dtype: torch.dtype) -> dict[str, Call]:
         "transpose_of": Call(op.transpose_of, (bare[0], product[0], False)),
         "with_loops_of": Call(op.with_loops_of, bare[:1]),
         "degrees_of": Call(op.degrees_of, (bare[0], ROWS, torch.device("cpu"))),
+        "segments_of": Call(op.segments_of, bare[:1]),
         "places_of": Call(op.places_of, (bare[0], given, torch.device("cpu"))),
     }
 
@@ -246,6 +253,10 @@ def direct(log: Log, a: st.SparseMatrix, at_end: bool) -> None:
     numbers = guarded_tensor(torch.ones(1), (1,), torch.float32, at_end)
     for name, call in {
         "spmm": lambda: operators.spmm(a._product, False, x, None),
+        "spmm_max": lambda: operators.spmm_max(a._entries, x, None, False),
+        "spmm_max_gradient": lambda: operators.spmm_max_gradient(
+            a._entries, x, x.int(), None, None, True, False
+        ),
         "add_spmm": lambda: operators.add_spmm(a._product, False, torch.ones(COLS, N), x),
         "sddmm": lambda: operators.sddmm(a._entries, x, x),
         "softmax": lambda: operators.softmax(a._entries, numbers),
@@ -290,6 +301,8 @@ def functions(log: Log, a: st.SparseMatrix) -> None:
     q, k, v = f(ROWS, HEADS, N), f(COLS, HEADS, N), f(COLS, HEADS, M)
     accepted = {
         "spmm": (st.spmm, (a, f(COLS, N), f(given))),
+        "maxima": (lambda a, x, values: st.spmm(a, x, values, "max"), (a, f(COLS, N), f(given))),
+        "segment_reduce": (st.segment_reduce, (a, f(given))),
         "sddmm": (st.sddmm, (a, f(ROWS, N), f(COLS, N))),
         "softmax": (st.softmax, (a, f(given))),
         "attention": (lambda a, q, k, v, bias: st.attention(a, q, k, v, bias=bias), (a, q, k, v, f(given, HEADS))),

@@ -64,16 +64,20 @@ def shape_of(plan: Any, spec: Operand, given: int) -> tuple[int, ...]:
     return shape if spec.shared or plan.heads == 1 else (plan.heads, *shape)
 
 
+def operand_of(plan: Any, spec: Operand, given: int, rng: Any, at_end: bool) -> Array:
+    shape = shape_of(plan, spec, given)
+    if spec.element == "index":
+        return guarded_array(rng.integers(-1, 8, shape), shape, np.int32, at_end)
+    return guarded_array(rng.random(shape, np.float32), shape, np.float32, at_end)
+
+
 def cases(bundle: Any, given: int, at_end: bool) -> Iterator[tuple[str, Case]]:
     rng = np.random.default_rng(1)
     for op, heads in product(OPERATIONS, (1, HEADS)):
         if op in ("spmm_update", "update_gradient", "layer_gradient") and heads > 1:
             continue
         plan = bundle.plan(N, op=op, heads=heads, m=M, dtype="float32", refreshable=op == "spmm")
-        shapes = [shape_of(plan, spec, given) for spec in OPERATIONS[op]]
-        operands = tuple(
-            guarded_array(rng.random(shape, np.float32), shape, np.float32, at_end) for shape in shapes
-        )
+        operands = tuple(operand_of(plan, spec, given, rng, at_end) for spec in OPERATIONS[op])
         yield f"{op} x {heads}", Case(plan, operands)
 
 
@@ -82,6 +86,8 @@ def changed_operands(spec: Operand, x: Array, at_end: bool) -> Iterator[tuple[st
     for how, shape in other_shapes(x.shape).items():
         yield how, guarded_array(x, shape, x.dtype, at_end)
     for dtype in TYPES:
+        if x.dtype == dtype:
+            continue
         yield dtype, guarded_array(x, x.shape, dtype, at_end)
     yield "a list", x.tolist()
     yield "text", "x"

@@ -52,6 +52,8 @@ LAYERS: dict[str, tuple[str, Callable[[int, int], tuple[tuple[Any, ...], dict[st
         lambda n, m: ((n, m), {"aggr": "sum", "project": True, "normalize": True}),
         "",
     ),
+    "sage, maxima": ("SAGEConv", lambda n, m: ((n, m), {"aggr": "max"}), ""),
+    "sage, minima": ("SAGEConv", lambda n, m: ((n, m), {"aggr": "min", "project": True}), ""),
     "sage without root": ("SAGEConv", lambda n, m: ((n, m), {"root_weight": False, "bias": False}), ""),
     "agnn": ("AGNNConv", lambda n, m: ((), {}), ""),
     "agnn, fixed": ("AGNNConv", lambda n, m: ((), {"requires_grad": False, "add_self_loops": False}), ""),
@@ -200,8 +202,10 @@ def test_adj_t_answers_as_a_sparse_tensor(device: str) -> None:
     assert torch.equal(
         torch.sparse.mm(t, x, "mean"), a.to_dense() / torch.tensor([[1.0], [2]], device=device)
     )
-    with pytest.raises(sptile.UnsupportedError):
-        torch.sparse.mm(t, x, "amax")
+    assert torch.sparse.mm(t, x, "amax").tolist() == [[0, 2, 0], [3, 0, 4]]
+    assert torch.sparse.mm(t, x, "amin").tolist() == [[0, 2, 0], [0, 0, 0]]
+    with pytest.raises(sptile.UsageError, match="reduce must be"):
+        torch.sparse.mm(t, x, "prod")
     with pytest.raises(sptile.UsageError):
         st.adj_t(x)  # type: ignore[arg-type]
     assert "adj_t(" in repr(t)
@@ -852,6 +856,7 @@ GRAPH_LAYERS: dict[str, Callable[[], nn.Module]] = {
     "gcn": lambda: st.nn.GCNConv(8, 4),
     "sage": lambda: st.nn.SAGEConv(8, 4),
     "sums": lambda: st.nn.SAGEConv(8, 4, aggr="sum"),
+    "maxima": lambda: st.nn.SAGEConv(8, 4, aggr="max"),
     "gin": lambda: st.nn.GINConv(nn.Linear(8, 4)),
     "agnn": lambda: st.nn.AGNNConv(),
     "gat": lambda: st.nn.GATConv(8, 4, heads=2),

@@ -284,11 +284,19 @@ def _softmax_gradient(run: _Run) -> None:
     run.finish_doubles(dS, lambda gradient: gradient * shares + apart)
 
 
+def _max_gradient(run: _Run) -> None:
+    """Values of repeated entries are added, so each has the gradient of the sum."""
+    i = run.at("dvalues")
+    run.operands[i] = None
+    run.finish[i] = run.placed
+
+
 _REPEATED: dict[str, Callable[[_Run], Any]] = {
     "sddmm": _sddmm,
     "attention": _bias,
     "attention_gradient": _attention_gradient,
     "attention_gradient_t": _bias,
     "softmax_rows": _softmax,
+    "spmm_max_gradient": _max_gradient,
     "softmax_rows_gradient": _softmax_gradient,
 }

@@ -66,8 +66,9 @@ DEFAULTS.update(stream=None, refreshable=False)
 
 OPTIONS_TEXT: dict[str, str] = {
     "op": """str
-Operation: "spmm", "sddmm", "attention", "softmax_rows", "spmm_update", or the gradient operations
-"attention_gradient", "attention_gradient_t", "softmax_rows_gradient", "update_gradient" and "layer_gradient".""",
+Operation: "spmm", "sddmm", "attention", "softmax_rows", "spmm_max", "spmm_min", "spmm_update", or the gradient
+operations "attention_gradient", "attention_gradient_t", "softmax_rows_gradient", "spmm_max_gradient",
+"spmm_max_gradient_t", "update_gradient" and "layer_gradient".""",
     "format": """str
 Storage format, or a comma-separated list of formats to choose from. "auto" chooses among all stored formats.
 A CUDA device converts a format that is not stored.""",

@@ -650,7 +650,8 @@ def _gradient_of_repeats(
 ) -> tuple[Tensor, Tensor]:
     """Writes the gradients of the products, which have one writer each."""
     db, dvalues = _fake_spmm_max_gradient(a, g, arg, b, values, of_b, of_values)
-    place = torch.where(arg < 0, a.given, arg).long()  # of rows without entries: one past the last
+    known = (arg >= 0) & (arg < a.given)  # others: rows without entries
+    place = torch.where(known, arg, a.given).long()
     products = g.new_zeros((a.given + 1, *g.shape[1:])).scatter_(0, place, g)[: a.given]
     if of_values:
         dvalues = (products * b.index_select(0, a.col())).sum(-1)  # type: ignore[union-attr]

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..errors import ArgumentTypeError, UnsupportedError
+from ..errors import ArgumentTypeError
 from .matrix import SparseMatrix
 from .reductions import reduced, reduction_named
 

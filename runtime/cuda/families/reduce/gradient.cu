@@ -13,12 +13,8 @@ struct GradientOfB {
     return schedule_reduction<kDense>(request, sizeof(typename Rule::State));
   }
   static int launch(const Launch& launch, void* stream) noexcept {
-    const auto& header = launch.header->as<DirectHeader>();
-    auto task = reduce_task<Dense>(launch, header);
-    const Operand* const operands = launch.operands.dense;
-    set_rows(task, operands[kReduceTransposedG], operands[kReduceTransposedArg],
-             operands[kReduceTransposedB]);
-    return start_reduction<Rule>(launch, header, task, stream);
+    return start_reduction<Rule>(launch, stream, kReduceTransposedG, kReduceTransposedArg, kReduceTransposedB,
+                                 1);
   }
 };
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <utility>
 
 #include "formats/layout/csr.hpp"
 #include "runtime/cuda/device/slices.cuh"
@@ -32,15 +31,15 @@ ReduceTask<Dense> reduce_task(const Launch& launch, const DirectHeader& header) 
   task.partials = launch.workspace + header.scratch.partials_at;
   task.n = launch.n;
   task.alpha = static_cast<typename ReduceTask<Dense>::Acc>(launch.operands.alpha);
-  task.sign = 1;
   task.piece_count = static_cast<int>(header.pieces);
   task.class_count = header.class_count;
   task.slices = static_cast<int>(header.shape.slices(launch.n));
+  task.lanes = header.shape.lanes;
   std::copy(header.classes.begin(), header.classes.end(), task.classes);
   return task;
 }
 
-/// Sets rows of the operands, and whether they can be accessed in vectors.
+/// Sets rows of the operands.
 template <class Dense>
 void set_rows(ReduceTask<Dense>& task, const Operand& from, const Operand& arg, const Operand& to) {
   task.from = static_cast<const Dense*>(from.data);
@@ -49,11 +48,15 @@ void set_rows(ReduceTask<Dense>& task, const Operand& from, const Operand& arg, 
   task.arg_ld = arg.ld;
   task.to = static_cast<Dense*>(to.data);
   task.to_ld = to.ld;
-  constexpr std::int64_t kIndex = sizeof(std::int32_t);
-  task.aligned =
-      whole_pieces(from, task.n, sizeof(Dense)) && whole_pieces(to, task.n, sizeof(Dense)) &&
-      (arg.data == nullptr ||
-       whole_pieces(arg, task.n, kIndex, std::min<std::int64_t>(16, kIndex * kReduceVector<Dense>)));
+}
+
+/// Returns whether rows of operands can be accessed in vectors.
+template <class Dense>
+bool has_aligned_rows(const Operand& from, const Operand& arg, const Operand& to, std::int64_t n) {
+  constexpr std::int64_t kSize = sizeof(Dense), kIndex = sizeof(std::int32_t);
+  constexpr std::int64_t kPiece = std::min<std::int64_t>(16, kIndex * kReduceVector<Dense>);
+  return whole_pieces(from, n, kSize) && short_stride(from, kSize) && whole_pieces(to, n, kSize) &&
+         (arg.data == nullptr || (whole_pieces(arg, n, kIndex, kPiece) && short_stride(arg, kIndex)));
 }
 
 template <DType kDense>
@@ -107,27 +110,40 @@ struct ReduceInstances {
   }
 };
 
-/// Starts the kernel of the shape, which must be one of kReduceLanes; returns an error otherwise.
-template <class Rule, int... kIndex>
-int start_reduction(const Launch& launch, const DirectHeader& header, const typename Rule::Task& task,
-                    void* stream, std::integer_sequence<int, kIndex...>) {
-  const std::int64_t blocks = header.pieces + header.row_blocks;
-  if (blocks == 0) return cudaSuccess;
-  int code = cudaErrorInvalidValue;
-  (void)((header.shape.lanes == kReduceLanes[kIndex]
-              ? (code = start_kernel<csr_reduce<Rule, kReduceLanes[kIndex]>>(
-                     {.blocks = sliced_grid(blocks, task.slices, 1), .threads = kDirectThreads},
-                     *launch.device, static_cast<cudaStream_t>(stream), task),
-                 true)
-              : false) ||
-         ...);
-  return code;
+template <class Rule, int kLanes>
+int start_lanes(const Launch& launch, const DirectHeader& header, const typename Rule::Task& task,
+                void* stream) {
+  return start_kernel<csr_reduce<Rule, kLanes>>(
+      {.blocks = sliced_grid(header.pieces + header.row_blocks, task.slices, 1), .threads = kDirectThreads},
+      *launch.device, static_cast<cudaStream_t>(stream), task);
 }
+
+/// Starts the instance for aligned rows and the lanes of the shape, of those up to kReduceLanes[kIndex].
+template <class Rule, int kIndex = static_cast<int>(std::size(kReduceLanes)) - 1>
+int start_aligned(const Launch& launch, const DirectHeader& header, const typename Rule::Task& task,
+                  void* stream) {
+  if constexpr (kIndex == 0) {
+    return start_lanes<Rule, 0>(launch, header, task, stream);
+  } else {
+    if (header.shape.lanes == kReduceLanes[kIndex])
+      return start_lanes<Rule, kReduceLanes[kIndex]>(launch, header, task, stream);
+    return start_aligned<Rule, kIndex - 1>(launch, header, task, stream);
+  }
+}
+
+/// Reduces rows of `from`, with `arg`, to rows of `to`.
 template <class Rule>
-int start_reduction(const Launch& launch, const DirectHeader& header, const typename Rule::Task& task,
-                    void* stream) {
-  return start_reduction<Rule>(launch, header, task, stream,
-                               std::make_integer_sequence<int, static_cast<int>(std::size(kReduceLanes))>());
+int start_reduction(const Launch& launch, void* stream, int from, int arg, int to, int sign) {
+  using Dense = typename Rule::Task::Dense;
+  const auto& header = launch.header->as<DirectHeader>();
+  if (header.pieces + header.row_blocks == 0) return cudaSuccess;
+  const Operand* const operands = launch.operands.dense;
+  auto task = reduce_task<Dense>(launch, header);
+  set_rows(task, operands[from], operands[arg], operands[to]);
+  task.sign = static_cast<typename Rule::Acc>(sign);
+  const bool aligned = has_aligned_rows<Dense>(operands[from], operands[arg], operands[to], launch.n);
+  return aligned ? start_aligned<Rule>(launch, header, task, stream)
+                 : start_lanes<Rule, 0>(launch, header, task, stream);
 }
 
 }  // namespace sptile::runtime::cuda

@@ -13,12 +13,7 @@ struct Extremes {
     return schedule_reduction<kDense>(request, sizeof(typename Rule::State));
   }
   static int launch(const Launch& launch, void* stream) noexcept {
-    const auto& header = launch.header->as<DirectHeader>();
-    auto task = reduce_task<Dense>(launch, header);
-    const Operand* const operands = launch.operands.dense;
-    set_rows(task, operands[kReduceB], operands[kReduceArg], operands[kReduceC]);
-    task.sign = kSign;
-    return start_reduction<Rule>(launch, header, task, stream);
+    return start_reduction<Rule>(launch, stream, kReduceB, kReduceArg, kReduceC, kSign);
   }
 };
 template <class Dense, DType kDense>

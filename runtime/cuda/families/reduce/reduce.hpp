@@ -23,7 +23,8 @@ std::span<const DeviceKernel> min_kernels();
 std::span<const DeviceKernel> max_gradient_kernels();
 std::span<const DeviceKernel> max_gradient_t_kernels();
 
-/// Lanes of the teams that are compiled.
+/// Lanes of teams. Teams of one lane, and rows that are not aligned, share an instance for any number of
+/// lanes.
 inline constexpr int kReduceLanes[] = {1, 4, 8, 16, 32};
 /// Lanes that share a dot product of spmm_max_gradient.
 inline constexpr int kReduceDotLanes = 8;

@@ -12,7 +12,7 @@ template <class Dense>
 inline constexpr int kReduceBlocks = sizeof(Dense) == 2 ? 5 : 8;
 
 template <class Dense>
-using ReduceColumns = Vec<Dense, kReduceVector<Dense>>;
+using ReduceElements = Vec<Dense, kReduceVector<Dense>>;
 template <class Dense>
 using ReduceIndexes = Vec<std::int32_t, kReduceVector<Dense>>;
 
@@ -33,21 +33,22 @@ struct LargestRule {
   __device__ static State start(std::int32_t first) { return {kLowest, first}; }
 
   /// Entries of a team have ascending columns.
+  template <bool kAligned>
   __device__ static void accumulate(const Task& t, std::int32_t /*row*/,
-                                    const ReduceEntries<Task, kAtOnce>& entries, std::int64_t first, int left,
+                                    const ReduceEntries<Acc, kAtOnce>& entries, const ReduceColumns& columns,
                                     State (&states)[kVector]) {
-    ReduceColumns<Dense> rows[kAtOnce] = {};
+    ReduceWords<Dense> rows[kAtOnce];
 #pragma unroll
     for (int u = 0; u < kAtOnce; ++u)
-      if (entries.id[u] >= 0)
-        load_columns(rows[u], t.from + entries.id[u] * t.from_ld + first, left, t.aligned);
+      rows[u].template load<kAligned>(entries.id[u] >= 0, t.from + columns.first, entries.id[u], t.from_ld,
+                                      columns.left);
 #pragma unroll
     for (int u = 0; u < kAtOnce; ++u) {
       const Acc value = t.sign * entries.value[u];
       const bool there = entries.id[u] >= 0;
 #pragma unroll
       for (int e = 0; e < kVector; ++e) {
-        const Acc product = value * widen(rows[u].e[e]);
+        const Acc product = value * widen(rows[u][e]);
         State& state = states[e];
         if (there && !(product <= state.best) && state.best == state.best) state = {product, entries.id[u]};
       }
@@ -66,17 +67,18 @@ struct LargestRule {
     return {__shfl_xor_sync(kFullMask, state.best, apart), __shfl_xor_sync(kFullMask, state.arg, apart)};
   }
 
-  __device__ static void store(const Task& t, std::int64_t row, std::int64_t first, int left,
+  template <bool kAligned>
+  __device__ static void store(const Task& t, std::int64_t row, const ReduceColumns& columns,
                                const State (&states)[kVector]) {
-    ReduceColumns<Dense> results;
+    ReduceElements<Dense> results;
     ReduceIndexes<Dense> args;
 #pragma unroll
     for (int e = 0; e < kVector; ++e) {
       args.e[e] = states[e].arg;
       results.e[e] = narrow<Dense>(states[e].arg < 0 ? Acc(0) : t.alpha * (t.sign * states[e].best));
     }
-    store_columns(t.to + row * t.to_ld + first, results, left, t.aligned);
-    if (t.arg != nullptr) store_columns(t.arg + row * t.arg_ld + first, args, left, t.aligned);
+    store_columns<kAligned>(t.to + row * t.to_ld + columns.first, results, columns.left);
+    if (t.arg != nullptr) store_columns<kAligned>(t.arg + row * t.arg_ld + columns.first, args, columns.left);
   }
 };
 
@@ -93,32 +95,33 @@ struct SelectedRule {
 
   __device__ static State start(std::int32_t /*first*/) { return 0; }
 
+  template <bool kAligned>
   __device__ static void accumulate(const Task& t, std::int32_t row,
-                                    const ReduceEntries<Task, kAtOnce>& entries, std::int64_t first, int left,
+                                    const ReduceEntries<Acc, kAtOnce>& entries, const ReduceColumns& columns,
                                     State (&states)[kVector]) {
+    const std::int32_t* const arg_0 = t.arg + columns.first;
     ReduceIndexes<Dense> args[kAtOnce];
-    ReduceColumns<Dense> rows[kAtOnce] = {};
+    ReduceWords<Dense> rows[kAtOnce];
     unsigned selected[kAtOnce] = {};
 #pragma unroll
     for (int u = 0; u < kAtOnce; ++u) {
 #pragma unroll
       for (int e = 0; e < kVector; ++e) args[u].e[e] = -1;
       if (entries.id[u] >= 0)
-        load_columns(args[u], static_cast<const std::int32_t*>(t.arg) + entries.id[u] * t.arg_ld + first,
-                     left, t.aligned);
+        load_columns<kAligned>(args[u], part_of_row<kAligned>(arg_0, entries.id[u], t.arg_ld), columns.left);
     }
 #pragma unroll
     for (int u = 0; u < kAtOnce; ++u) {
 #pragma unroll
       for (int e = 0; e < kVector; ++e) selected[u] |= args[u].e[e] == row ? 1U << e : 0U;
-      if (selected[u] != 0)
-        load_columns(rows[u], t.from + entries.id[u] * t.from_ld + first, left, t.aligned);
+      rows[u].template load<kAligned>(selected[u] != 0, t.from + columns.first, entries.id[u], t.from_ld,
+                                      columns.left);
     }
 #pragma unroll
     for (int u = 0; u < kAtOnce; ++u)
 #pragma unroll
       for (int e = 0; e < kVector; ++e)
-        if ((selected[u] >> e & 1U) != 0) states[e] += entries.value[u] * widen(rows[u].e[e]);
+        if ((selected[u] >> e & 1U) != 0) states[e] += entries.value[u] * widen(rows[u][e]);
   }
 
   __device__ static void merge(State& into, State other) { into += other; }
@@ -126,12 +129,13 @@ struct SelectedRule {
     return __shfl_xor_sync(kFullMask, state, apart);
   }
 
-  __device__ static void store(const Task& t, std::int64_t row, std::int64_t first, int left,
+  template <bool kAligned>
+  __device__ static void store(const Task& t, std::int64_t row, const ReduceColumns& columns,
                                const State (&states)[kVector]) {
-    ReduceColumns<Dense> results;
+    ReduceElements<Dense> results;
 #pragma unroll
     for (int e = 0; e < kVector; ++e) results.e[e] = narrow<Dense>(t.alpha * states[e]);
-    store_columns(t.to + row * t.to_ld + first, results, left, t.aligned);
+    store_columns<kAligned>(t.to + row * t.to_ld + columns.first, results, columns.left);
   }
 };
 

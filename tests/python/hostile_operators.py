@@ -98,6 +98,7 @@ def calls(a: st.SparseMatrix, dtype: torch.dtype) -> dict[str, Call]:
         "spmm_max [heads]": Call(op.spmm_max, (*bare, k, f(HEADS, given), False), any_size("b", 2)),
         "spmm_max_gradient": Call(op.spmm_max_gradient, (*bare, y, arg, None, None, True, False)),
         "spmm_max_gradient [values]": Call(op.spmm_max_gradient, (*bare, y, arg, x, f(given), True, True)),
+        "spmm_batch": Call(op.spmm_batch, (*product, False, f(HEADS, COLS, N)), any_size("b", 0) | any_size("b", 2)),
         "add_spmm": Call(op.add_spmm, (*product, False, x, f(ROWS, N))),
         "sddmm": Call(op.sddmm, (*bare, y, x)),
         "sddmm [heads]": Call(op.sddmm, (*bare, q, k)),
@@ -257,6 +258,7 @@ def direct(log: Log, a: st.SparseMatrix, at_end: bool) -> None:
         "spmm_max_gradient": lambda: operators.spmm_max_gradient(
             a._entries, x, x.int(), None, None, True, False
         ),
+        "spmm_batch": lambda: operators.spmm_batch(a._product, False, three),
         "add_spmm": lambda: operators.add_spmm(a._product, False, torch.ones(COLS, N), x),
         "sddmm": lambda: operators.sddmm(a._entries, x, x),
         "softmax": lambda: operators.softmax(a._entries, numbers),
@@ -311,6 +313,7 @@ def functions(log: Log, a: st.SparseMatrix) -> None:
         ),
         "spmm_update": (st.spmm_update, (a, f(COLS, N), f(N, M), f(M))),
         "from the left": (lambda x, a: x @ a, (f(N, ROWS), a)),
+        "of a batch": (lambda x: a @ x, (f(HEADS, COLS, N),)),
         "with_values": (lambda values: a.with_values(values) @ f(COLS, N), (f(given),)),
         "SparseMatrix": (
             lambda *parts: st.SparseMatrix(*parts, (ROWS, COLS)) @ f(COLS, N), (crow, col, f(given))

@@ -6,6 +6,7 @@ import copy
 import operator
 import warnings
 from collections.abc import Callable, Iterable
+from numbers import Real
 from os import PathLike
 from typing import Any, TypeVar
 
@@ -16,6 +17,7 @@ from torch.autograd import forward_ad
 from .._memory import tocsr
 from ..errors import ArgumentTypeError, BadInputError, DeviceError, UnsupportedError, UsageError
 from . import operators
+from .arithmetic import added, multiplied, scaled_by
 from .handle import (
     DTYPES,
     Handle,
@@ -44,6 +46,7 @@ from .pattern import (
     pattern_of_pointers,
     rows_of_pointers,
 )
+from .sources import source_of
 
 
 Derived = TypeVar("Derived")
@@ -345,13 +348,17 @@ class SparseMatrix:
         return cls._of_entries(edge_index[1], edge_index[0], weight, (num_nodes, num_nodes), format, kernel)
 
     @classmethod
-    def from_torch(cls, tensor: Tensor, *, format: str = "auto", kernel: Kernel = None) -> SparseMatrix:
+    def from_torch(
+        cls, tensor: Tensor | tuple[Any, ...], *, format: str = "auto", kernel: Kernel = None
+    ) -> SparseMatrix:
         """Returns the matrix of a torch tensor. Gradients reach the values of the tensor.
 
         Parameters
         ----------
-        tensor : Tensor
-            Two-dimensional sparse CSR, sparse COO or dense tensor. The nonzeros of a COO tensor keep their order.
+        tensor : Tensor or tuple
+            Two-dimensional tensor of a sparse layout (CSR, CSC, BSR, BSC, COO), or dense. Nonzeros keep the order of
+            ``tensor.values()``; blocks also store their zeros. A tuple has the arguments of `torch.sparse_coo_tensor`,
+            (indices, values), or of `torch.sparse_csr_tensor`, (crow, col, values), and may end with the shape.
         format, kernel : optional
             See `SparseMatrix`.
 
@@ -363,43 +370,20 @@ class SparseMatrix:
         Raises
         ------
         UsageError
-            If the tensor has another layout, shape or type.
+            If the tensor has another shape or type, or the tuple has other elements.
 
         Examples
         --------
         >>> import torch, sptile.torch as st
         >>> st.SparseMatrix.from_torch(torch.tensor([[0.0, 1.0], [2.0, 0.0]]))
         SparseMatrix(2 x 2, 2 nonzeros, torch.float32, cpu)
+        >>> st.SparseMatrix.from_torch((torch.tensor([[0, 1], [1, 0]]), torch.tensor([1.0, 2.0]), (2, 2)))
+        SparseMatrix(2 x 2, 2 nonzeros, torch.float32, cpu)
         """
-        if not isinstance(tensor, Tensor):
-            raise ArgumentTypeError(f"tensor must be a torch.Tensor, got {type(tensor).__name__}")
-        if tensor.layout not in (torch.sparse_csr, torch.sparse_coo, torch.strided):
-            raise UsageError(
-                f"tensor must be sparse_csr, sparse_coo or strided, got {tensor.layout}; use tensor.to_sparse_csr()"
-            )
-        if tensor.dim() != 2 or tensor.dense_dim() != (2 if tensor.layout == torch.strided else 0):
-            raise UsageError(
-                f"tensor must have two sparse dimensions, got shape {list(tensor.shape)} with {tensor.sparse_dim()} "
-                f"sparse and {tensor.dense_dim()} dense dimensions"
-                if tensor.layout != torch.strided
-                else f"tensor must be two-dimensional, got shape {list(tensor.shape)}"
-            )
-        if tensor.dtype not in DTYPES:
-            raise UsageError(f"tensor must be float32, float64, float16 or bfloat16, got {tensor.dtype}")
-        if tensor.device.type not in ("cpu", "cuda"):
-            raise UnsupportedError(f"tensor must be on the CPU or a CUDA device, got {tensor.device}")
-        shape = (tensor.shape[0], tensor.shape[1])
-        if tensor.layout == torch.sparse_csr:
-            return cls(tensor.crow_indices(), tensor.col_indices(), tensor.values(), shape, format=format, kernel=kernel)
-        if tensor.layout == torch.strided:
-            row, col = tensor.nonzero(as_tuple=True)
-            return cls._of_entries(row, col, tensor[row, col], shape, format, kernel)
-        row, col = tensor._indices()
-        if tensor.is_coalesced():
-            values = tensor.values()
-        else:
-            values = _GivenValues.apply(tensor) if operators.followed(tensor) else tensor._values()
-        return cls._of_entries(row, col, values, shape, format, kernel)
+        row, col, values, shape, has_pointers = source_of(tensor)
+        if has_pointers:
+            return cls(row, col, values, shape, format=format, kernel=kernel)
+        return cls._of_entries(row, col, values, _sizes(shape), format, kernel)
 
     @classmethod
     def from_scipy(cls, matrix: Any, *, format: str = "auto", kernel: Kernel = None) -> SparseMatrix:
@@ -1143,6 +1127,28 @@ class SparseMatrix:
             values = self._order.to_csr(self.values)
         return torch.sparse_csr_tensor(self.pattern.crow, self.pattern.col.long(), values, tuple(self.shape))
 
+    def to_scipy(self) -> Any:
+        """Returns a copy of the matrix as a SciPy array.
+
+        Returns
+        -------
+        scipy.sparse.csr_array
+            Array in host memory, without duplicates. float16 and bfloat16 values become float32.
+
+        Examples
+        --------
+        >>> import torch, sptile.torch as st
+        >>> st.SparseMatrix.from_torch(torch.eye(2)).to_scipy().toarray()
+        array([[1., 0.],
+               [0., 1.]], dtype=float32)
+        """
+        from scipy.sparse import csr_array  # type: ignore[import-untyped, import-not-found, unused-ignore]
+
+        tensor = self.detach().to_torch()
+        values = tensor.values().to(statistic(tensor.dtype))
+        arrays = (x.to("cpu", copy=True).numpy() for x in (values, self.pattern.col, tensor.crow_indices()))
+        return csr_array(tuple(arrays), shape=tuple(self.shape))
+
     def to_dense(self) -> Tensor:
         """Returns the matrix as a dense tensor. Gradients reach the values.
 
@@ -1168,7 +1174,8 @@ class SparseMatrix:
     __array_ufunc__ = None  # NumPy leaves `array @ A` to this class, which refuses it
 
     def __matmul__(self, x: Tensor) -> Tensor:
-        return self._multiply(False, x, None)
+        """Returns A x for x [cols] or [..., cols, n]; the result has rows in the place of cols."""
+        return self._multiply(False, x, None, True)
 
     def __rmatmul__(self, x: Tensor) -> Tensor:
         """Returns x A for x [rows] or [..., rows]; the result has cols in the place of rows."""
@@ -1184,8 +1191,33 @@ class SparseMatrix:
         flat = self._multiply(True, x.reshape(x.shape[:-1].numel(), rows).t(), None).t()
         return flat.reshape(*x.shape[:-1], flat.shape[1])
 
-    def _multiply(self, t: bool, x: Tensor, values: Tensor | None) -> Tensor:
-        """Returns A x, or A^T x if t."""
+    def __mul__(self, other: Number | Tensor | SparseMatrix) -> SparseMatrix:
+        """Returns the elementwise product with a number, a sparse matrix, or a dense tensor that broadcasts to A."""
+        if isinstance(other, SparseMatrix):
+            return multiplied(self, other)
+        return scaled_by(self, _factor(other, "*"))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Number | Tensor) -> SparseMatrix:
+        return scaled_by(self, _factor(other, "/"), divides=True)
+
+    def __neg__(self) -> SparseMatrix:
+        return scaled_by(self, -1)
+
+    def __add__(self, other: SparseMatrix) -> SparseMatrix:
+        """Returns the sum of two sparse matrices, whose entries are those of either."""
+        return added(self, _term(other, "+"))
+
+    def __radd__(self, other: object) -> SparseMatrix:
+        """Returns the matrix itself for 0, with which sum() starts."""
+        return self if type(other) is int and other == 0 else added(self, _term(other, "+"))
+
+    def __sub__(self, other: SparseMatrix) -> SparseMatrix:
+        return added(self, _term(other, "-"), -1)
+
+    def _multiply(self, t: bool, x: Tensor, values: Tensor | None, batch: bool = False) -> Tensor:
+        """Returns A x, or A^T x if t: x [cols], [cols, n] or [cols, heads, n], with `batch` [..., cols, n]."""
         plain = not t and values is None and type(x) in _PLAIN_TENSORS and not operators.watched()
         plain = plain and forward_ad._current_level < 0 and not _autocasts()
         if plain:
@@ -1212,11 +1244,33 @@ class SparseMatrix:
                 packed = PackedProduct(ref, ref.entries.handle, x, out)
                 self._packed[packed.key] = packed
             return out
+        if batch and x.dim() > 2:
+            return self._multiply_batch(x, values)
         if x.dim() not in (1, 3):
             raise UsageError(f"x must have shape [{self.shape[0 if t else 1]}, n], got {list(x.shape)}")
         width = x.shape[1:].numel()
         flat = operators.spmm(ref, t, x.reshape(x.shape[0], width), values)
         return flat.reshape(flat.shape[0], *x.shape[1:])
+
+    def _multiply_batch(self, x: Tensor, values: Tensor | None) -> Tensor:
+        """Returns A x of x [..., cols, n]. Fixed values multiply the batch where it is in memory; others that learn
+        multiply a copy whose rows are those of A."""
+        lead, (cols, n) = x.shape[:-2], x.shape[-2:]
+        if x.layout != torch.strided or cols != self.shape[1]:
+            remedy = "; for x [nodes, heads, n] use spmm(A, x)" if x.dim() == 3 and x.shape[0] == self.shape[1] else ""
+            kind = "" if x.layout == torch.strided else f"{x.layout} "
+            raise UsageError(
+                f"x must have shape [..., {self.shape[1]}, n] for a matrix with {self.shape[1]} columns, got "
+                f"{kind}{list(x.shape)}{remedy}"
+            )
+        flat = x.reshape(lead.numel(), cols, n)
+        if values is None:
+            out = operators.spmm_batch(self._product, False, flat)
+        else:
+            wide = flat.transpose(0, 1).reshape(cols, lead.numel() * n)
+            out = operators.spmm(self._entries, False, wide, values)
+            out = out.view(out.shape[0], lead.numel(), n).transpose(0, 1)
+        return out.reshape(*lead, *out.shape[1:])
 
     def _check_type(self, x: Tensor, values: Tensor | None = None) -> None:
         """Refuses x of another type than the values of A that it is multiplied with."""
@@ -1236,6 +1290,9 @@ class SparseMatrix:
         """Products of torch; other functions of it are refused."""
         if function is torch.sparse.mm and isinstance(arguments[0], SparseMatrix):
             return arguments[0]._sparse_mm(*arguments[1:], **(keywords or {}))
+        arithmetic = ARITHMETIC.get(function)
+        if arithmetic is not None and not keywords:
+            return arithmetic(*arguments)
         if function not in PRODUCTS or keywords or len(arguments) != 2:
             return NotImplemented
         first, second = arguments
@@ -1353,6 +1410,48 @@ PRODUCTS = (
 )
 
 
+def _factor(x: object, sign: str) -> Number | Tensor:
+    """Returns x if it is a number or a tensor; refuses others."""
+    if isinstance(x, Tensor | Real):
+        return x  # type: ignore[return-value]
+    wanted = "a number, a dense tensor" + (" or a SparseMatrix" if sign == "*" else "")
+    raise ArgumentTypeError(f"A {sign} x requires {wanted}, got {type(x).__name__}")
+
+
+def _term(x: object, sign: str) -> SparseMatrix:
+    """Returns x if it is a sparse matrix; refuses others, with which the sum would be dense."""
+    if isinstance(x, SparseMatrix):
+        return x
+    raise ArgumentTypeError(f"A {sign} B requires sparse matrices, got {type(x).__name__}; use A.to_dense()")
+
+
+def _product(x: Any, y: Any) -> SparseMatrix:
+    return x.__mul__(y) if isinstance(x, SparseMatrix) else y.__mul__(x)
+
+
+def _quotient(x: Any, y: Any) -> SparseMatrix:
+    return _term(x, "/").__truediv__(y)
+
+
+def _sum(x: Any, y: Any) -> SparseMatrix:
+    return _term(x, "+").__add__(y)
+
+
+def _difference(x: Any, y: Any) -> SparseMatrix:
+    return _term(x, "-").__sub__(y)
+
+
+# Functions of torch that take a SparseMatrix and return one. They call methods: in compiled code, an operator between a
+# matrix and a tensor calls the function of torch.
+ARITHMETIC: dict[Any, Callable[..., SparseMatrix]] = {
+    **dict.fromkeys((torch.mul, torch.multiply, Tensor.mul, Tensor.multiply, Tensor.__rmul__), _product),
+    **dict.fromkeys((torch.div, torch.divide, torch.true_divide, Tensor.div, Tensor.divide), _quotient),
+    **dict.fromkeys((torch.add, Tensor.add), _sum),
+    **dict.fromkeys((torch.sub, torch.subtract, Tensor.sub, Tensor.subtract), _difference),
+    **dict.fromkeys((torch.neg, torch.negative), SparseMatrix.__neg__),
+}
+
+
 def scaled(values: Tensor, row: Tensor, col: Tensor, nodes: int) -> Tensor:
     """Returns D^-1/2 A D^-1/2, where D has the row sums of A: values, rows and columns of the entries. Mirrored
     entries are bitwise equal."""
@@ -1409,26 +1508,6 @@ def _device(device: Any) -> torch.device:
     if found.type == "cuda" and found.index is None:
         return torch.device("cuda", torch.cuda.current_device())
     return torch.device("cpu") if found.type == "cpu" else found
-
-
-class _GivenValues(torch.autograd.Function):
-    """The values of a COO tensor that is not coalesced, in their order; `_values()` has no history."""
-
-    @staticmethod
-    def forward(ctx: Any, tensor: Tensor) -> Tensor:
-        ctx.save_for_backward(tensor._indices())
-        ctx.shape = tensor.shape
-        return tensor._values().clone()
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> Tensor:
-        """A gradient for each place: torch hands it to every entry there, so that repeated ones share their mean."""
-        (indices,) = ctx.saved_tensors
-        wide = gradient.to(statistic(gradient.dtype))
-        total = torch.sparse_coo_tensor(indices, wide, ctx.shape).coalesce()
-        count = torch.sparse_coo_tensor(indices, torch.ones_like(wide), ctx.shape).coalesce()
-        mean = (total.values() / count.values()).to(gradient.dtype)
-        return torch.sparse_coo_tensor(total.indices(), mean, ctx.shape, is_coalesced=True)
 
 
 def _tensor_of(array: Any, dtype: Any = None) -> Tensor:

@@ -72,6 +72,7 @@ OPERANDS: dict[str, Row] = {
         "g [rows, n], arg arg [rows, n], x? [cols, n], values? [given]",
         "g [rows, heads, n], arg arg [rows, heads, n], x? [cols, heads, n], values [heads, given]",
     ),
+    "spmm_batch": _row("x [batch, cols, n]"),
     "add_spmm": _row("x [cols, n], out! [rows, n]"),
     "sddmm": _row("x [rows, n], y [cols, n]", "x [rows, heads, n], y [cols, heads, n]"),
     "softmax": _row("values [given]", "values [heads, given]"),

@@ -1,6 +1,7 @@
 """The operators sptile::*, which compilers see: dense tensors, and matrices by token and sizes (`handle.Ref`).
 
     spmm(a, t, b, values)         A b, of A^T where t: b [cols, n] or, with values of heads, [cols, heads, n]
+    spmm_batch(a, t, b)           A b of each matrix of b [batch, cols, n]
     sddmm(a, x, y)                x_i . y_j of each entry: [given], of operands with heads [heads, given]
     softmax(a, s)                 softmax over the entries of each row: [given] or [heads, given]
     attention(a, q, k, v, ...)    see attention.py
@@ -274,6 +275,54 @@ class _Spmm(torch.autograd.Function):
 
 
 spmm = Operator("spmm(a, bool t, Tensor b, Tensor? values) -> Tensor", _spmm, _fake_spmm, _Spmm)
+
+
+# ---- spmm_batch ----
+
+
+def _spmm_batch(a: Entries, t: bool, b: Tensor) -> Tensor:
+    """Operands of heads in the place of rows with heads."""
+    out = _fake_spmm_batch(a, t, b)
+    if out.numel() == 0:
+        return out
+    b = rows_in_memory(b)
+    handle = a.handle.transposed() if t else a.handle
+    plan = handle.plan("spmm", b.shape[2], b.dtype, precision_of(b), heads=b.shape[0])
+    plan.run((operand(b.transpose(0, 1)), operand(out.transpose(0, 1))))
+    return out
+
+
+def _fake_spmm_batch(a: Sizes, t: bool, b: Tensor) -> Tensor:
+    return b.new_empty((b.shape[0], sizes(a, t)[0], b.shape[2]))
+
+
+class _SpmmBatch(torch.autograd.Function):
+    @staticmethod
+    def forward(a: Ref, t: bool, b: Tensor) -> Tensor:
+        return spmm_batch.below(a, t, b)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.a, ctx.t, _b = inputs
+
+    @staticmethod
+    def backward(ctx: Any, g: Tensor) -> Any:
+        return None, None, spmm_batch.again(ctx.a, not ctx.t, g)
+
+    @staticmethod
+    def jvp(ctx: Any, _a: Any, _t: Any, db: Tensor) -> Tensor:
+        return spmm_batch.again(ctx.a, ctx.t, db)
+
+    @staticmethod
+    def vmap(info: Any, dims: Any, a: Ref, t: bool, b: Tensor) -> Any:
+        b = b.movedim(dims[2], 0)
+        return spmm_batch(a, t, b.flatten(0, 1)).unflatten(0, b.shape[:2]), 0
+
+
+spmm_batch = Operator("spmm_batch(a, bool t, Tensor b) -> Tensor", _spmm_batch, _fake_spmm_batch, _SpmmBatch)
+
+
+# ---- spmm, repeated ----
 
 
 class _PackedSpmm(torch.autograd.Function):

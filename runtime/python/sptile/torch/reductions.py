@@ -89,6 +89,8 @@ def unweighted(a: SparseMatrix) -> SparseMatrix:
 
 def propagate(a: SparseMatrix, x: Tensor, reduce: str = "sum") -> Tensor:
     """The reduction of products with x [..., nodes, n]."""
+    if reduce == "sum":
+        return a @ x
     if x.dim() == 2:
         return reduced(a, x, None, reduce)
     out = reduced(a, x.reshape(-1, *x.shape[-2:]).transpose(0, 1), None, reduce).transpose(0, 1)

@@ -163,6 +163,19 @@ LAYERS: dict[str, tuple[Callable[[], nn.Module], str]] = {
     "gat, features": (lambda: st.nn.GATConv(WIDTH, 3, heads=2, edge_dim=2), "features"),
     "gat, added features": (lambda: st.nn.GATConv(WIDTH, 3, edge_dim=2, fill_value="add"), "features"),
     "gat, given features": (lambda: st.nn.GATConv(WIDTH, 3, edge_dim=2, fill_value=0.5), "features"),
+    "graph": (lambda: st.nn.GraphConv(WIDTH, 3), "weights"),
+    "graph, mean": (lambda: st.nn.GraphConv(WIDTH, 30, aggr="mean"), "weights"),
+    "lg": (lambda: st.nn.LGConv(), "weights"),
+    "appnp": (lambda: st.nn.APPNP(2, 0.1), "weights"),
+    "sg": (lambda: st.nn.SGConv(WIDTH, 3, K=2), "weights"),
+    "tag": (lambda: st.nn.TAGConv(WIDTH, 3, K=2), "weights"),
+    "tag, wide": (lambda: st.nn.TAGConv(WIDTH, 30, K=2), "weights"),
+    "cheb": (lambda: st.nn.ChebConv(WIDTH, 3, K=3), "weights"),
+    "cheb, wide": (lambda: st.nn.ChebConv(WIDTH, 30, K=3, normalization=None), "weights"),
+    "arma": (lambda: st.nn.ARMAConv(WIDTH, 3, num_stacks=2, num_layers=2), "weights"),
+    "cluster": (lambda: st.nn.ClusterGCNConv(WIDTH, 3, diag_lambda=0.5), ""),
+    "rgcn": (lambda: st.nn.RGCNConv(WIDTH, 3, 4), "types"),
+    "rgcn, wide": (lambda: st.nn.RGCNConv(WIDTH, 30, 4, num_bases=2), "types"),
     "gat, features without loops": (lambda: st.nn.GATConv(WIDTH, 3, edge_dim=2, add_self_loops=False), "features"),
 }
 
@@ -179,6 +192,7 @@ def given(device: str, form: str, kind: str, seed: int = 0) -> tuple[Any, ...]:
             return x, st.SparseMatrix.from_edge_index(edges, weight, NODES)
         return x, edges, weight
     more = (torch.rand(count, 2, device=device, requires_grad=True),) if kind == "features" else ()
+    more = (torch.randint(0, 4, (count,), device=device),) if kind == "types" else more
     if form == "matrix":
         return x, st.SparseMatrix.from_edge_index(edges, num_nodes=NODES), *more
     return x, edges, *more
@@ -243,7 +257,7 @@ def test_sparse_linear_compiles_and_follows_its_values(device: str) -> None:
 
 
 EXPORTED: dict[str, Callable[[], nn.Module]] = {
-    **{name: LAYERS[name][0] for name in ("gcn", "sage", "gin", "agnn", "gat")},
+    **{name: LAYERS[name][0] for name in ("gcn", "sage", "gin", "agnn", "gat", "graph", "cheb", "arma")},
     "sparse linear": lambda: st.nn.SparseLinear.from_linear(nn.Linear(WIDTH, 9), 0.1),
 }
 

@@ -861,6 +861,14 @@ GRAPH_LAYERS: dict[str, Callable[[], nn.Module]] = {
     "agnn": lambda: st.nn.AGNNConv(),
     "gat": lambda: st.nn.GATConv(8, 4, heads=2),
     "gat, features": lambda: st.nn.GATConv(8, 4, edge_dim=3),
+    "graph, mean": lambda: st.nn.GraphConv(8, 4, aggr="mean"),
+    "appnp": lambda: st.nn.APPNP(2, 0.1),
+    "sg": lambda: st.nn.SGConv(8, 4, K=2),
+    "tag": lambda: st.nn.TAGConv(8, 4, K=2),
+    "cheb": lambda: st.nn.ChebConv(8, 4, K=3),
+    "arma": lambda: st.nn.ARMAConv(8, 4, num_stacks=2, num_layers=2),
+    "cluster": lambda: st.nn.ClusterGCNConv(8, 4, diag_lambda=0.5),
+    "rgcn": lambda: st.nn.RGCNConv(8, 4, num_relations=3),
 }
 
 
@@ -868,6 +876,7 @@ def forward(name: str, layer: nn.Module, x: Tensor, taken: Any, edges: Tensor) -
     """Of a graph given as `taken`, whose edges are `edges`."""
     torch.manual_seed(1)
     more = (torch.randn(edges.shape[1], 3).to(x.dtype),) if name == "gat, features" else ()
+    more = (torch.arange(edges.shape[1]) % 3,) if name == "rgcn" else more
     out: Tensor = layer(x, taken, *more)
     return out
 

@@ -243,12 +243,31 @@ def test_checkpoints_and_hooks_keep_gradients() -> None:
     assert close(found, expected)
 
 
+class Typed(torch.nn.Module):
+    """A layer that takes relations, of 60 edges."""
+
+    def __init__(self, layer: torch.nn.Module) -> None:
+        super().__init__()
+        self.layer = layer
+        self.register_buffer("types", torch.arange(60) % 4)
+
+    def forward(self, x: Tensor, edge_index: Tensor | st.SparseMatrix) -> Tensor:
+        return self.layer(x, edge_index, self.types)
+
+
 LAYERS: dict[str, Callable[[], torch.nn.Module]] = {
     "gcn": lambda: st.nn.GCNConv(5, 3),
     "sage": lambda: st.nn.SAGEConv(5, 3),
     "gin": lambda: st.nn.GINConv(torch.nn.Linear(5, 3)),
     "gat": lambda: st.nn.GATConv(5, 3, heads=2),
     "agnn": lambda: st.nn.AGNNConv(),
+    "graph": lambda: st.nn.GraphConv(5, 3, aggr="mean"),
+    "appnp": lambda: st.nn.APPNP(2, 0.1),
+    "tag": lambda: st.nn.TAGConv(5, 3, K=2),
+    "cheb": lambda: st.nn.ChebConv(5, 3, K=3),
+    "arma": lambda: st.nn.ARMAConv(5, 3, num_stacks=2, num_layers=2),
+    "cluster": lambda: st.nn.ClusterGCNConv(5, 3),
+    "rgcn": lambda: Typed(st.nn.RGCNConv(5, 3, 4)),
     "sparse linear": lambda: st.nn.SparseLinear.from_linear(torch.nn.Linear(5, 3)),
 }
 

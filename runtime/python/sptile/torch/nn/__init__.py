@@ -1,13 +1,43 @@
 """Graph layers with the arguments and parameters of PyG, and a sparse linear layer."""
 
 from .agnn_conv import AGNNConv
+from .appnp import APPNP
+from .arma_conv import ARMAConv
+from .cheb_conv import ChebConv
+from .cluster_gcn_conv import ClusterGCNConv
 from .gat_conv import GATConv
 from .gcn_conv import GCNConv
 from .gin_conv import GINConv
+from .graph_conv import GraphConv
+from .hetero_conv import HeteroConv
+from .lg_conv import LGConv
+from .light_gcn import LightGCN
+from .rgcn_conv import RGCNConv
 from .sage_conv import SAGEConv
+from .sg_conv import SGConv
 from .sparse_linear import SparseLinear, density
+from .tag_conv import TAGConv
 
-__all__ = ["AGNNConv", "GATConv", "GCNConv", "GINConv", "SAGEConv", "SparseLinear", "density"]
+__all__ = [
+    "AGNNConv",
+    "APPNP",
+    "ARMAConv",
+    "ChebConv",
+    "ClusterGCNConv",
+    "GATConv",
+    "GCNConv",
+    "GINConv",
+    "GraphConv",
+    "HeteroConv",
+    "LGConv",
+    "LightGCN",
+    "RGCNConv",
+    "SAGEConv",
+    "SGConv",
+    "SparseLinear",
+    "TAGConv",
+    "density",
+]
 
 
 def __dir__() -> list[str]:

@@ -15,7 +15,7 @@ from torch.utils.weak import WeakTensorKeyDictionary
 from ...errors import ArgumentTypeError, UnsupportedError, UsageError
 from ..functions import attention
 from ..handle import Handle, capturing, refuse_capture
-from ..matrix import SparseMatrix
+from ..matrix import SparseMatrix, product_type
 from ..operators import transformed
 from ..pattern import apart, pattern_of_pointers
 
@@ -36,6 +36,23 @@ class GraphLayer(nn.Module):
                 )
         return super().__call__(*arguments, **named)
 
+    def reset_parameters(self) -> None:
+        """Initializes the parameters of the modules inside, and a bias with 0."""
+        reset_modules(self)
+        bias = getattr(self, "bias", None)
+        if bias is not None:
+            nn.init.zeros_(bias)
+
+
+def reset_modules(module: nn.Module) -> None:
+    """Calls `reset_parameters` of the modules inside a module, also inside lists."""
+    for inner in module.children():
+        reset = getattr(inner, "reset_parameters", None)
+        if reset is None:
+            reset_modules(inner)
+        else:
+            reset()
+
 
 def check_features(x: object, layer: str, batches: bool = True) -> Tensor:
     """Refuses x unless it is [nodes, n], or with `batches` [..., nodes, n]."""
@@ -50,7 +67,7 @@ def check_features(x: object, layer: str, batches: bool = True) -> Tensor:
 
 
 def node_sets(
-    x: Features, edge_index: Graph, size: Size, layer: str, batches: bool = True
+    x: Features, edge_index: Graph, size: Size, layer: str, batches: bool = True, weight: Tensor | None = None
 ) -> tuple[Tensor, Tensor | None, SparseMatrix]:
     """Features of the source nodes and of the target nodes (None: there are none), and the targets x sources
     matrix.
@@ -78,7 +95,7 @@ def node_sets(
         rows = cols if targets is None else targets
     if sources not in (None, cols) or targets not in (None, rows):
         raise UsageError(f"{layer}: size is {tuple(size or ())}, but there are {cols} sources and {rows} targets")
-    return source, target, matrix_of(edge_index, rows, cols)
+    return source, target, matrix_of(edge_index, rows, cols, weight)
 
 
 def unchanged(kept: Tensor, now: Tensor) -> bool:
@@ -185,6 +202,15 @@ def normalized(a: SparseMatrix, add_self_loops: bool, fill_value: float, dtype: 
     if a.requires_grad:
         return make()
     return a._derive(f"gcn_norm {add_self_loops} {fill_value} {dtype}", make)
+
+
+def normalized_graph(
+    x: Tensor, edge_index: Graph, weight: Tensor | None, add_self_loops: bool, normalize: bool = True
+) -> SparseMatrix:
+    """Returns the matrix of a graph of the nodes of x [..., nodes, n], with `normalize` that of gcn_norm."""
+    nodes = x.shape[-2]
+    a = matrix_of(edge_index, nodes, nodes, weight)
+    return normalized(a, add_self_loops, 1.0, product_type(x, x.device.type)) if normalize else a
 
 
 class Edges(NamedTuple):

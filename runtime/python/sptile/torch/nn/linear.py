@@ -17,6 +17,24 @@ def glorot_(parameter: Tensor) -> None:
     nn.init.uniform_(parameter, -bound, bound)
 
 
+def lazy_like(parameter: Tensor) -> Any:
+    """Returns a parameter of unknown shape, of the type and device of another."""
+    make: Any = UninitializedParameter
+    return make(requires_grad=parameter.requires_grad, device=parameter.device, dtype=parameter.dtype)
+
+
+def save_parameters(module: nn.Module, destination: Any, prefix: str, keep_vars: bool) -> None:
+    """Saves the parameters of a module, also those of unknown shape, which cannot be detached."""
+    for name, parameter in module._parameters.items():
+        if parameter is not None:
+            destination[prefix + name] = parameter if keep_vars or is_lazy(parameter) else parameter.detach()
+
+
+def bias_of(out_channels: int, bias: bool) -> nn.Parameter | None:
+    """Returns a bias, or None."""
+    return nn.Parameter(torch.zeros(out_channels)) if bias else None
+
+
 class Linear(nn.Linear):
     """x W^T + b, W [out, in]. in_channels = -1 takes the width of the first x; until then W is an
     UninitializedParameter, and a state with or without its size loads."""
@@ -29,11 +47,8 @@ class Linear(nn.Linear):
             self._forget_width()
 
     def _forget_width(self) -> None:
-        like = self.weight
         self.in_features = -1
-        self.weight = UninitializedParameter(
-            requires_grad=like.requires_grad, device=like.device, dtype=like.dtype
-        )
+        self.weight = lazy_like(self.weight)
 
     def materialize(self, in_channels: int) -> None:
         """Allocates and initialises a weight of unknown width."""
@@ -56,12 +71,7 @@ class Linear(nn.Linear):
         return super().forward(x)
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
-        if not is_lazy(self.weight):
-            super()._save_to_state_dict(destination, prefix, keep_vars)  # type: ignore[no-untyped-call]
-            return
-        destination[prefix + "weight"] = self.weight  # it cannot be detached
-        if self.bias is not None:
-            destination[prefix + "bias"] = self.bias if keep_vars else self.bias.detach()
+        save_parameters(self, destination, prefix, keep_vars)
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *rest: Any) -> None:
         weight = state_dict.get(prefix + "weight")
@@ -74,10 +84,13 @@ class Linear(nn.Linear):
 
 
 class GlorotLinear(Linear):
-    """x W^T without bias, W [out, in] from glorot's uniform distribution."""
+    """x W^T, by default without bias, W [out, in] from glorot's uniform distribution."""
 
-    def __init__(self, in_channels: int, out_channels: int) -> None:
-        super().__init__(in_channels, out_channels, bias=False)
+    def __init__(self, in_channels: int, out_channels: int, bias: bool = False) -> None:
+        super().__init__(in_channels, out_channels, bias)
 
     def _initialize(self) -> None:
         glorot_(self.weight)
+        if self.bias is not None:
+            bound = 1 / math.sqrt(max(self.in_features, 1))
+            nn.init.uniform_(self.bias, -bound, bound)

@@ -1,0 +1,30 @@
+"""Order of aggregation and linear layers: before or after, whichever loads fewer bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from ..matrix import SparseMatrix
+from .gcn_conv import aggregate_first
+from .linear import Linear
+
+
+def aggregates_first(x: Tensor, lin: Linear) -> bool:
+    """Returns whether a layer aggregates x before it applies `lin`, whose width follows from x."""
+    lin.materialize(x.shape[-1])
+    return aggregate_first(x.shape[-1], lin.out_features, x.requires_grad, torch.is_grad_enabled())
+
+
+def aggregate_linear(
+    aggregate: Callable[[SparseMatrix, Tensor], Tensor], a: SparseMatrix, x: Tensor, lin: Linear
+) -> Tensor:
+    """Returns lin(aggregate(a, x)) of a linear aggregation."""
+    if aggregates_first(x, lin):
+        out: Tensor = lin(aggregate(a, x))
+        return out
+    out = aggregate(a, functional.linear(x, lin.weight))
+    return out if lin.bias is None else out + lin.bias.to(out.dtype)

@@ -11,10 +11,13 @@ from tally import compare, pytest_sessionfinish, pytest_terminal_summary  # noqa
 
 import sptile.torch as st
 
-_LAYERS = ("AGNNConv", "GATConv", "GCNConv", "GINConv", "SAGEConv")
+_LAYERS = (
+    "AGNNConv", "APPNP", "ARMAConv", "ChebConv", "ClusterGCNConv", "GATConv", "GCNConv", "GINConv", "GraphConv", "LGConv",
+    "RGCNConv", "SAGEConv", "SGConv", "TAGConv",
+)  # fmt: skip
 _active = False
 # Their matrices have no weights in sptile; PyG multiplies by those of a torch.sparse tensor.
-_UNWEIGHTED = ("GINConv", "SAGEConv")
+_UNWEIGHTED = ("ClusterGCNConv", "GINConv", "SAGEConv")
 
 
 def _graph(edge_index: Any) -> Any:

@@ -26,7 +26,10 @@ case $peer in
     sources=$(cd "$1" && pwd)
     shift
     case $peer in
-      pyg) tests=("$sources"/test/nn/conv/test_{gcn,sage,gin,gat,agnn}_conv.py "$sources"/test/nn/models/test_basic_gnn.py) ;;
+      pyg)
+        tests=("$sources"/test/nn/conv/test_{gcn,sage,gin,gat,agnn,graph,lg,sg,tag,cheb,arma,cluster_gcn,rgcn}_conv.py
+          "$sources"/test/nn/conv/test_appnp.py "$sources"/test/nn/models/test_basic_gnn.py)
+        ;;
       torch) tests=("$sources"/test/test_sparse.py "$sources"/test/test_sparse_csr.py) ;;
     esac
     ;;

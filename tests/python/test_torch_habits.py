@@ -76,6 +76,27 @@ def test_tuples_are_the_arguments_of_torch(device: str) -> None:
 
 
 @on_devices
+def test_transforms_reach_the_values_of_tensors_and_tuples(device: str) -> None:
+    indices = torch.tensor([[2, 0, 0], [1, 3, 3]], device=device)  # an element is given twice
+    values, x = random(3, device=device), random(4, 2, device=device)
+
+    def loss(a: st.SparseMatrix) -> Tensor:
+        return (a @ x).square().sum()
+
+    def dense(v: Tensor) -> Tensor:
+        full = v.new_zeros(3, 4).index_put(tuple(indices), v, accumulate=True)
+        return (full @ x).square().sum()
+
+    expected = torch.func.grad(dense)(values)
+    for given in (lambda v: (indices, v, (3, 4)), lambda v: torch.sparse_coo_tensor(indices, v, (3, 4))):
+        found = torch.func.grad(lambda v, given=given: loss(st.SparseMatrix.from_torch(given(v))))(values)
+        assert close(found, expected)
+    of_tuple = lambda v: loss(st.SparseMatrix.from_torch((indices, v, (3, 4))))  # noqa: E731
+    assert close(*(torch.func.jvp(f, (values,), (2 * values,))[1] for f in (of_tuple, dense)))
+    assert close(*(torch.func.vmap(f)(torch.stack([values, -values])) for f in (of_tuple, dense)))
+
+
+@on_devices
 @pytest.mark.parametrize("dtype", [None, torch.float32, torch.float64, torch.float16, torch.bfloat16], ids=str)
 def test_scipy_receives_a_copy(device: str, dtype: torch.dtype | None) -> None:
     a, full = matrix(ROWS, COLS, 0.4, device=device, dtype=dtype)

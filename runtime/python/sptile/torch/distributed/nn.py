@@ -14,7 +14,7 @@ from torch.nn import functional
 
 from ...errors import UnsupportedError
 from .. import nn as single
-from ..nn.gcn_conv import aggregate_first
+from ..nn.order import aggregate_first
 from .functions import attention
 from .matrix import DistSparseMatrix
 

@@ -14,16 +14,7 @@ from .fused import aggregate_updated, may_fuse, product_updated, recomputes_prod
 from ..reductions import propagate
 from .graph import Graph, GraphLayer, check_features, matrix_of, normalized
 from .linear import GlorotLinear
-
-
-def aggregate_first(
-    in_channels: int, out_channels: int, x_learns: bool, training: bool, recomputes: bool = False
-) -> bool:
-    """Returns whether (A X) W loads fewer bytes than A (X W). Each nonzero loads one row of that width in the
-    forward pass, and one in the backward pass if the gradient of the operand is needed, or if it computes A X again."""
-    before = in_channels * (1 + x_learns + recomputes)
-    after = out_channels * (2 if training else 1)
-    return before < after
+from .order import aggregate_first
 
 
 class GCNConv(GraphLayer):

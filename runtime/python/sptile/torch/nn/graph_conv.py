@@ -95,4 +95,4 @@ class GraphConv(GraphLayer):
         return out if target is None else out + self.lin_root(target)
 
     def extra_repr(self) -> str:
-        return f"{self.in_channels}, {self.out_channels}, aggr={self.aggr}"
+        return f"{self.in_channels}, {self.out_channels}"

@@ -9,8 +9,17 @@ from torch import Tensor
 from torch.nn import functional
 
 from ..matrix import SparseMatrix
-from .gcn_conv import aggregate_first
 from .linear import Linear
+
+
+def aggregate_first(
+    in_channels: int, out_channels: int, x_learns: bool, training: bool, recomputes: bool = False
+) -> bool:
+    """Returns whether (A X) W loads fewer bytes than A (X W). Each nonzero loads one row of that width in the
+    forward pass, and one in the backward pass if the gradient of the operand is needed, or if it computes A X again."""
+    before = in_channels * (1 + x_learns + recomputes)
+    after = out_channels * (2 if training else 1)
+    return before < after
 
 
 def aggregates_first(x: Tensor, lin: Linear) -> bool:

@@ -11,9 +11,9 @@ from ...errors import UnsupportedError, UsageError
 from ..matrix import SparseMatrix
 from ..pattern import check_ids, check_list_of_ids
 from ..reductions import mean, propagate, total
-from .gcn_conv import aggregate_first
 from .graph import Features, Graph, GraphLayer, matrix_of, unchanged
 from .linear import glorot_
+from .order import aggregate_first
 
 
 class Relations(NamedTuple):

@@ -352,6 +352,13 @@ def test_a_batch_is_not_copied(device: str, name: str) -> None:
 
 
 @on_devices
+def test_a_batch_may_have_more_matrices_than_a_plan_has_heads(device: str) -> None:
+    a = st.SparseMatrix.from_torch(torch.tensor([[0.0, 2], [3, 0]], device=device))
+    x = torch.arange(140_000.0, device=device).view(70_000, 2, 1)
+    assert torch.equal(a @ x, a.to_dense() @ x)
+
+
+@on_devices
 def test_slices_of_matrices_are_not_copied(device: str) -> None:
     a = pair(device, "repeated")[0]
     wide = random(2 * COLS, 9, device=device)

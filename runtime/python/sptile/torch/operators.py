@@ -279,6 +279,8 @@ spmm = Operator("spmm(a, bool t, Tensor b, Tensor? values) -> Tensor", _spmm, _f
 
 # ---- spmm_batch ----
 
+_MAX_HEADS = 65_535  # of a plan
+
 
 def _spmm_batch(a: Entries, t: bool, b: Tensor) -> Tensor:
     """Operands of heads in the place of rows with heads."""
@@ -287,8 +289,9 @@ def _spmm_batch(a: Entries, t: bool, b: Tensor) -> Tensor:
         return out
     b = rows_in_memory(b)
     handle = a.handle.transposed() if t else a.handle
-    plan = handle.plan("spmm", b.shape[2], b.dtype, precision_of(b), heads=b.shape[0])
-    plan.run((operand(b.transpose(0, 1)), operand(out.transpose(0, 1))))
+    for x, y in zip(b.split(_MAX_HEADS), out.split(_MAX_HEADS), strict=True):
+        plan = handle.plan("spmm", x.shape[2], x.dtype, precision_of(x), heads=x.shape[0])
+        plan.run((operand(x.transpose(0, 1)), operand(y.transpose(0, 1))))
     return out
 
 

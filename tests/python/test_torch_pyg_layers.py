@@ -64,6 +64,8 @@ TABLE: dict[str, Layer] = {
     "graph": Layer("GraphConv", widths, edges="weights", pairs=True),
     "graph, mean": Layer("GraphConv", widths, {"aggr": "mean", "bias": False}, "weights", pairs=True),
     "graph, mean without weights": Layer("GraphConv", widths, {"aggr": "mean"}, pairs=True),
+    "graph, max": Layer("GraphConv", widths, {"aggr": "max"}, "weights", pairs=True),
+    "graph, min without weights": Layer("GraphConv", widths, {"aggr": "min"}, pairs=True),
     "lg": Layer("LGConv", lambda n, m: (), edges="weights"),
     "lg as it is": Layer("LGConv", lambda n, m: (False,)),
     "appnp": Layer("APPNP", lambda n, m: (3, 0.2), edges="weights"),

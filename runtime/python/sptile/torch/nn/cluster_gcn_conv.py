@@ -85,7 +85,7 @@ class ClusterGCNConv(GraphLayer):
         a = matrix_of(edge_index, nodes, nodes)
         name = f"cluster {self.diag_lambda} {self.add_self_loops} {dtype}"
         enhanced = a._derive(name, lambda: self._enhanced(a, dtype))
-        return aggregate_linear(propagate, enhanced, x, self.lin_out) + self.lin_root(x)
+        return aggregate_linear(propagate, enhanced, x, self.lin_out, True) + self.lin_root(x)
 
     def _enhanced(self, a: SparseMatrix, dtype: torch.dtype) -> SparseMatrix:
         """Returns A' + diag_lambda diag(A')."""

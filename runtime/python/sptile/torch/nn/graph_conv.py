@@ -7,12 +7,12 @@ from functools import partial
 from torch import Tensor
 
 from ...errors import UnsupportedError
-from ..reductions import propagate
+from ..reductions import propagate, reduction_named
 from .graph import Features, Graph, GraphLayer, Size, node_sets
 from .linear import Linear
 from .order import aggregate_linear
 
-_AGGREGATIONS = {"add": propagate, "sum": propagate, "mean": partial(propagate, reduce="mean")}
+_AGGREGATIONS = ("add", "sum", "mean", "max", "min")
 
 
 class GraphConv(GraphLayer):
@@ -27,7 +27,7 @@ class GraphConv(GraphLayer):
     out_channels : int
         Width of the result.
     aggr : str, optional
-        Aggregation: "add", "sum" or "mean", which divides the sum by the number of edges.
+        Aggregation: "add", "sum", "max", "min", or "mean", which divides the sum by the number of edges.
     bias : bool, optional
         Add a bias.
 
@@ -49,7 +49,7 @@ class GraphConv(GraphLayer):
     ) -> None:
         super().__init__()
         if aggr not in _AGGREGATIONS:
-            raise UnsupportedError(f"aggr must be 'add', 'sum' or 'mean', got {aggr!r}")
+            raise UnsupportedError(f"aggr must be one of {', '.join(map(repr, _AGGREGATIONS))}, got {aggr!r}")
         self.in_channels, self.out_channels, self.aggr = in_channels, out_channels, aggr
         source, target = (in_channels, in_channels) if isinstance(in_channels, int) else in_channels
         self.lin_rel = Linear(source, out_channels, bias=bias)
@@ -91,7 +91,8 @@ class GraphConv(GraphLayer):
         torch.Size([3, 2])
         """
         source, target, a = node_sets(x, edge_index, size, "GraphConv", weight=edge_weight)
-        out = aggregate_linear(_AGGREGATIONS[self.aggr], a, source, self.lin_rel)
+        aggregate = partial(propagate, reduce=reduction_named(self.aggr))
+        out = aggregate_linear(aggregate, a, source, self.lin_rel, self.aggr not in ("max", "min"))
         return out if target is None else out + self.lin_root(target)
 
     def extra_repr(self) -> str:

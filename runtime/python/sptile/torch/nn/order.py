@@ -29,10 +29,10 @@ def aggregates_first(x: Tensor, lin: Linear) -> bool:
 
 
 def aggregate_linear(
-    aggregate: Callable[[SparseMatrix, Tensor], Tensor], a: SparseMatrix, x: Tensor, lin: Linear
+    aggregate: Callable[[SparseMatrix, Tensor], Tensor], a: SparseMatrix, x: Tensor, lin: Linear, linear: bool
 ) -> Tensor:
-    """Returns lin(aggregate(a, x)) of a linear aggregation."""
-    if aggregates_first(x, lin):
+    """Returns lin(aggregate(a, x)). A `linear` aggregation may follow the weights."""
+    if aggregates_first(x, lin) or not linear:
         out: Tensor = lin(aggregate(a, x))
         return out
     out = aggregate(a, functional.linear(x, lin.weight))

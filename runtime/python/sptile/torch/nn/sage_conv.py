@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor, nn
 
 from ...errors import UnsupportedError, UsageError
-from .gcn_conv import aggregate_first
 from ..reductions import largest, mean, smallest, total
 from .graph import Features, Graph, GraphLayer, Size, node_sets
 from .linear import Linear
-
+from .order import aggregate_linear
 
 _AGGREGATIONS = {"mean": mean, "sum": total, "add": total, "max": largest, "min": smallest}
 # Aggregations that may follow the linear layer.
@@ -125,14 +123,7 @@ class SAGEConv(GraphLayer):
         aggregate = _AGGREGATIONS[self.aggr]
         if self.project:
             source = self.lin(source).relu()
-        self.lin_l.materialize(source.shape[-1])
-        training = torch.is_grad_enabled()
-        first = self.aggr not in _LINEAR
-        if first or aggregate_first(source.shape[-1], self.out_channels, source.requires_grad, training):
-            out = self.lin_l(aggregate(a, source))
-        else:
-            out = aggregate(a, nn.functional.linear(source, self.lin_l.weight))
-            out = out if self.lin_l.bias is None else out + self.lin_l.bias.to(out.dtype)
+        out = aggregate_linear(aggregate, a, source, self.lin_l, self.aggr in _LINEAR)
         if self.root_weight and target is not None:
             out = out + self.lin_r(target)
         return nn.functional.normalize(out, dim=-1) if self.normalize else out

@@ -55,11 +55,10 @@ class LightGCN(nn.Module):
     ) -> None:
         super().__init__()
         self.num_nodes, self.embedding_dim, self.num_layers = num_nodes, embedding_dim, num_layers
-        if not isinstance(alpha, Tensor):
-            alpha = torch.full((num_layers + 1,), 1 / (num_layers + 1) if alpha is None else alpha)
-        if list(alpha.shape) != [num_layers + 1]:
+        if isinstance(alpha, Tensor) and list(alpha.shape) != [num_layers + 1]:
             raise UsageError(f"alpha must be a number or a tensor [{num_layers + 1}], got {list(alpha.shape)}")
-        self.register_buffer("alpha", alpha)
+        weight = 1 / (num_layers + 1) if alpha is None else alpha
+        self.register_buffer("alpha", weight if isinstance(weight, Tensor) else torch.full((num_layers + 1,), weight))
         self.embedding = nn.Embedding(num_nodes, embedding_dim)
         self.convs = nn.ModuleList(LGConv(normalize) for _ in range(num_layers))
         self.reset_parameters()

@@ -18,12 +18,13 @@ namespace {
 
 constexpr int kMaxFeatures = SddmmPolicy{}.max_direct_features;
 
-/// Lanes that hold a row of X, with kVectorsOfLane vectors each. A warp has few of the wider teams, so each
-/// multiplies more nonzeros at a time.
-template <int kLanesOfRow, int kVectorsOfLane>
+/// Lanes that hold a row of X, with kVectorsOfLane vectors each. In f32, teams of 16 and 32 vectors have
+/// short rounds: matrices of short rows leave half of the nonzeros of a longer one idle.
+template <class Dense, int kLanesOfRow, int kVectorsOfLane>
 struct SamplerTeam {
-  static constexpr int kLanes = kLanesOfRow, kRepeats = kVectorsOfLane;
-  static constexpr int kEntries = kLanes * kRepeats >= 8 ? 4 : 2;  ///< at a time
+  static constexpr int kLanes = kLanesOfRow, kRepeats = kVectorsOfLane, kVectors = kLanes * kRepeats;
+  static constexpr bool kLong = sizeof(Dense) == 2 ? kVectors >= 8 : kVectors == 8 || kVectors >= 64;
+  static constexpr int kEntries = kLong ? 4 : 2;  ///< at a time
 };
 
 /// Minimum blocks per multiprocessor. A row of X is in f32, so vectors of 16 bits take twice the registers.
@@ -247,10 +248,10 @@ int launch_direct_f32(const Launch& launch, void* stream) noexcept {
   const auto& header = launch.header->as<DirectHeader>();
   const auto task = task_of<float, float>(launch, header);
   const auto with = [&]<bool kAligned>(std::bool_constant<kAligned>) {
-    return start_team<MathF32<false>, kAligned, SamplerTeam<1, 1>, SamplerTeam<2, 1>, SamplerTeam<4, 1>,
-                      SamplerTeam<2, 2>, SamplerTeam<4, 2>, SamplerTeam<8, 2>, SamplerTeam<16, 2>,
-                      SamplerTeam<8, 4>, SamplerTeam<16, 4>, SamplerTeam<32, 4>>(task, launch, header,
-                                                                                 stream);
+    return start_team<MathF32<false>, kAligned, SamplerTeam<float, 1, 1>, SamplerTeam<float, 2, 1>,
+                      SamplerTeam<float, 4, 1>, SamplerTeam<float, 2, 2>, SamplerTeam<float, 4, 2>,
+                      SamplerTeam<float, 8, 2>, SamplerTeam<float, 16, 2>, SamplerTeam<float, 8, 4>,
+                      SamplerTeam<float, 16, 4>, SamplerTeam<float, 32, 4>>(task, launch, header, stream);
   };
   return has_lane_vectors<float>(launch) ? with(std::true_type()) : with(std::false_type());
 }
@@ -261,9 +262,9 @@ int launch_direct_half(const Launch& launch, void* stream) noexcept {
   const auto task = task_of<Dense, Result>(launch, header);
   if (!has_lane_vectors<Dense>(launch))
     return start_direct<sddmm_direct_elements<Dense>>(task, launch, header, stream);
-  return start_team<MathHalf<Dense, 8>, true, SamplerTeam<1, 1>, SamplerTeam<2, 1>, SamplerTeam<2, 2>,
-                    SamplerTeam<4, 2>, SamplerTeam<8, 2>, SamplerTeam<8, 4>, SamplerTeam<16, 4>>(
-      task, launch, header, stream);
+  return start_team<MathHalf<Dense, 8>, true, SamplerTeam<Dense, 1, 1>, SamplerTeam<Dense, 2, 1>,
+                    SamplerTeam<Dense, 2, 2>, SamplerTeam<Dense, 4, 2>, SamplerTeam<Dense, 8, 2>,
+                    SamplerTeam<Dense, 8, 4>, SamplerTeam<Dense, 16, 4>>(task, launch, header, stream);
 }
 
 template <class Math>

@@ -11,6 +11,7 @@ set. Sums are float32 or wider.
 
 from . import compiled as _compiled
 from . import nn
+from .accelerate import accelerate
 from .functions import attention, sddmm, segment_reduce, softmax, spmm, spmm_update
 from .matrix import SparseMatrix
 from .nn import density
@@ -18,6 +19,7 @@ from .pyg import adj_t
 
 __all__ = [
     "SparseMatrix",
+    "accelerate",
     "adj_t",
     "attention",
     "density",

@@ -1,0 +1,5 @@
+"""Unchanged models of PyG and torch with the kernels of sptile."""
+
+from .scope import Scope, accelerate
+
+__all__ = ["Scope", "accelerate"]

@@ -1,0 +1,141 @@
+"""Products of sparse tensors of torch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+from .. import functions
+from ..handle import capturing
+from ..matrix import SparseMatrix
+from ..operators import transformed
+from ..pattern import apart
+from .matrices import Cache, Key, key_of, usable
+from .state import current
+
+_LAYOUTS = (torch.sparse_csr, torch.sparse_coo)
+# Nonzeros times columns from which a plan pays in its first product. Fewer wait for the second one.
+_PAYS_AT_ONCE = 1 << 21
+_matrices = Cache(64)
+_patterns = Cache(64)
+_uses = Cache(256)
+
+
+class Products(TorchFunctionMode):
+    """Runs products of sparse tensors by plans."""
+
+    def __torch_function__(
+        self,
+        function: Callable[..., Any],
+        types: Any,
+        arguments: tuple[Any, ...] = (),
+        keywords: dict[str, Any] | None = None,
+    ) -> Any:
+        keywords = keywords or {}
+        answer = _ANSWERS.get(function)
+        if answer is not None and not torch.compiler.is_compiling():
+            result = answer(*arguments, **keywords)
+            if result is not None:
+                return result
+        return function(*arguments, **keywords)
+
+
+def _sparse(a: Any) -> bool:
+    """True for a sparse tensor that products support."""
+    return type(a) is Tensor and a.layout in _LAYOUTS and a.dim() == 2 and a.dense_dim() == 0 and usable(a)
+
+
+def _arrays(a: Tensor) -> tuple[tuple[Tensor, Tensor], Tensor]:
+    """Index arrays and values, without history."""
+    if a.layout == torch.sparse_csr:
+        return (a.crow_indices(), a.col_indices()), a.detach().values()
+    indices = a._indices()
+    return (indices, indices), a._values()
+
+
+def _matrix(a: Tensor, columns: int) -> SparseMatrix | None:
+    """Returns the matrix of a tensor; None if torch's product is expected to be faster, see `_PAYS_AT_ONCE`."""
+    if transformed() or not (a.layout == torch.sparse_csr or a.is_coalesced() or not a.requires_grad):
+        return None
+    indices, values = _arrays(a)
+    place: Key = (a.layout, tuple(a.shape), *(key_of(x) for x in indices))
+    learns = a.requires_grad and torch.is_grad_enabled()
+    cache, key, tensors = _patterns, place, indices
+    if not learns:
+        cache, key, tensors = _matrices, (*place, key_of(values)), (*indices, values)
+    found = cache.find(key)
+    if found is None:
+        uses = (_uses.find(key) or 0) + 1
+        _uses.keep(key, tensors, uses)
+        if uses == 1 and values.numel() * columns < _PAYS_AT_ONCE or a.device.type == "cuda" and capturing():
+            _count("first use of the matrix")
+            return None
+        with apart():
+            found = SparseMatrix.from_torch(a.detach())
+            if learns:
+                found = found.with_values(None)
+        cache.keep(key, tensors, found)
+    matrix: SparseMatrix = found
+    return matrix.with_values(a.values()) if learns else matrix
+
+
+def _count(what: str) -> None:
+    if current.scope is not None:
+        current.scope._count("torch", what)
+
+
+def _multiply(a: Any, x: Any, reduce: str = "sum") -> Tensor | None:
+    """a x of a sparse tensor and a dense one."""
+    if not _sparse(a) or not isinstance(x, Tensor) or x.layout != torch.strided or reduce != "sum":
+        return None
+    if x.dim() not in (1, 2) or x.dtype != a.dtype or x.device != a.device or x.shape[0] != a.shape[1]:
+        return None
+    if torch.is_autocast_enabled(x.device.type):
+        return None
+    matrix = _matrix(a, x.shape[1:].numel())
+    if matrix is None:
+        return None
+    _count("spmm")
+    return functions.spmm(matrix, x)
+
+
+def _multiply_from_left(x: Any, a: Any) -> Tensor | None:
+    return _multiply(a, x)
+
+
+def _add_multiply(c: Any, a: Any, x: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor | None:
+    """beta c + alpha a x."""
+    if not isinstance(c, Tensor) or c.layout != torch.strided or (out := _multiply(a, x)) is None:
+        return None
+    out = out if alpha == 1 else alpha * out
+    return out if beta == 0 else out + (c if beta == 1 else beta * c)
+
+
+def _sample(a: Any, x: Any, y: Any, *, beta: Any = 1.0, alpha: Any = 1.0, out: Any = None) -> Tensor | None:
+    """beta a + alpha x y at the places of a."""
+    dense = all(isinstance(z, Tensor) and z.layout == torch.strided and z.dim() == 2 for z in (x, y))
+    if not _sparse(a) or a.layout != torch.sparse_csr or not dense or out is not None or x.dtype != a.dtype:
+        return None
+    if x.dtype != y.dtype or x.shape[0] != a.shape[0] or y.shape[1] != a.shape[1] or x.shape[1] != y.shape[0]:
+        return None
+    matrix = _matrix(a.detach(), x.shape[1])
+    if matrix is None:
+        return None
+    _count("sddmm")
+    values = functions.sddmm(matrix, x, y.t()) * alpha
+    if beta != 0:
+        values = values + beta * a.values()
+    return torch.sparse_csr_tensor(a.crow_indices(), a.col_indices(), values, a.shape)
+
+
+_ANSWERS: dict[Any, Callable[..., Tensor | None]] = {
+    **dict.fromkeys((torch.sparse.mm, torch.mm, torch.matmul, torch.mv, torch.spmm), _multiply),
+    **dict.fromkeys((Tensor.mm, Tensor.matmul, Tensor.mv, Tensor.__matmul__), _multiply),
+    Tensor.__rmatmul__: _multiply_from_left,
+    **dict.fromkeys((torch.addmm, Tensor.addmm, torch.sparse.addmm), _add_multiply),
+    torch.sparse.sampled_addmm: _sample,
+}

@@ -4,32 +4,368 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 import threading
+from pathlib import Path
 
 import pytest
 
 torch = pytest.importorskip("torch")
-pytest.importorskip("torch_geometric")
+pyg = pytest.importorskip("torch_geometric")
 
-import torch_geometric  # noqa: E402
 from pyg_layers import EDGE_INDEX, LAYERS, NODES, WIDTH, features, results  # noqa: E402
+from torch_geometric.nn import GCNConv, MessagePassing, SAGEConv  # noqa: E402
 
 import sptile.torch as st  # noqa: E402
 from sptile.errors import ArgumentTypeError  # noqa: E402
+from sptile.torch.accelerate import graphs, products  # noqa: E402
 
-# What runs in layers that have seen their edges before; layers that are not here gather all rows.
-ROUTED = {}
+SUM, WEIGHTED, MEAN, WEIGHTED_MEAN = "spmm sum", "weighted spmm sum", "spmm mean", "weighted spmm mean"
+# What runs by our kernels in layers that have seen their edges; the other layers gather all rows.
+ROUTED = {
+    **dict.fromkeys(
+        (
+            "AntiSymmetricConv APPNP ARMAConv ChebConv ClusterGCNConv FAConv GatedGraphConv GCN2Conv GCNConv GraphConv "
+            "HGTConv HypergraphConv LGConv MixHopConv PDNConv SGConv SSGConv TAGConv WLConvContinuous"
+        ).split(),
+        {WEIGHTED},
+    ),
+    **dict.fromkeys("GINConv MFConv".split(), {SUM}),
+    **dict.fromkeys("DirGNNConv GPSConv HeteroConv SAGEConv SignedConv".split(), {MEAN}),
+    **dict.fromkeys("GATConv GATv2Conv HANConv".split(), {"softmax", WEIGHTED}),
+    **dict.fromkeys("AGNNConv SuperGATConv TransformerConv".split(), {"sddmm", "softmax", WEIGHTED}),
+    "EGConv": {SUM, MEAN, WEIGHTED},
+    "PPFConv": {"sddmm"},
+    "SimpleConv": {WEIGHTED_MEAN},
+}
+PATCHED = [
+    (MessagePassing, "_check_input"),
+    (MessagePassing, "_index_select"),
+    (pyg.nn.aggr.Aggregation, "reduce"),
+    (pyg.edge_index, "_spmm"),
+    (pyg.nn.conv.gcn_conv, "gcn_norm"),
+    (pyg.nn.conv.gat_conv, "softmax"),
+]
+
+
+@pytest.fixture(autouse=True)
+def _forgotten():
+    graphs.forget()
+    products.forget()
+
+
+def made(name):
+    torch.manual_seed(1)
+    return LAYERS[name].make(), LAYERS[name].arguments()
+
+
+def assert_same(ours, theirs):
+    for x, y in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(x, y, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", LAYERS)
 def test_layers_give_the_same_outputs_and_gradients(name):
-    torch.manual_seed(1)
-    layer = LAYERS[name].make()
-    arguments = LAYERS[name].arguments()
+    layer, arguments = made(name)
     expected = results(layer, arguments)
     with st.accelerate() as scope:
         for _ in range(3):
-            for ours, theirs in zip(results(layer, arguments), expected, strict=True):
-                torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-5)
+            assert_same(results(layer, arguments), expected)
     did = {what for _, what in scope.counts} - {"gather", "first use of the edges"}
-    print(name, sorted(did), scope.counts)
+    assert did == ROUTED.get(name, set())
+
+
+def test_the_page_lists_the_layers():
+    page = (Path(__file__).resolve().parents[2] / "docs/guide/pyg.md").read_text()
+    section = page.split("## Keep the model as it is")[1].split("\n## ")[0]
+    rows = [line for line in section.splitlines() if line.startswith("| ") and "Conv`" in line]
+    routed = {name for row in rows if "PyG's code" not in row for name in re.findall(r"`(\w+)`", row.split("|")[3])}
+    left = {name for row in rows if "PyG's code" in row for name in re.findall(r"`(\w+)`", row.split("|")[3])}
+    assert routed - {"sddmm"} == set(ROUTED)
+    assert left == set(LAYERS) - set(ROUTED)
+
+
+@pytest.mark.parametrize("name", "GCNConv SAGEConv GATConv TransformerConv AGNNConv HypergraphConv CGConv".split())
+def test_compiled_layers_give_the_same_outputs_and_gradients(name):
+    layer, arguments = made(name)
+    expected = results(layer, arguments)
+    compiled = torch.compile(layer, backend="aot_eager")
+    with st.accelerate():
+        assert_same(results(compiled, arguments), expected)
+    torch._dynamo.reset()
+    compiled = torch.compile(st.accelerate(layer), backend="aot_eager")
+    assert_same(results(compiled, arguments), expected)
+    torch._dynamo.reset()
+
+
+@pytest.mark.parametrize("reduce", ["add", "mean", "max", "min"])
+@pytest.mark.parametrize("flow", ["source_to_target", "target_to_source"])
+def test_reductions_and_flows(reduce, flow):
+    torch.manual_seed(1)
+    layer = SAGEConv(WIDTH, 6, aggr=reduce, flow=flow)
+    expected = results(layer, (features(), EDGE_INDEX))
+    with st.accelerate() as scope:
+        for _ in range(2):
+            assert_same(results(layer, (features(), EDGE_INDEX)), expected)
+    assert scope.counts["SAGEConv", f"spmm {'sum' if reduce == 'add' else reduce}"] == 1
+
+
+def test_a_pair_of_features_and_a_size():
+    torch.manual_seed(1)
+    layer = SAGEConv((WIDTH, 5), 6)
+    edges = torch.stack([EDGE_INDEX[0], EDGE_INDEX[1] % 7])
+    arguments = ((features(), features(5)[:7]), edges)
+    expected = layer(*arguments)
+    with st.accelerate() as scope:
+        for _ in range(2):
+            torch.testing.assert_close(layer(*arguments), expected)
+    assert scope.counts["SAGEConv", MEAN] == 1
+
+
+def test_large_products_are_routed_at_first(monkeypatch):
+    monkeypatch.setattr(graphs, "_PAYS_AT_ONCE", 1)
+    layer, arguments = made("SAGEConv")
+    with st.accelerate() as scope:
+        layer(*arguments)
+    assert scope.counts == {("SAGEConv", MEAN): 1}
+
+
+def test_a_changed_edge_index_has_another_matrix():
+    layer, _ = made("SAGEConv")
+    x, edges = features(), EDGE_INDEX.clone()
+    with st.accelerate() as scope:
+        layer(x, edges), layer(x, edges)
+        edges[0, :50] = 3
+        ours = layer(x, edges), layer(x, edges)
+    assert scope.counts["SAGEConv", MEAN] == 2
+    for out in ours:
+        torch.testing.assert_close(out, layer(x, edges))
+
+
+def test_matrices_go_with_their_edges():
+    layer, _ = made("SAGEConv")
+    with st.accelerate():
+        for _ in range(3):
+            edges = EDGE_INDEX.clone()
+            layer(features(), edges), layer(features(), edges)
+        del edges
+        layer(features(), EDGE_INDEX), layer(features(), EDGE_INDEX)
+    assert len(graphs._MATRICES._kept) == 2  # with the number of sources, and without
+
+
+def test_weights_that_learn_keep_their_edges():
+    layer = GCNConv(WIDTH, 6)
+    with st.accelerate() as scope:
+        for _ in range(3):
+            weight = torch.rand(EDGE_INDEX.shape[1], requires_grad=True)
+            layer(features(), EDGE_INDEX, weight).sum().backward()
+            assert weight.grad is not None
+    assert scope.counts["GCNConv", WEIGHTED] == 2
+
+
+def test_a_written_norm_is_made_again():
+    layer, norm = GCNConv(WIDTH, 6), pyg.nn.conv.gcn_conv
+    with st.accelerate():
+        edges, weight = norm.gcn_norm(EDGE_INDEX, None, NODES)
+        assert norm.gcn_norm(EDGE_INDEX, None, NODES)[0] is edges
+        weight.zero_()
+        expected = layer(features(), EDGE_INDEX)
+    torch.testing.assert_close(expected, layer(features(), EDGE_INDEX))
+
+
+def test_ids_out_of_range_are_reported_as_by_pyg():
+    layer, edges = SAGEConv(WIDTH, 6), EDGE_INDEX.clone()
+    edges[0, 3] = NODES
+    with st.accelerate():
+        for _ in range(2):
+            with pytest.raises(IndexError, match=f"to {NODES}, but there are features of {NODES} nodes"):
+                layer(features(), edges)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
+def test_types(dtype):
+    layer, x = SAGEConv(WIDTH, 6).to(dtype), features().to(dtype)
+    expected = layer(x, EDGE_INDEX)
+    with st.accelerate():
+        for _ in range(2):
+            torch.testing.assert_close(layer(x, EDGE_INDEX), expected)
+
+
+def test_inference_mode():
+    layer, arguments = made("GCNConv")
+    with torch.inference_mode():
+        expected = layer(*arguments)
+        with st.accelerate():
+            for _ in range(2):
+                torch.testing.assert_close(layer(*arguments), expected)
+
+
+def test_edge_index_of_pyg():
+    layer = SAGEConv(WIDTH, 6)
+    order = (EDGE_INDEX[1] * NODES + EDGE_INDEX[0]).argsort()
+    edges = pyg.EdgeIndex(EDGE_INDEX[:, order], sparse_size=(NODES, NODES), sort_order="col")
+    expected = layer(features(), edges)
+    with st.accelerate() as scope:
+        for _ in range(3):
+            torch.testing.assert_close(layer(features(), edges), expected)
+    assert scope.counts["EdgeIndex", MEAN] + scope.counts["SAGEConv", MEAN] >= 2
+
+
+def test_a_layer_of_the_user():
+    class Scaled(MessagePassing):
+        def forward(self, x, edge_index, weight):
+            return self.propagate(edge_index, x=x, weight=weight)
+
+        def message(self, x_j, weight):
+            return torch.tanh(x_j * weight.view(-1, 1)) if x_j.shape[1] > 4 else weight[:, None] * x_j
+
+    layer, weight = Scaled(), torch.rand(EDGE_INDEX.shape[1])
+    for width in (3, 6):
+        x = features(width)
+        expected = layer(x, EDGE_INDEX, weight)
+        with st.accelerate() as scope:
+            for _ in range(2):
+                torch.testing.assert_close(layer(x, EDGE_INDEX, weight), expected)
+        assert bool(scope.counts["Scaled", WEIGHTED]) == (width == 3)
+
+
+# ---- Products of torch ----
+
+
+def sparse(layout):
+    torch.manual_seed(3)
+    dense = torch.rand(30, 20) * (torch.rand(30, 20) > 0.7)
+    return dense.to_sparse_csr() if layout == torch.sparse_csr else dense.to_sparse_coo()
+
+
+PRODUCTS = {
+    "@": lambda a, x: a @ x,
+    "torch.mm": torch.mm,
+    "torch.sparse.mm": torch.sparse.mm,
+    "Tensor.matmul": lambda a, x: a.matmul(x),
+    "addmm": lambda a, x: torch.addmm(torch.ones(30, x.shape[1]), a, x, beta=0.5, alpha=2),
+}
+
+
+@pytest.mark.parametrize("product", PRODUCTS)
+@pytest.mark.parametrize("layout", [torch.sparse_csr, torch.sparse_coo])
+def test_products_of_sparse_tensors(product, layout):
+    a, x = sparse(layout), torch.rand(20, 5, requires_grad=True)
+    expected = PRODUCTS[product](a, x)
+    (gradient,) = torch.autograd.grad(expected.square().sum(), x)
+    with st.accelerate() as scope:
+        for _ in range(3):
+            out = PRODUCTS[product](a, x)
+            torch.testing.assert_close(out, expected)
+            torch.testing.assert_close(torch.autograd.grad(out.square().sum(), x)[0], gradient)
+    assert scope.counts["torch", "spmm"] == 2
+
+
+def test_values_of_a_sparse_tensor_learn():
+    x = torch.rand(20, 5)
+    a = sparse(torch.sparse_csr).requires_grad_()
+    (expected,) = torch.autograd.grad((a @ x).square().sum(), a)
+    with st.accelerate():
+        for _ in range(3):
+            (ours,) = torch.autograd.grad((a @ x).square().sum(), a)
+            torch.testing.assert_close(ours.to_dense() * (a.detach().to_dense() != 0), expected.to_dense() * (a.detach().to_dense() != 0))
+
+
+def test_changed_values_are_seen():
+    a, x = sparse(torch.sparse_csr), torch.rand(20, 5)
+    with st.accelerate():
+        a @ x, a @ x
+        a.values().mul_(2)
+        ours = a @ x, a @ x
+    for out in ours:
+        torch.testing.assert_close(out, a @ x)
+
+
+def test_sampled_addmm():
+    a, x, y = sparse(torch.sparse_csr), torch.rand(30, 6), torch.rand(6, 20)
+    expected = torch.sparse.sampled_addmm(a, x, y, beta=0.5, alpha=2)
+    with st.accelerate() as scope:
+        for _ in range(2):
+            ours = torch.sparse.sampled_addmm(a, x, y, beta=0.5, alpha=2)
+            torch.testing.assert_close(ours.to_dense(), expected.to_dense())
+    assert scope.counts["torch", "sddmm"] == 1
+
+
+def test_other_operands_are_left_to_torch():
+    a = sparse(torch.sparse_csr)
+    with st.accelerate() as scope:
+        torch.testing.assert_close(torch.eye(3) @ torch.ones(3, 2), torch.ones(3, 2))
+        with pytest.raises(RuntimeError):
+            a @ torch.ones(7, 2)
+        with pytest.raises(RuntimeError):
+            a @ torch.ones(20, 2, dtype=torch.float64)
+    assert not scope.counts
+
+
+# ---- Scopes ----
+
+
+def test_a_scope_leaves_no_trace():
+    before = [getattr(owner, name) for owner, name in PATCHED]
+    with pytest.raises(ZeroDivisionError), st.accelerate():
+        assert [getattr(owner, name) for owner, name in PATCHED] != before
+        with st.accelerate():
+            pass
+        assert [getattr(owner, name) for owner, name in PATCHED] != before
+        1 / 0  # noqa: B018
+    assert [getattr(owner, name) for owner, name in PATCHED] == before
+    assert torch.overrides._get_current_function_mode() is None
+
+
+def test_other_threads_are_not_in_the_scope():
+    layer, arguments = made("SAGEConv")
+    seen = []
+    with st.accelerate() as scope:
+        layer(*arguments), layer(*arguments)
+        count = scope.counts.total()
+        thread = threading.Thread(target=lambda: seen.append(layer(*arguments)))
+        thread.start()
+        thread.join()
+        assert scope.counts.total() == count
+    torch.testing.assert_close(seen[0], layer(*arguments))
+
+
+def test_a_decorator_and_its_table():
+    layer, arguments = made("SAGEConv")
+
+    scope = st.accelerate()
+
+    @scope
+    def run():
+        return layer(*arguments)
+
+    run(), run()
+    assert "first use of the edges" in scope.table()
+    assert scope.counts["SAGEConv", MEAN] == 1
+
+
+def test_a_model():
+    layer, arguments = made("SAGEConv")
+    expected = layer(*arguments)
+    hooks = len(layer._forward_hooks), len(layer._forward_pre_hooks)
+    assert st.accelerate(st.accelerate(layer)) is layer
+    layer(*arguments)
+    found = len(graphs._MATRICES._kept)
+    torch.testing.assert_close(layer(*arguments), expected)
+    assert len(graphs._MATRICES._kept) > found
+    for other in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
+        torch.testing.assert_close(other(*arguments), expected)
+    assert st.accelerate(layer, enabled=False) is layer
+    assert (len(layer._forward_hooks), len(layer._forward_pre_hooks)) == hooks
+
+
+def test_a_model_that_fails_leaves_its_scope():
+    layer = st.accelerate(SAGEConv(WIDTH, 6))
+    with pytest.raises((RuntimeError, ValueError)):
+        layer(features(3), EDGE_INDEX)
+    assert torch.overrides._get_current_function_mode() is None
+
+
+def test_only_modules_are_models():
+    with pytest.raises(ArgumentTypeError, match="model must be a torch.nn.Module, got int"):
+        st.accelerate(3)

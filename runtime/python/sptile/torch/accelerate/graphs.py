@@ -43,8 +43,17 @@ class Graph:
         return "i" if pointer == self._ends[0] else None
 
     def gather(self, x: Tensor, side: str) -> Tensor:
-        """Returns the rows of x at one end of the edges."""
-        return x.index_select(0, self.edge_index[self._i if side == "i" else 1 - self._i])
+        """Returns the rows of x at one end of the edges. IndexError if an id is out of range."""
+        index = self.edge_index[self._i if side == "i" else 1 - self._i]
+        try:
+            return x.index_select(0, index)
+        except (IndexError, RuntimeError) as error:
+            low, high = (int(bound) for bound in torch.aminmax(index))
+            if low >= 0 and high < x.shape[0]:
+                raise
+            raise IndexError(
+                f"edge_index has ids from {low} to {high}, but there are features of {x.shape[0]} nodes"
+            ) from error
 
     def matrix(self, targets: int, sources: int | None, x: Tensor) -> SparseMatrix | None:
         """Returns the targets x sources matrix of the edges, or None if gathering x is expected to be faster: if the

@@ -129,7 +129,7 @@ def _sample(a: Any, x: Any, y: Any, *, beta: Any = 1.0, alpha: Any = 1.0, out: A
     values = functions.sddmm(matrix, x, y.t()) * alpha
     if beta != 0:
         values = values + beta * a.values()
-    return torch.sparse_csr_tensor(a.crow_indices(), a.col_indices(), values, a.shape)
+    return torch.sparse_csr_tensor(a.crow_indices(), a.col_indices(), values, a.shape, check_invariants=False)
 
 
 _ANSWERS: dict[Any, Callable[..., Tensor | None]] = {
@@ -139,3 +139,9 @@ _ANSWERS: dict[Any, Callable[..., Tensor | None]] = {
     **dict.fromkeys((torch.addmm, Tensor.addmm, torch.sparse.addmm), _add_multiply),
     torch.sparse.sampled_addmm: _sample,
 }
+
+
+def forget() -> None:
+    """Forgets all matrices."""
+    for cache in (_matrices, _patterns, _uses):
+        cache.clear()

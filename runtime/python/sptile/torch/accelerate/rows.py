@@ -17,13 +17,13 @@ Function = Callable[..., Any]
 
 class Gathered(Tensor):
     """A stand-in for a tensor with one row per edge. Sums and products over edges are computed from the features of
-    the nodes. All other functions receive the tensor that it stands for."""
+    the nodes. All other functions receive the tensor that it represents."""
 
     graph: Graph
     _gathered: Tensor | None = None
 
     def gathered(self) -> Tensor:
-        """Returns the tensor that this one stands for, made once."""
+        """Returns the tensor that this one represents, made once."""
         if self._gathered is None:
             self._gathered = self._gather()
         return self._gathered

@@ -138,14 +138,14 @@ def is_token(x: Any) -> bool:
     return isinstance(x, Tensor) and x.dim() == 0
 
 
-def fits_of_type(call: Call, x: Tensor, dtype: torch.dtype) -> bool:
+def fits_of_type(call: Call, name: str, x: Tensor, dtype: torch.dtype) -> bool:
     """Whether one tensor may be of another type while the others keep theirs."""
     if is_token(x):
         return False
-    alone = sum(isinstance(one, Tensor) and not is_token(one) for one in call.arguments) == 1
     if not x.dtype.is_floating_point:
-        return dtype in (torch.int32, torch.int64)
-    return alone and dtype in FLOATS
+        return name != "arg" and dtype in (torch.int32, torch.int64)  # arg is int32, as kernels write it
+    numbers = [one for one in call.arguments if isinstance(one, Tensor) and not is_token(one)]
+    return sum(one.dtype.is_floating_point for one in numbers) == 1 and dtype in FLOATS
 
 
 def changed_tensors(call: Call, name: str, x: Tensor, at_end: bool) -> Iterator[tuple[str, Any, bool]]:
@@ -155,7 +155,7 @@ def changed_tensors(call: Call, name: str, x: Tensor, at_end: bool) -> Iterator[
     for dtype in TYPES:
         if dtype != x.dtype:
             other = guarded_tensor(x, tuple(x.shape), dtype, at_end) if x.dim() else x.to(dtype)
-            yield str(dtype), other, fits_of_type(call, x, dtype)
+            yield str(dtype), other, fits_of_type(call, name, x, dtype)
     yield "of too many numbers", guarded_tensor(x, (3, *(size + 7 for size in x.shape)), x.dtype, at_end), False
     if x.dim() > 1:
         yield "sparse", x.to_sparse(), False

@@ -31,11 +31,19 @@ def reduced(a: SparseMatrix, x: Tensor, values: Tensor | None, reduce: str) -> T
     if reduce == "sum":
         return a._multiply(False, x, values)
     x, values = tensor_of("x", x), optional_tensor("values", values)
+    _check_dense("x", x)
+    if values is not None:
+        _check_dense("values", values)
     if x.dim() not in (1, 2, 3):
         raise UsageError(f"x must have shape [{a.shape[1]}, n], got {list(x.shape)}")
     if reduce == "mean":
         return _mean_of_products(a, x, values)
     return _extremes_of_products(a, x, values, reduce == "min")
+
+
+def _check_dense(name: str, x: Tensor) -> None:
+    if x.layout != torch.strided or x.is_nested:
+        raise UsageError(f"{name} must be a dense tensor, got {'a nested one' if x.is_nested else x.layout}")
 
 
 # ---- Maxima and minima ----
@@ -196,6 +204,7 @@ def segment_reduce(A: SparseMatrix, values: Tensor, reduce: str = "sum") -> Tens
         raise ArgumentTypeError(f"A must be a SparseMatrix, got {type(A).__name__}")
     reduce = reduction_named(reduce)
     values, given = tensor_of("values", values), A._entries.given
+    _check_dense("values", values)
     if values.dim() == 0 or values.shape[0] != given:
         raise UsageError(f"values must have shape [{given}, ...], one row per nonzero, got {list(values.shape)}")
     rows = values.reshape(given, values.shape[1:].numel())

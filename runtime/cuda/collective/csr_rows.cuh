@@ -109,6 +109,9 @@ class CsrGroup {
   static constexpr int kChunk = kLanes < 32 ? 16 : 32;  ///< entries per stage, at most two per lane
   static constexpr int kPerLane = kChunk / kLanes;
   static constexpr int kUnroll = Tuning::kUnroll;
+  /// Groups read their items before the previous kernel has ended. With 4 lanes, f16 takes 15 % longer if
+  /// they do.
+  static constexpr bool kReadsItemFirst = kLanes > 4;
 
   struct Shared {
     StagedEntry<Acc> entries[kChunk];
@@ -132,8 +135,7 @@ class CsrGroup {
   __device__ void run() {
     const CsrWork work = load_item<kLanes, Arguments::Store::kPieces, false>(
         a_, item_, shared_.ends, lane_, [&](std::int32_t row) { return place(row); });
-    __syncwarp();
-    if (!a_.overlaps) await_previous_kernel();
+    if (kReadsItemFirst && !a_.overlaps) await_previous_kernel();
     accumulate(work);
     if constexpr (Arguments::Store::kPieces)
       if (__any_sync(kFullMask, work.piece)) finish_split(work);
@@ -307,6 +309,7 @@ __global__ void __launch_bounds__(Tuning::kThreads, Tuning::kBlocksPerSm)
   __shared__ typename Group::Shared shared[kGroups];
 
   admit_next_kernel();
+  if (!Group::kReadsItemFirst && !arguments.overlaps) await_previous_kernel();
   const int group = static_cast<int>(threadIdx.x) / kLanes, lane = static_cast<int>(threadIdx.x) % kLanes;
   const int slice = slice_of_block(arguments.slices);
   if (slice >= arguments.slices) return;

@@ -200,6 +200,31 @@ def reordering_threads(results):
     return table(["ordering", "commit", "matrices", "geometric mean", "range"], lines)
 
 
+def reordering_many_threads(results):
+    """Returns the seconds of one thread, and the speedups of more."""
+    rows = results.rows("reordering-many-threads")
+    counts = distinct(rows, "threads")
+    lines = []
+    for matrix, method in dict.fromkeys((row["matrix"], row["method"]) for row in rows):
+        own = {row["threads"]: number(row, "seconds") for row in rows if (row["matrix"], row["method"]) == (matrix, method)}
+        lines.append([matrix, f"`{method}`", f"{own['1']:.2f}", *(f"{own['1'] / own[count]:.1f}" for count in counts[1:])])
+    return table(["matrix", "ordering", "1 thread, s", *(f"{count} threads" for count in counts[1:])], lines)
+
+
+def reductions(results):
+    """Returns how many times as long PyG's scatter takes, by reduction and type."""
+    rows = results.rows("reductions")
+    lines = []
+    for reduce, dtype in dict.fromkeys((row["reduce"], row["dtype"]) for row in rows):
+        own = results.rows("reductions", reduce=reduce, dtype=dtype)
+        cells = []
+        for column in ("forward_ratio", "backward_ratio"):
+            gains = values(own, column)
+            cells.append(f"{geomean(gains):.1f} ({min(gains):.1f})")
+        lines.append([reduce, dtype, str(len(own)), *cells])
+    return table(["reduction", "type", "cases", "forward", "backward"], lines)
+
+
 def reordering_chart(results):
     groups = [
         (method, [_order_geomean(results, method, f"nonzeros_per_block_{rows}_rows", 8) for rows in (8, 16)])

@@ -42,7 +42,7 @@ std::string array(const Range& range, const ToJson& to_json) {
 }
 
 std::string operand_json(const OperandSpec& operand) {
-  constexpr std::string_view kExtents[] = {"rows", "cols", "entries", "inner", "one"};
+  constexpr std::string_view kExtents[] = {"rows", "cols", "entries", "inner", "one", "features"};
   constexpr std::string_view kWidths[] = {"n", "m", "one", "two"};
   constexpr std::string_view kElements[] = {"usual", "operand", "statistic", "index"};
   return object({{"name", quoted(operand.name)},

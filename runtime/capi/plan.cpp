@@ -104,13 +104,14 @@ Status predict(const sptile_matrix* handle, const char* operation, const sptile_
 /// Returns the operands of a run. Leading dimensions of 0 are the number of columns.
 Result<Operands> operands_of(const sptile_operands& given, const sptile_workspace* workspace,
                              const ProductPlan& plan) {
-  static_assert(kMaxOperands == SPTILE_MAX_OPERANDS);
+  static_assert(kMaxOperands == SPTILE_MAX_OPERANDS + SPTILE_MORE_OPERANDS);
   const std::int64_t n = given.n != 0 ? given.n : plan.options.n;
   const OperandSizes sizes = sizes_of(plan, n);
   Operands operands;
   operands.n = n;
   for (std::size_t i = 0; i < plan.op->operands.size(); ++i) {
-    const sptile_operand& one = given.dense[i];
+    const sptile_operand& one =
+        i < SPTILE_MAX_OPERANDS ? given.dense[i] : given.more[i - SPTILE_MAX_OPERANDS];
     operands.dense[i] = {one.data, one.ld != 0 ? one.ld : shape_of(plan.op->operands[i], sizes).width,
                          one.batch};
   }

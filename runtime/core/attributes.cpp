@@ -53,6 +53,8 @@ constexpr std::string_view kOrderNames[] = {"packed", "csr"};
 constexpr std::string_view kSelectionNames[] = {"predicted", "measured"};
 
 constexpr std::string_view kAttentions = "attention attention_gradient attention_gradient_t";
+constexpr std::string_view kSloped =
+    "attention attention_gradient attention_gradient_t gatv2 gatv2_gradient gatv2_gradient_t";
 
 constexpr Attribute kAttributes[] = {
     {.name = "m",
@@ -124,8 +126,8 @@ constexpr Attribute kAttributes[] = {
      .operations = "sddmm",
      .run = member<Operands, &Operands::scaled>},
     {.name = "slope",
-     .summary = "Negative slope of leaky ReLU in the additive score",
-     .operations = kAttentions,
+     .summary = "Negative slope of leaky ReLU in the additive and GATv2 scores",
+     .operations = kSloped,
      .kind = Kind::real,
      .min = -kInfinity,
      .max = kInfinity,

@@ -9,7 +9,7 @@
 
 namespace sptile::runtime {
 
-inline constexpr int kMaxOperands = 10;
+inline constexpr int kMaxOperands = 16;
 
 /// Types of the input operands and of the result, which may be wider. A single type sets both.
 struct DenseTypes {

@@ -1,52 +1,18 @@
 // Attention over the rows of csr, and its gradients. Scores are computed in batches of entries. For longer
 // rows they are recomputed in each pass, because no memory is allocated for them.
-#include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "runtime/core/attention_operands.hpp"
 #include "runtime/core/score.hpp"
-#include "runtime/cpu/csr_rows.hpp"
-#include "runtime/cpu/row_math.hpp"
+#include "runtime/cpu/task_row.hpp"
 
 namespace sptile::runtime {
 namespace {
 
-constexpr int kBatch = 512;  ///< entries per batch of scores
-
-/// One row of a plan and its operands.
-class RowOfTask {
- public:
-  RowOfTask(const Task& task, const RowMath& math, const CsrRow& row) : task_(task), math_(math), row_(row) {}
-
+class ScoredRow : public TaskRow {
  protected:
-  [[nodiscard]] const Operand& operand(int i) const { return task_.operands.dense[i]; }
-  [[nodiscard]] const std::byte* at(int i, std::int64_t row, std::int64_t column = 0) const {
-    const Operand& o = operand(i);
-    return static_cast<const std::byte*>(o.data) + (row * o.ld + column) * math_.operand_bytes;
-  }
-  [[nodiscard]] std::byte* result_at(int i, std::int64_t row, std::int64_t column) const {
-    const Operand& o = operand(i);
-    return static_cast<std::byte*>(o.data) + (row * o.ld + column) * math_.result_bytes;
-  }
-  [[nodiscard]] double statistic(int i, std::int64_t row, int column) const {
-    const std::int64_t place = row * operand(i).ld + column;
-    return math_.wide ? static_cast<const double*>(operand(i).data)[place]
-                      : double{static_cast<const float*>(operand(i).data)[place]};
-  }
-  void set_statistic(int i, std::int64_t row, int column, double x) const {
-    const std::int64_t place = row * operand(i).ld + column;
-    if (math_.wide)
-      static_cast<double*>(operand(i).data)[place] = x;
-    else
-      static_cast<float*>(operand(i).data)[place] = static_cast<float>(x);
-  }
-  [[nodiscard]] bool one_batch() const { return row_.count <= kBatch; }
-  [[nodiscard]] RowList batch(int i, std::int64_t from) const {
-    return {operand(i).data, operand(i).ld, row_.columns + from,
-            std::min<std::int64_t>(row_.count - from, kBatch)};
-  }
+  using TaskRow::TaskRow;
 
   /// Computes the scores of a batch: the arguments of exp, and the parts of the derivatives.
   void score(int own, int other, std::int64_t from) {
@@ -72,9 +38,6 @@ class RowOfTask {
     }
   }
 
-  const Task& task_;
-  const RowMath& math_;
-  const CsrRow& row_;
   double score_[kBatch];
   ScoreParts<double> parts_[kBatch];
 
@@ -85,25 +48,9 @@ class RowOfTask {
   }
 };
 
-/// Columns of a result that are summed in one pass.
-struct Slice {
-  std::int64_t first;
-  int count;
-};
-template <class F>
-void for_each_slice(std::int64_t columns, const F& f) {
-  for (std::int64_t c = 0; c < columns; c += kSumColumns)
-    f(Slice{c, static_cast<int>(std::min<std::int64_t>(columns - c, kSumColumns))});
-}
-
-struct alignas(64) Sums {
-  std::byte bytes[kSumBytes];
-  void clear() { std::memset(bytes, 0, sizeof bytes); }
-};
-
-class Forward : RowOfTask {
+class Forward : ScoredRow {
  public:
-  using RowOfTask::RowOfTask;
+  using ScoredRow::ScoredRow;
 
   void run() {
     find_statistics();
@@ -155,10 +102,10 @@ class Forward : RowOfTask {
   Sums sums_;
 };
 
-class Gradient : RowOfTask {
+class Gradient : ScoredRow {
  public:
   Gradient(const Task& task, const RowMath& math, const CsrRow& row, const AttentionSide& side)
-      : RowOfTask(task, math, row), side_(side) {}
+      : ScoredRow(task, math, row), side_(side) {}
 
   void run() {
     if (side_.out >= 0) make_delta();

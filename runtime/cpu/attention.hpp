@@ -6,6 +6,7 @@
 
 #include "runtime/cpu/dot_kernel.hpp"
 #include "runtime/cpu/lanes.hpp"
+#include "runtime/cpu/leaky_rows.hpp"
 #include "runtime/cpu/row_math.hpp"
 
 namespace sptile::runtime::SPTILE_ISA {
@@ -182,9 +183,20 @@ template <>
 inline constexpr BFloat16 kOne<BFloat16> = {0x3f80};
 
 template <class D, class R>
-inline constexpr RowMath kRowMath = {read_number<D>, write_number<R>, dot_list<D>,  square_list<D>,
-                                     add_list<D>,    larger_list<D>,  add_where<D>, store_sums<D, R>,
-                                     &kOne<D>,       sizeof(D),       sizeof(R),    sizeof(D) == 8};
+inline constexpr RowMath kRowMath = {.read = read_number<D>,
+                                     .write = write_number<R>,
+                                     .dots = dot_list<D>,
+                                     .squares = square_list<D>,
+                                     .add = add_list<D>,
+                                     .larger = larger_list<D>,
+                                     .add_where = add_where<D>,
+                                     .store = store_sums<D, R>,
+                                     .leaky_dots = leaky_dots<D>,
+                                     .leaky_add = leaky_add<D>,
+                                     .one = &kOne<D>,
+                                     .operand_bytes = sizeof(D),
+                                     .result_bytes = sizeof(R),
+                                     .wide = sizeof(D) == 8};
 
 /// Kernel of an operation for operands of type D and results of type R.
 template <void (*kRows)(const Task&, const Chunk&, const RowMath&) noexcept, class D, class R = D>

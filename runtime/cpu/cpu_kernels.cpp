@@ -19,6 +19,7 @@
 #include "runtime/operation/attention.hpp"
 #include "runtime/operation/attention_gradient.hpp"
 #include "runtime/operation/attention_gradient_t.hpp"
+#include "runtime/operation/gatv2.hpp"
 #include "runtime/operation/layer_gradient.hpp"
 #include "runtime/operation/sddmm.hpp"
 #include "runtime/operation/softmax_rows.hpp"
@@ -136,6 +137,10 @@ constexpr CpuKernel kCsrRows[] = {
     over_rows(&kAttentionGradient, "recomputed scores, weighted rows of Y", kOverRows<attend_gradient>),
     over_rows(&kAttentionGradientT, "recomputed scores, weighted rows of X and dout",
               kOverRows<attend_gradient_t>),
+    over_rows(&kGatv2, "blocks of up to 512 scores, then the weighted rows of Y", kOverRows<gatv2_attend>),
+    over_rows(&kGatv2Gradient, "recomputed scores, sums of a leaky_relu'", kOverRows<gatv2_attend_gradient>),
+    over_rows(&kGatv2GradientT, "recomputed scores, weighted rows of dout and sums of a leaky_relu'",
+              kOverRows<gatv2_attend_gradient_t>),
 };
 
 /// A format and its kernel; several formats may share a kernel.

@@ -29,6 +29,17 @@ struct SelectedBy {
 inline constexpr int kSumColumns = 256;
 inline constexpr int kSumBytes = 8 * kSumColumns;
 
+/// Pairs of a row x and `rows` with a row of `edges` each: z = x + row + edge. edges may be null.
+struct LeakyRows {
+  const void* x;
+  const void* a;
+  RowList rows;
+  const void* edges;
+  std::int64_t edges_ld;
+  double slope;
+  std::int64_t columns;  ///< at most kSumColumns
+};
+
 /// Functions for one operand type and one result type.
 struct RowMath {
   double (*read)(const void* list, std::int64_t i);     ///< reads from an operand
@@ -48,6 +59,11 @@ struct RowMath {
                     std::byte* sums);
   /// Writes scale * sums to a row of the result.
   void (*store)(const std::byte* sums, double scale, int columns, void* row);
+  /// Adds a . leaky_relu(z_k) to to[k].
+  void (*leaky_dots)(const LeakyRows& rows, double* to);
+  /// Adds weights[k] * a * leaky_relu'(z_k) to the sums, and weights[k] * leaky_relu(z_k) to the sums `by_a`
+  /// unless null.
+  void (*leaky_add)(const LeakyRows& rows, const double* weights, std::byte* sums, std::byte* by_a);
   const void* one;  ///< a 1 of the operand type
   int operand_bytes, result_bytes;
   bool wide;  ///< statistics are f64
@@ -63,5 +79,8 @@ void layer_gradient(const Task& task, const Chunk& chunk, const RowMath& math) n
 void attend(const Task& task, const Chunk& chunk, const RowMath& math) noexcept;
 void attend_gradient(const Task& task, const Chunk& chunk, const RowMath& math) noexcept;
 void attend_gradient_t(const Task& task, const Chunk& chunk, const RowMath& math) noexcept;
+void gatv2_attend(const Task& task, const Chunk& chunk, const RowMath& math) noexcept;
+void gatv2_attend_gradient(const Task& task, const Chunk& chunk, const RowMath& math) noexcept;
+void gatv2_attend_gradient_t(const Task& task, const Chunk& chunk, const RowMath& math) noexcept;
 
 }  // namespace sptile::runtime

@@ -362,6 +362,10 @@ typedef struct sptile_plan_options {
  *   out (rows x m). Gradients: "attention_gradient" and, for a plan of the transpose, "attention_gradient_t".
  * - "softmax_rows": P = softmax of the rows of alpha S. Operands: S and P, one number per entry. Gradient:
  *   "softmax_rows_gradient".
+ * - "gatv2": out = softmax of the rows of (alpha a . leaky_relu(x_i + y_j + e_ij) + bias), times factors and
+ *   Y. Operands: X (rows x n), Y (cols x n), a (1 x n), bias (one number per entry, or NULL), statistics
+ *   (rows x 2, or NULL), factors (one number per entry, or NULL), edges (entries x n, or NULL) and out
+ *   (rows x n). Gradients: "gatv2_gradient" and, for a plan of the transpose, "gatv2_gradient_t".
  * - "spmm_max", "spmm_min": C = alpha times the maximum or minimum of A_ij B_j over the entries of a row, 0
  *   for a row without entries. Operands: B (cols x n), arg (int32, rows x n, or NULL) and C (rows x n). arg
  *   receives the column of the entry that gave the result: the first of equal ones, -1 for a row without
@@ -455,7 +459,8 @@ typedef struct sptile_operand {
   int64_t batch; /* elements between heads, >= 0; 0: one after another without gaps */
 } sptile_operand;
 
-#define SPTILE_MAX_OPERANDS 10
+#define SPTILE_MAX_OPERANDS 10 /* in sptile_operands.dense */
+#define SPTILE_MORE_OPERANDS 6 /* in sptile_operands.more */
 
 /* Operands of one run. Initialize with SPTILE_OPERANDS_INIT, which sets alpha to 1.
  *
@@ -473,10 +478,15 @@ typedef struct sptile_operands {
   const sptile_attribute* attributes; /* [attribute_count] attributes of runs; NULL if there are none */
   int32_t attribute_count;
   int32_t reserved;
+  sptile_operand more[SPTILE_MORE_OPERANDS]; /* continue `dense` */
 } sptile_operands;
 
-#define SPTILE_OPERANDS_INIT \
-  { sizeof(sptile_operands), 1, 0, 0, {{NULL, 0, 0}}, {NULL, 0, 0}, NULL, 0, 0 }
+#define SPTILE_OPERANDS_INIT                                                      \
+  {                                                                               \
+    sizeof(sptile_operands), 1, 0, 0, {{NULL, 0, 0}}, {NULL, 0, 0}, NULL, 0, 0, { \
+      { NULL, 0, 0 }                                                              \
+    }                                                                             \
+  }
 
 /* Device memory for concurrent runs of one plan on several streams. Each needs its own workspace of
  * workspace_bytes, zero-initialized before its first use and used for runs of this plan only. */

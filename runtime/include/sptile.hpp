@@ -123,7 +123,8 @@ struct Operand {
 
 /// Operands of one run of any operation; see sptile_operands.
 struct Operands {
-  std::array<Operand, SPTILE_MAX_OPERANDS> dense = {};  ///< in the order of the operation
+  std::array<Operand, SPTILE_MAX_OPERANDS + SPTILE_MORE_OPERANDS> dense =
+      {};  ///< in the order of the operation
   double alpha = 1;
   double beta = 0;
   std::int64_t n = 0;                      ///< columns of this run, at most as planned; 0: as planned
@@ -257,7 +258,9 @@ class Plan {
   /// the default stream) with all operands in device memory. Only leading dimensions are checked.
   void run(const Operands& operands, void* stream = nullptr, const Workspace& workspace = {}) const {
     sptile_operands c = SPTILE_OPERANDS_INIT;
-    for (std::size_t i = 0; i < operands.dense.size(); ++i) c.dense[i] = detail::to_c(operands.dense[i]);
+    for (std::size_t i = 0; i < operands.dense.size(); ++i)
+      (i < SPTILE_MAX_OPERANDS ? c.dense[i] : c.more[i - SPTILE_MAX_OPERANDS]) =
+          detail::to_c(operands.dense[i]);
     c.alpha = operands.alpha;
     c.beta = operands.beta;
     c.n = operands.n;

@@ -3,6 +3,7 @@
 #include "runtime/operation/attention.hpp"
 #include "runtime/operation/attention_gradient.hpp"
 #include "runtime/operation/attention_gradient_t.hpp"
+#include "runtime/operation/gatv2.hpp"
 #include "runtime/operation/layer_gradient.hpp"
 #include "runtime/operation/sddmm.hpp"
 #include "runtime/operation/softmax_rows.hpp"
@@ -30,6 +31,9 @@ constexpr const Operation* kOperations[] = {
     &kAttention,
     &kAttentionGradient,
     &kAttentionGradientT,
+    &kGatv2,
+    &kGatv2Gradient,
+    &kGatv2GradientT,
 };
 }
 
@@ -61,6 +65,7 @@ std::int64_t rows_of(Extent extent, const OperandSizes& sizes) {
     case Extent::cols:
       return sizes.cols;
     case Extent::entries:
+    case Extent::features:
       return sizes.nnz;
     case Extent::inner:
       return sizes.run.n;

@@ -20,7 +20,8 @@ enum class Extent {
   cols,     ///< columns of A: cols x n
   entries,  ///< a list with one number per entry of A, in packed order
   inner,    ///< n rows: weights by which rows of n columns are multiplied
-  one       ///< one row
+  one,      ///< one row
+  features  ///< a row per entry of A, in packed order: nnz x n
 };
 
 /// Number of columns of an operand.
@@ -76,8 +77,7 @@ struct ReferenceProduct {
   std::span<const std::int64_t> packed = {};
 };
 
-/// A row of the table of operations. Each operation is defined in its own pair of files and listed in
-/// operation.cpp.
+/// A row of the table of operations. Operations are defined in their own files and listed in operation.cpp.
 struct Operation {
   std::string_view name;                  ///< name on the command line and in JSON, for example "spmm"
   std::string_view title;                 ///< displayed name, for example "SpMM"

@@ -68,7 +68,8 @@ class Call:
         self.attributes: dict[str, float] = {}
         self.reference = byref(self.operands)
         dense = self.operands.dense
-        self.dense = [dense[i] for i in range(count)]
+        self.dense = [dense[i] for i in range(min(count, c.MAX_OPERANDS))]
+        self.dense += [self.operands.more[i] for i in range(count - c.MAX_OPERANDS)]
         self.first, self.second = self.dense[:2]
 
 
@@ -118,7 +119,7 @@ class PlanHandle(Owner):
         try:
             call = self._calls.pop()
         except IndexError:
-            call = Call(c.MAX_OPERANDS)
+            call = Call(c.MAX_OPERANDS + c.MORE_OPERANDS)
         for slot, operand in zip(call.dense, dense, strict=False):
             slot.data, slot.ld, slot.batch = operand or (None, 0, 0)
         operands = call.operands

@@ -33,6 +33,8 @@ DISORDER_REFUSE, DISORDER_SORT, DISORDER_SUM = 0, 1, 2
 ARRANGEMENT_BLOCK_DIAGONAL, ARRANGEMENT_STACKED = 0, 1
 # numbers
 MAX_OPERANDS = 10
+# numbers
+MORE_OPERANDS = 6
 
 
 class MatrixOptions(Sized):
@@ -123,7 +125,7 @@ class Operands(Sized):
     _fields_ = [
         ("size", c_size_t), ("alpha", c_double), ("beta", c_double), ("n", c_int64),
         ("dense", Operand * MAX_OPERANDS), ("values", Operand), ("attributes", POINTER(Attribute)),
-        ("attribute_count", c_int32), ("reserved", c_int32),
+        ("attribute_count", c_int32), ("reserved", c_int32), ("more", Operand * MORE_OPERANDS),
     ]
 
 

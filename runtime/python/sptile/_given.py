@@ -135,6 +135,13 @@ def run_as_given(plan: SortedPlan, order: Order, given: tuple[Any, ...], **numbe
         raise UsageError(
             "transpose=True requires nonzeros in CSR order; call A.sum_duplicates() first, or plan with order='packed'"
         )
+    repeated = order.repeated and bool(lists) and plan.op not in _REPEATED
+    rows_used = any(spec.extent == "features" and one is not None for spec, one in zip(specs, operands, strict=True))
+    if repeated or rows_used:
+        raise UsageError(
+            f"{plan.op} requires distinct nonzeros in CSR order; call A.sum_duplicates() first, or plan with "
+            "order='packed'"
+        )
     made = any(specs[i].result and not specs[i].optional for i in lists)
     if numbers.get("stream") is not None and (used or made or values_too or (lists and order.repeated)):
         raise UsageError(

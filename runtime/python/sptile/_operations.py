@@ -11,9 +11,9 @@ from . import _library as c
 
 class Operand(NamedTuple):
     """One dense operand. `extent` is its number of rows: "rows" or "cols" of the matrix, "inner" (n), "one" (a vector of
-    `width` numbers), or "entries" (a list of one number per entry). `width` is its number of columns: "n", "m", "one" or
-    "two". `shared` operands are the same for all heads. `element` is the type: "usual" (`dtype`, or `result` of a
-    result), "operand" (`dtype`), "statistic" (float32, or float64) or "index" (int32)."""
+    `width` numbers), "entries" (a list of one number per entry) or "features" (one row per entry). `width` is its number
+    of columns: "n", "m", "one" or "two". `shared` operands are the same for all heads. `element` is the type: "usual"
+    (`dtype`, or `result` of a result), "operand" (`dtype`), "statistic" (float32, or float64) or "index" (int32)."""
 
     name: str
     extent: str

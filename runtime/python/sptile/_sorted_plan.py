@@ -193,7 +193,8 @@ class SortedPlan:
 
     def _shape(self, spec: Operand, n: int, vectors: bool) -> tuple[int, ...]:
         """Returns the required shape of an operand."""
-        rows = {"rows": self.shape[0], "cols": self.shape[1], "entries": self.nnz, "inner": n, "one": 1}
+        rows = {"rows": self.shape[0], "cols": self.shape[1], "inner": n, "one": 1}
+        rows |= {"entries": self.nnz, "features": self.nnz}
         width = {"n": n, "m": self.m, "one": 1, "two": 2}[spec.width]
         shape: tuple[int, ...] = (rows[spec.extent], width)
         if spec.extent == "inner" and self._transposed_weights:

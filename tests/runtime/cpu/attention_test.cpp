@@ -15,6 +15,7 @@
 #include "runtime/plan/plan.hpp"
 #include "tests/runtime/all_threads.hpp"
 #include "tests/runtime/head_problem.hpp"
+#include "tests/runtime/transposed.hpp"
 
 using namespace sptile;
 using namespace sptile::test;
@@ -141,31 +142,6 @@ TEST_CASE("attention: a score of n that is not its own, alpha that is not a numb
 }
 
 namespace {
-
-/// A matrix, its transpose, and where the entries of the transpose stand in the matrix.
-struct Transposed {
-  formats::Csr matrix;
-  std::vector<std::int64_t> source;
-
-  explicit Transposed(const formats::Csr& a) {
-    std::vector<std::vector<std::pair<std::int32_t, std::int64_t>>> rows(static_cast<std::size_t>(a.cols));
-    for (std::int64_t r = 0; r < a.rows; ++r)
-      for (std::int64_t k = a.row_ptr[r]; k < a.row_ptr[r + 1]; ++k)
-        rows[static_cast<std::size_t>(a.col_idx[k])].emplace_back(static_cast<std::int32_t>(r), k);
-    matrix.rows = a.cols;
-    matrix.cols = a.rows;
-    matrix.row_ptr = formats::Buffer<std::int64_t>(a.cols + 1);
-    matrix.col_idx = formats::Buffer<std::int32_t>(a.nnz());
-    matrix.row_ptr[0] = 0;
-    for (std::int64_t r = 0; r < a.cols; ++r) {
-      for (const auto& [column, k] : rows[static_cast<std::size_t>(r)]) {
-        matrix.col_idx[std::ssize(source)] = column;
-        source.push_back(k);
-      }
-      matrix.row_ptr[r + 1] = std::ssize(source);
-    }
-  }
-};
 
 /// sum of dout * out as a function of the operands of attention, by the reference; f64, one head.
 double loss(HeadProblem& p, const std::vector<double>& dout) {

@@ -7,6 +7,7 @@
 #include "runtime/operation/attention.hpp"
 #include "runtime/operation/attention_gradient.hpp"
 #include "runtime/operation/attention_gradient_t.hpp"
+#include "runtime/operation/gatv2.hpp"
 #include "runtime/operation/softmax_rows.hpp"
 #include "runtime/plan/plan.hpp"
 #include "tests/runtime/all_threads.hpp"
@@ -79,8 +80,10 @@ TEST_CASE("attention: the second run of a plan allocates nothing, however long r
   Random random(2);
   const formats::Csr a = skewed_matrix(60, 3000, random);
   const Formatted formatted = format_matrix(a, "csr");
-  for (const runtime::Operation* op : {&runtime::kSoftmaxRows, &runtime::kAttention,
-                                       &runtime::kAttentionGradient, &runtime::kAttentionGradientT}) {
+  for (const runtime::Operation* op :
+       {&runtime::kSoftmaxRows, &runtime::kAttention, &runtime::kAttentionGradient,
+        &runtime::kAttentionGradientT, &runtime::kGatv2, &runtime::kGatv2Gradient,
+        &runtime::kGatv2GradientT}) {
     CAPTURE(op->name);
     HeadProblem p(*op, a, {.m = 300, .score = runtime::Score::cosine}, 40, DType::f16, {2}, random);
     const auto plan = runtime::plan_product(

@@ -11,6 +11,7 @@
 #include "runtime/operation/attention.hpp"
 #include "runtime/operation/attention_gradient.hpp"
 #include "runtime/operation/error_bound.hpp"
+#include "runtime/operation/gatv2.hpp"
 #include "runtime/operation/sddmm.hpp"
 #include "runtime/operation/softmax_rows.hpp"
 #include "runtime/operation/spmm_update.hpp"
@@ -103,6 +104,8 @@ std::vector<Setting> kinds(const Operation& op) {
     return {{.n = 17, .score = Score::cosine}, {.n = 1, .score = Score::additive}, {.bare = true}};
   if (&op == &runtime::kSpmmUpdate)
     return {{.n = 17, .activation = Activation::relu}, {.m = 64, .transposed = true}, {.bare = true}};
+  if (op.name.starts_with("gatv2"))
+    return {{.n = 17, .bare = true}, {.n = 32, .bare = true}, {.n = 64, .heads = 2, .interleaved = true}};
   if (&op == &runtime::kUpdateGradient) return {{.n = 17, .activation = Activation::relu}, {.bare = true}};
   return {};
 }
@@ -262,6 +265,8 @@ constexpr Poison kPoisons[] = {{"nan in a row", Extent::rows, kNan},
                                {"nan at an entry", Extent::entries, kNan},
                                {"inf at an entry", Extent::entries, kInfinity},
                                {"-inf at an entry", Extent::entries, -kInfinity},
+                               {"nan in features", Extent::features, kNan},
+                               {"inf in features", Extent::features, kInfinity},
                                {"nan in weights", Extent::inner, kNan},
                                {"inf in weights", Extent::inner, kInfinity},
                                {"large in a row", Extent::rows, kLarge},
@@ -577,7 +582,10 @@ constexpr OptOut kOptOuts[] = {
      "supports one column"},
     {"heads", [](const Kernel& k) { return k.device == runtime::Device::cuda && !supports_some(k, 1, 2); },
      "supports one head; plans for several heads choose another kernel"},
-    {"masks", [](const Kernel& k) { return k.op != &runtime::kAttention && k.op != &runtime::kSoftmaxRows; },
+    {"masks",
+     [](const Kernel& k) {
+       return k.op != &runtime::kAttention && k.op != &runtime::kGatv2 && k.op != &runtime::kSoftmaxRows;
+     },
      "the operation has no masks"},
     {"unused_rows", [](const Kernel& k) { return !reads(*k.op, Extent::cols); },
      "no operand has one row per column of the matrix"},

@@ -16,6 +16,9 @@ inline constexpr std::string_view kCsrSoftmaxGradient = "cuda.csr.softmax_rows_g
 inline constexpr std::string_view kCsrAttention = "cuda.csr.attention";
 inline constexpr std::string_view kCsrAttentionGradient = "cuda.csr.attention_gradient";
 inline constexpr std::string_view kCsrAttentionGradientT = "cuda.csr.attention_gradient_t";
+inline constexpr std::string_view kCsrGatv2 = "cuda.csr.gatv2";
+inline constexpr std::string_view kCsrGatv2Gradient = "cuda.csr.gatv2_gradient";
+inline constexpr std::string_view kCsrGatv2GradientT = "cuda.csr.gatv2_gradient_t";
 inline constexpr std::string_view kBmatAttention = "cuda.bmat.attention";
 
 std::span<const Kernel> attention_kernel_rows();
@@ -25,6 +28,9 @@ std::span<const DeviceKernel> softmax_gradient_kernels();
 std::span<const DeviceKernel> attention_kernels();
 std::span<const DeviceKernel> attention_gradient_kernels();
 std::span<const DeviceKernel> attention_gradient_t_kernels();
+std::span<const DeviceKernel> gatv2_kernels();
+std::span<const DeviceKernel> gatv2_gradient_kernels();
+std::span<const DeviceKernel> gatv2_gradient_t_kernels();
 std::span<const DeviceKernel> bmat_attention_kernels();
 
 }  // namespace sptile::runtime::cuda

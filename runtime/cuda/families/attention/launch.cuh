@@ -98,6 +98,16 @@ int start_attention(const AttentionTask& task, const Launch& launch, void* strea
 
 inline constexpr int kFewLanes = AttentionPolicy{}.few_lanes;
 
+/// Returns the maximum lanes of groups that load full pieces: Groups::kMostLanes, which keeps the library
+/// small. Wider rows have slices. 0: no group loads full pieces.
+template <class Groups>
+constexpr int most_lanes() {
+  if constexpr (requires { Groups::kMostLanes; })
+    return Groups::kMostLanes;
+  else
+    return kWarpSize;
+}
+
 /// Chooses the lanes of a group and launches Groups::Group<lanes, full pieces>.
 template <class Math, class Groups>
 int launch_attention(const AttentionKind& kind, const DenseTypes& types, const Launch& launch, void* stream) {
@@ -105,21 +115,29 @@ int launch_attention(const AttentionKind& kind, const DenseTypes& types, const L
   if (task.item_count == 0) return cudaSuccess;
   const std::int64_t widest = std::max(task.n, task.m);
   const std::int64_t summed = kind.of_values ? task.m : kind.side.of_columns ? widest : task.n;
-  const bool whole = all_whole(*kind.op, task, types), few = whole && widest <= kFewLanes * Math::kElements;
-  const int lanes = few ? kFewLanes : whole ? csr_geometry(widest, Math::kElements).lanes : kNarrowLanes;
+  constexpr int kMost = most_lanes<Groups>();
+  [[maybe_unused]] constexpr bool kOneSlice = Groups::kOneSlice;
+  const bool whole = kMost > 0 && all_whole(*kind.op, task, types);
+  const bool few = whole && widest <= kFewLanes * Math::kElements;
+  const int lanes = few     ? kFewLanes
+                    : whole ? std::min(csr_geometry(widest, Math::kElements).lanes, kMost)
+                            : kNarrowLanes;
   task.slices = static_cast<std::int32_t>((summed + lanes * Math::kElements - 1) / (lanes * Math::kElements));
   const auto start = [&]<int kLanes, bool kWhole>() {
     constexpr int kBlocks =
         attention_policy_for(80, kDTypeOf<typename Math::Dense>, Groups::kKind.step).blocks;
     return start_attention<typename Groups::template Group<kLanes, kWhole>, kBlocks>(task, launch, stream);
   };
-  if (few) return start.template operator()<kFewLanes, true>();
   if (!whole) return start.template operator()<kNarrowLanes, false>();
-  if constexpr (Groups::kOneSlice) {
-    if (lanes == 8) return start.template operator()<8, true>();
-    if (lanes == 16) return start.template operator()<16, true>();
+  if constexpr (kMost > 0) {
+    if (few) return start.template operator()<kFewLanes, true>();
+    if constexpr (kOneSlice) {
+      if (lanes == 8) return start.template operator()<8, true>();
+      if (kMost > 16 && lanes == 16) return start.template operator()<16, true>();
+    }
+    return start.template operator()<kMost, true>();
   }
-  return start.template operator()<32, true>();
+  __builtin_unreachable();
 }
 
 constexpr DeviceKernel batched_instance(std::string_view kernel, DType dense, Precision precision,

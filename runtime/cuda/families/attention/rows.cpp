@@ -3,6 +3,7 @@
 #include "runtime/operation/attention.hpp"
 #include "runtime/operation/attention_gradient.hpp"
 #include "runtime/operation/attention_gradient_t.hpp"
+#include "runtime/operation/gatv2.hpp"
 #include "runtime/operation/softmax_rows.hpp"
 #include "runtime/operation/softmax_rows_gradient.hpp"
 
@@ -32,6 +33,12 @@ constexpr Kernel kRows[] = {
         SPTILE_BUILT(attention_gradient_kernels)),
     row(kCsrAttentionGradientT, kAttentionGradientT, "recomputed weights, one load of each row of X and dout",
         SPTILE_BUILT(attention_gradient_t_kernels)),
+    row(kCsrGatv2, kGatv2, "fused scores, softmax and sums of Y, one load of each row of Y",
+        SPTILE_BUILT(gatv2_kernels)),
+    row(kCsrGatv2Gradient, kGatv2Gradient, "recomputed weights, one load of each row of Y and of edges",
+        SPTILE_BUILT(gatv2_gradient_kernels)),
+    row(kCsrGatv2GradientT, kGatv2GradientT, "recomputed weights, one load of each row of X and dout",
+        SPTILE_BUILT(gatv2_gradient_t_kernels)),
     row(kBmatAttention, kAttention, "fused attention on tensor cores, one warp per window of 16 rows",
         SPTILE_BUILT(bmat_attention_kernels), "bmat", 2),  // weights are rounded as well
 };

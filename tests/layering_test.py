@@ -135,9 +135,10 @@ torch.handle
 torch.operands
 torch.operators
 torch.attention torch.matrix
-torch.functions
+torch.functions torch.gatv2
 torch.nn.linear torch.nn.graph torch.nn.fused
-torch.nn.agnn_conv torch.nn.gat_conv torch.nn.gcn_conv torch.nn.gin_conv torch.nn.sparse_linear torch.pyg torch.compiled
+torch.nn.edge_features
+torch.nn.agnn_conv torch.nn.gat_conv torch.nn.gatv2_conv torch.nn.gcn_conv torch.nn.gin_conv torch.nn.sparse_linear torch.nn.transformer_conv torch.pyg torch.compiled
 torch.nn.sage_conv
 torch.nn
 torch

@@ -82,6 +82,9 @@ def calls(a: st.SparseMatrix, dtype: torch.dtype) -> dict[str, Call]:
     one, other = f(ROWS, HEADS, 1), f(COLS, HEADS, 1)
     out, statistics = op.attention(*bare, q, k, v, bias, 1.0, 0, 0.2)
     sums, added = op.attention(*bare, one, other, v, None, 1.0, 2, 0.2)
+    own, key, vector = f(ROWS, HEADS, N), f(COLS, HEADS, N), f(HEADS, N)
+    pairs = (own, key, vector, bias, f(HEADS, given), f(given, HEADS, N))
+    mixed, summary = op.gatv2(*bare, *pairs, 0.2)
     c, z = op.spmm_update(*product, False, x, f(N, M), f(M), True, False, True)
     arg = torch.randint(-1, COLS, (ROWS, N), dtype=torch.int32)
     row, col = a.places()
@@ -114,6 +117,8 @@ def calls(a: st.SparseMatrix, dtype: torch.dtype) -> dict[str, Call]:
         "attention_gradient [additive]": Call(
             op.attention_gradient, (*bare, one, other, v, None, added, sums, sums, 1.0, 2, 0.2, False)
         ),
+        "gatv2": Call(op.gatv2, (*bare, *pairs, 0.2)),
+        "gatv2_gradient": Call(op.gatv2_gradient, (*bare, *pairs, summary, mixed, mixed, 0.2)),
         "spmm_update": Call(op.spmm_update, (*product, False, x, f(N, M), f(M), True, False, True)),
         "spmm_update [no bias]": Call(
             op.spmm_update, (*product, True, y, f(M, N), None, False, True, False), any_size("w", 0)
@@ -248,6 +253,7 @@ def direct(log: Log, a: st.SparseMatrix, at_end: bool) -> None:
     """Calls without torch's dispatcher, as functions and layers make them."""
     from sptile.torch import operators
     from sptile.torch.attention import attention, attention_gradient
+    from sptile.torch.gatv2 import gatv2, gatv2_gradient
 
     x = guarded_tensor(torch.ones(1), (1, N), torch.float32, at_end)
     three = x.view(1, 1, N)
@@ -268,6 +274,10 @@ def direct(log: Log, a: st.SparseMatrix, at_end: bool) -> None:
         "attention": lambda: attention(a._entries, three, three, three, None, 1.0, 0, 0.2),
         "attention_gradient": lambda: attention_gradient(
             a._entries, three, three, three, None, three, three, three, 1.0, 0, 0.2, False
+        ),
+        "gatv2": lambda: gatv2(a._entries, three, three, x, None, None, None, 0.2),
+        "gatv2_gradient": lambda: gatv2_gradient(
+            a._entries, three, three, x, None, None, None, three, three, three, 0.2
         ),
         "a Ref of other sizes": lambda: Ref(a._entries.token, 1, 1, 1).entries,
     }.items():

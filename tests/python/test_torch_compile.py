@@ -163,6 +163,14 @@ LAYERS: dict[str, tuple[Callable[[], nn.Module], str]] = {
     "gat, features": (lambda: st.nn.GATConv(WIDTH, 3, heads=2, edge_dim=2), "features"),
     "gat, added features": (lambda: st.nn.GATConv(WIDTH, 3, edge_dim=2, fill_value="add"), "features"),
     "gat, given features": (lambda: st.nn.GATConv(WIDTH, 3, edge_dim=2, fill_value=0.5), "features"),
+    "gatv2": (lambda: st.nn.GATv2Conv(WIDTH, 3, heads=2), ""),
+    "gatv2 without loops": (lambda: st.nn.GATv2Conv(WIDTH, 3, heads=2, add_self_loops=False), ""),
+    "gatv2, features": (lambda: st.nn.GATv2Conv(WIDTH, 3, heads=2, edge_dim=2), "features"),
+    "gatv2, features without loops": (
+        lambda: st.nn.GATv2Conv(WIDTH, 3, edge_dim=2, add_self_loops=False), "features"
+    ),
+    "transformer": (lambda: st.nn.TransformerConv(WIDTH, 3, heads=2, bias=False), ""),
+    "transformer, features": (lambda: st.nn.TransformerConv(WIDTH, 3, heads=2, edge_dim=2, bias=False), "features"),
     "graph": (lambda: st.nn.GraphConv(WIDTH, 3), "weights"),
     "graph, mean": (lambda: st.nn.GraphConv(WIDTH, 30, aggr="mean"), "weights"),
     "lg": (lambda: st.nn.LGConv(), "weights"),

@@ -70,6 +70,51 @@ LAYERS: dict[str, tuple[str, Callable[[int, int], tuple[tuple[Any, ...], dict[st
         lambda n, m: ((n, m), {"edge_dim": 4, "fill_value": "add"}),
         "features",
     ),
+    "gatv2": ("GATv2Conv", lambda n, m: ((n, m), {"heads": 3}), ""),
+    "gatv2, mean": (
+        "GATv2Conv",
+        lambda n, m: ((n, m), {"heads": 3, "concat": False, "residual": True, "share_weights": True}),
+        "",
+    ),
+    "gatv2 without loops": (
+        "GATv2Conv",
+        lambda n, m: ((n, m), {"add_self_loops": False, "negative_slope": 0.4, "bias": False}),
+        "",
+    ),
+    "gatv2, features of edges": ("GATv2Conv", lambda n, m: ((n, m), {"heads": 2, "edge_dim": 4}), "features"),
+    "gatv2, features of edges without loops": (
+        "GATv2Conv",
+        lambda n, m: ((n, m), {"heads": 2, "edge_dim": 4, "add_self_loops": False}),
+        "features",
+    ),
+    "gatv2, dropped features": (
+        "GATv2Conv",
+        lambda n, m: ((n, m), {"heads": 2, "edge_dim": 4, "dropout": 0.5}),
+        "features",
+    ),
+    "gatv2, given features": ("GATv2Conv", lambda n, m: ((n, m), {"edge_dim": 4, "fill_value": 0.5}), "features"),
+    # Without biases: a bias of the keys changes no weight, so its gradient is rounding errors.
+    "transformer": ("TransformerConv", lambda n, m: ((n, m), {"heads": 3, "bias": False}), ""),
+    "transformer, mean": (
+        "TransformerConv",
+        lambda n, m: ((n, m), {"heads": 3, "concat": False, "beta": True, "bias": False}),
+        "",
+    ),
+    "transformer, features of edges": (
+        "TransformerConv",
+        lambda n, m: ((n, m), {"heads": 2, "edge_dim": 4, "bias": False}),
+        "features",
+    ),
+    "transformer, more features than channels": (
+        "TransformerConv",
+        lambda n, _m: ((n, 3), {"heads": 2, "edge_dim": 4, "bias": False}),
+        "features",
+    ),
+    "transformer, dropped features": (
+        "TransformerConv",
+        lambda n, m: ((n, m), {"heads": 2, "edge_dim": 4, "bias": False, "beta": True, "dropout": 0.5}),
+        "features",
+    ),
     "gat, given features": ("GATConv", lambda n, m: ((n, m), {"edge_dim": 4, "fill_value": 0.5}), "features"),
 }
 SIZES = [(16, 8), (8, 16)]
@@ -582,7 +627,7 @@ class LargestTensor(TorchDispatchMode):
 
 
 @on_devices
-@pytest.mark.parametrize("kind", ["gat", "agnn", "gat with dropout"])
+@pytest.mark.parametrize("kind", ["gat", "agnn", "gat with dropout", "gatv2", "gatv2 with dropout", "transformer"])
 def test_attention_layers_make_no_features_of_edges(device: str, kind: str) -> None:
     nodes, heads, width = 60, 4, 8
     edges = graph(nodes, 6000).to(device)
@@ -591,14 +636,64 @@ def test_attention_layers_make_no_features_of_edges(device: str, kind: str) -> N
         "agnn": st.nn.AGNNConv,
         "gat": lambda: st.nn.GATConv(32, width, heads=heads),
         "gat with dropout": lambda: st.nn.GATConv(32, width, heads=heads, dropout=0.5),
+        "gatv2": lambda: st.nn.GATv2Conv(32, width, heads=heads),
+        "gatv2 with dropout": lambda: st.nn.GATv2Conv(32, width, heads=heads, dropout=0.5),
+        "transformer": lambda: st.nn.TransformerConv(32, width, heads=heads),
     }
     layer = layers[kind]().to(device)
     x = torch.randn(nodes, 32, device=device, requires_grad=True)
     layer(x, a).sum().backward()
     with LargestTensor() as largest:
         layer(x, a).sum().backward()
-    limit = (a.nnz + nodes) * heads if kind == "gat with dropout" else max(nodes * 33, 32 * 33)
+    limit = (a.nnz + nodes) * heads if kind.endswith("dropout") else max(nodes * 33, 32 * 33)
     assert 0 < largest.elements <= limit < a.nnz * heads * width
+
+
+@on_devices
+@pytest.mark.parametrize("autocast", [False, True])
+@pytest.mark.parametrize("edge_dim", [None, 3])
+@pytest.mark.parametrize("kind", ["GATv2Conv", "TransformerConv"])
+def test_attention_in_16_bits(device: str, kind: str, edge_dim: int | None, autocast: bool) -> None:
+    torch.manual_seed(0)
+    layer = getattr(st.nn, kind)(16, 8, heads=3, edge_dim=edge_dim).to(device)
+    edges = graph(NODES, 300).to(device)
+    x = torch.randn(NODES, 16, device=device)
+    more = () if edge_dim is None else (torch.randn(edges.shape[1], edge_dim, device=device),)
+
+    def results(layer: nn.Module, *given: Tensor) -> tuple[Tensor, Tensor]:
+        own = given[0].clone().requires_grad_()
+        out = layer(own, edges, *given[1:])
+        return out, torch.autograd.grad(out.float().square().sum(), own)[0]
+
+    expected = results(layer, x, *more)
+    dtype = torch.bfloat16
+    if autocast:
+        with torch.autocast(device, dtype=dtype):
+            found = results(layer, x, *more)
+    else:
+        found = results(copy.deepcopy(layer).to(dtype), *(one.to(dtype) for one in (x, *more)))
+    assert found[0].dtype == dtype
+    for one, other in zip(found, expected, strict=True):
+        assert error(one.float(), other) < 0.05
+
+
+@pytest.mark.parametrize("edge_dim", [None, 3])
+def test_padded_heads_give_the_same(monkeypatch: pytest.MonkeyPatch, edge_dim: int | None) -> None:
+    from sptile.torch.nn import gatv2_conv
+
+    torch.manual_seed(0)
+    layer = st.nn.GATv2Conv(8, 5, heads=2, edge_dim=edge_dim)
+    edges = graph(NODES, 300)
+    x = torch.randn(NODES, 8, requires_grad=True)
+    more = () if edge_dim is None else (torch.randn(edges.shape[1], edge_dim, requires_grad=True),)
+    learned = [x, *layer.parameters(), *more]
+    out = layer(x, edges, *more)
+    g = torch.randn_like(out)
+    expected = out, *torch.autograd.grad(out, learned, g)
+    monkeypatch.setattr(gatv2_conv, "_missing", lambda _x, n: -n % 8)
+    out = layer(x, edges, *more)
+    for one, other in zip((out, *torch.autograd.grad(out, learned, g)), expected, strict=True):
+        assert error(one, other) < 1e-6
 
 
 @on_devices
@@ -1099,11 +1194,12 @@ def test_pairs_and_sizes(kind: str, edges: Tensor) -> None:
 @pytest.mark.parametrize("fill", ["mean", "add", 0.5, torch.tensor([1.0, -2, 0.5])], ids=str)
 @pytest.mark.parametrize("loops", [True, False])
 @pytest.mark.parametrize("edges", [MULTIGRAPH, MULTIGRAPH[:, :0]], ids=["edges", "none"])
-def test_weights_and_features_of_each_edge(edges: Tensor, loops: bool, fill: Any) -> None:
+@pytest.mark.parametrize("conv", ["GATConv", "GATv2Conv"])
+def test_weights_and_features_of_each_edge(conv: str, edges: Tensor, loops: bool, fill: Any) -> None:
     """Repeated edges have features and weights of their own, in the order in which they were given, and so
     has dropout."""
     named = {"heads": 2, "edge_dim": 3, "add_self_loops": loops, "fill_value": fill, "dropout": 0.4}
-    ours, theirs = pair("GATConv", 5, 3, **named)
+    ours, theirs = pair(conv, 5, 3, **named)
     x = torch.randn(13, 5, dtype=torch.float64)
     features = torch.randn(edges.shape[1], 3, dtype=torch.float64)
     for mode in (True, False):
@@ -1126,8 +1222,43 @@ def test_weights_and_features_of_each_edge(edges: Tensor, loops: bool, fill: Any
 
 
 @needs_pyg
-def test_one_number_for_each_edge() -> None:
-    ours, theirs = pair("GATConv", 5, 3, edge_dim=1)
+@pytest.mark.parametrize("kind", ["GATv2Conv", "GATv2Conv, loops", "GATv2Conv, shared", "TransformerConv"])
+@pytest.mark.parametrize("edges", [BIPARTITE, BIPARTITE[:, :0]], ids=["edges", "none"])
+def test_pairs_with_features_of_both(kind: str, edges: Tensor) -> None:
+    source, target = (torch.randn(n, 5, dtype=torch.float64) for n in (13, 7))
+    features = torch.randn(edges.shape[1], 3, dtype=torch.float64)
+    named: dict[str, Any] = {"heads": 2}
+    if kind.startswith("GATv2"):
+        named |= {"add_self_loops": kind.endswith("loops"), "share_weights": kind.endswith("shared"), "residual": True}
+    name = kind.split(",")[0]
+    layers = pair(name, (5, 5), 3, **named)
+    assert_same(*layers, [source, target], lambda layer, x, y: layer((x, y), edges))
+    a = st.SparseMatrix._of_entries(edges[1], edges[0], None, (7, 13))
+    assert torch.equal(layers[0]((source, target), a), layers[0]((source, target), edges))
+    layers = pair(name, (5, 5), 3, edge_dim=3, **named)
+    assert_same(*layers, [source, target, features], lambda layer, x, y, z: layer((x, y), edges, z))
+    with pytest.raises(sptile.UsageError, match="target"):
+        layers[0]((source, None), a)
+
+
+@needs_pyg
+def test_weights_of_transformers_are_those_before_dropout() -> None:
+    ours, theirs = pair("TransformerConv", 5, 3, heads=2, edge_dim=3, dropout=0.4, beta=True)
+    x, features = torch.randn(13, 5, dtype=torch.float64), torch.randn(150, 3, dtype=torch.float64)
+    for mode in (True, False):
+        for layer in (ours, theirs):
+            layer.train(mode)
+        assert_same(ours, theirs, [x, features], lambda layer, x, y: layer(x, MULTIGRAPH, y))
+        (_out, (listed, weights)), (_, (expected, their_weights)) = (
+            layer(x, MULTIGRAPH, features, return_attention_weights=True) for layer in (ours, theirs)
+        )
+        assert torch.equal(listed, expected) and error(weights, their_weights) < 1e-12
+
+
+@needs_pyg
+@pytest.mark.parametrize("kind", ["GATConv", "GATv2Conv"])
+def test_one_number_for_each_edge(kind: str) -> None:
+    ours, theirs = pair(kind, 5, 3, edge_dim=1)
     x, features = torch.randn(13, 5, dtype=torch.float64), torch.randn(150, dtype=torch.float64)
     assert_same(ours, theirs, [x, features], lambda layer, x, y: layer(x, MULTIGRAPH, y))
 
@@ -1138,6 +1269,8 @@ LAZY: dict[str, Callable[[Any], nn.Module]] = {
     "sage, pair": lambda kind: kind.SAGEConv((-1, -1), 4),
     "gat": lambda kind: kind.GATConv(-1, 4, residual=True),
     "gat, pair": lambda kind: kind.GATConv((-1, -1), 4, residual=True),
+    "gatv2": lambda kind: kind.GATv2Conv(-1, 4, residual=True),
+    "transformer": lambda kind: kind.TransformerConv(-1, 4),
 }
 
 
@@ -1283,6 +1416,22 @@ REFUSED: dict[str, tuple[type[Exception], Callable[[], object]]] = {
     "features of edges without room": (
         sptile.UsageError,
         lambda: st.nn.GATConv(8, 4)(X, EDGES, torch.ones(EDGES.shape[1], 4)),
+    ),
+    "features of edges that are missing": (
+        sptile.UsageError,
+        lambda: st.nn.TransformerConv(8, 4, edge_dim=2)(X, EDGES),
+    ),
+    "features of edges of a transformer without room": (
+        sptile.UsageError,
+        lambda: st.nn.TransformerConv(8, 4)(X, EDGES, torch.ones(EDGES.shape[1], 2)),
+    ),
+    "features of other edges in the second version": (
+        sptile.UsageError,
+        lambda: st.nn.GATv2Conv(8, 4, edge_dim=2)(X, EDGES, torch.ones(EDGES.shape[1] - 1, 2)),
+    ),
+    "another filling that is not there": (
+        sptile.UnsupportedError,
+        lambda: st.nn.GATv2Conv(8, 4, fill_value="max"),
     ),
     "a filling that is not there": (sptile.UnsupportedError, lambda: st.nn.GATConv(8, 4, fill_value="max")),
     "a linear layer that is none": (sptile.UsageError, lambda: st.nn.SparseLinear.from_linear(nn.ReLU())),  # type: ignore[arg-type]

@@ -260,6 +260,8 @@ LAYERS: dict[str, Callable[[], torch.nn.Module]] = {
     "sage": lambda: st.nn.SAGEConv(5, 3),
     "gin": lambda: st.nn.GINConv(torch.nn.Linear(5, 3)),
     "gat": lambda: st.nn.GATConv(5, 3, heads=2),
+    "gatv2": lambda: st.nn.GATv2Conv(5, 3, heads=2),
+    "transformer": lambda: st.nn.TransformerConv(5, 3, heads=2, bias=False),
     "agnn": lambda: st.nn.AGNNConv(),
     "graph": lambda: st.nn.GraphConv(5, 3, aggr="mean"),
     "appnp": lambda: st.nn.APPNP(2, 0.1),

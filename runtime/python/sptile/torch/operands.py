@@ -61,6 +61,11 @@ def _attention(n: str, more: str = "") -> str:
     return f"q [rows, heads, {n}], k [cols, heads, {n}], v [cols, heads, m], bias? [heads, given]" + more
 
 
+_GATV2 = (
+    "x [rows, heads, n], y [cols, heads, n], vector [heads, n], bias? [heads, given], factors? [heads, given],"
+    " edges? [given, heads, n]"
+)
+_OF_GATV2 = ", statistics statistic [rows, heads, 2], out [rows, heads, n], dout [rows, heads, n]"
 _OF_GRADIENT = ", statistics statistic [heads, rows, 2], out [rows, heads, m], dout [rows, heads, m]"
 _TOKENS = "entries token [], product token []"
 
@@ -90,6 +95,8 @@ OPERANDS: dict[str, Row] = {
     "attention_gradient": _row(
         _attention("n", _OF_GRADIENT), _attention("n", _OF_GRADIENT), _attention("1", _OF_GRADIENT), chosen_by="score"
     ),
+    "gatv2": _row(_GATV2),
+    "gatv2_gradient": _row(_GATV2 + _OF_GATV2),
     "matrix_of": _row("row ids [given], col ids [given]"),
     "graph_of": _row("edge_index ids [2, edges]"),
     "csr_of": _row("crow ids [pointers], col ids [given]"),
@@ -345,6 +352,16 @@ def pairs(x: Tensor) -> tuple[int, int, int]:
 def singles(x: Tensor) -> tuple[int, int, int]:
     """Address and strides of [heads, rows], contiguous."""
     return x.data_ptr(), 1, 0
+
+
+def beside(x: Tensor) -> tuple[int, int, int]:
+    """Address and strides of [rows, heads], contiguous: heads of a row are adjacent."""
+    return x.data_ptr(), x.shape[1], 1
+
+
+def rows_of_heads(x: Tensor) -> tuple[int, int, int]:
+    """Address and strides of [heads, n], contiguous: one row for each head."""
+    return x.data_ptr(), x.shape[1], x.shape[1]
 
 
 def checked(run: Callable[..., Any], check: Check) -> Callable[..., Any]:

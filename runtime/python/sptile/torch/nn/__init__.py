@@ -6,6 +6,7 @@ from .arma_conv import ARMAConv
 from .cheb_conv import ChebConv
 from .cluster_gcn_conv import ClusterGCNConv
 from .gat_conv import GATConv
+from .gatv2_conv import GATv2Conv
 from .gcn_conv import GCNConv
 from .gin_conv import GINConv
 from .graph_conv import GraphConv
@@ -17,6 +18,7 @@ from .sage_conv import SAGEConv
 from .sg_conv import SGConv
 from .sparse_linear import SparseLinear, density
 from .tag_conv import TAGConv
+from .transformer_conv import TransformerConv
 
 __all__ = [
     "AGNNConv",
@@ -25,6 +27,7 @@ __all__ = [
     "ChebConv",
     "ClusterGCNConv",
     "GATConv",
+    "GATv2Conv",
     "GCNConv",
     "GINConv",
     "GraphConv",
@@ -36,6 +39,7 @@ __all__ = [
     "SGConv",
     "SparseLinear",
     "TAGConv",
+    "TransformerConv",
     "density",
 ]
 

@@ -6,9 +6,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from ...errors import ArgumentTypeError, UnsupportedError, UsageError
+from ...errors import UnsupportedError, UsageError
 from ..functions import sddmm, softmax, spmm
 from ..operands import statistic
+from .edge_features import check_edge_attr, check_fill_value, with_loops
 from .graph import Edges, Features, Graph, GraphLayer, Size, attend, edges_of, node_sets
 from .linear import GlorotLinear, glorot_
 
@@ -78,10 +79,7 @@ class GATConv(GraphLayer):
         residual: bool = False,
     ) -> None:
         super().__init__()
-        if not isinstance(fill_value, int | float | Tensor) and fill_value not in ("mean", "add", "sum"):
-            raise UnsupportedError(
-                f"fill_value must be a number, a tensor [edge_dim], 'mean', 'add' or 'sum', got {fill_value!r}"
-            )
+        check_fill_value(fill_value)
         self.in_channels, self.out_channels, self.heads, self.concat = (
             in_channels,
             out_channels,
@@ -232,46 +230,16 @@ class GATConv(GraphLayer):
     def _of_edges(self, edge_attr: Tensor, edges: Edges, dtype: torch.dtype) -> Tensor:
         """Returns the contributions of edge features to scores, [edges, heads]. They are linear, so added loops get
         the mean or sum of the contributions of the node's other edges."""
+        edge_attr = check_edge_attr(edge_attr, self.lin_edge, edges.given)
         if self.lin_edge is None or self.att_edge is None:
-            raise UsageError("edge_attr requires a layer with edge_dim")
-        if not isinstance(edge_attr, Tensor):
-            raise ArgumentTypeError(f"edge_attr must be a tensor [edges, edge_dim], got {type(edge_attr).__name__}")
-        if edge_attr.dim() == 1:
-            edge_attr = edge_attr.unsqueeze(1)
-        if edge_attr.dim() == 2:
-            self.lin_edge.materialize(edge_attr.shape[1])
-        given = edges.given
-        wanted = [given, self.lin_edge.in_features]
-        if list(edge_attr.shape) != wanted or not edge_attr.is_floating_point():
-            raise UsageError(
-                f"edge_attr must be a floating-point tensor {wanted}, got {edge_attr.dtype} {list(edge_attr.shape)}"
-            )
+            raise UsageError("edge_attr requires the parameters of edges; att_edge was removed")
         weight = self.lin_edge.weight.view(self.heads, self.out_channels, -1)
         att = self.att_edge.view(self.heads, self.out_channels, 1)
         by_head = (weight.to(dtype) * att.to(dtype)).sum(1)  # [heads, edge_dim]
-        scores = edge_attr.to(dtype) @ by_head.t()
-        if edges.loops == 0:
-            return scores
-        if edges.kept is not None:
-            scores = scores[edges.kept]
-        return torch.cat([scores, self._of_loops(scores, edges, by_head)])
-
-    def _of_loops(self, scores: Tensor, edges: Edges, by_head: Tensor) -> Tensor:
-        """Returns the scores of added loops, [loops, heads], from the `scores` of the other edges."""
-        if not isinstance(self.fill_value, str):
-            fill = torch.as_tensor(self.fill_value, dtype=by_head.dtype, device=by_head.device)
-            return (by_head * fill).sum(1).expand(edges.loops, -1)
-        row = edges.row[: scores.shape[0]]
-        counted = torch.ones_like(row)
-        if edges.left_out is not None:
-            scores = scores.masked_fill(edges.left_out.unsqueeze(1), 0)
-            counted = counted.masked_fill(edges.left_out, 0)
-        sums = scores.new_zeros(edges.matrix.shape[0], self.heads, dtype=torch.float64)
-        sums = sums.index_add(0, row, scores.double())[: edges.loops]
-        if self.fill_value == "mean":
-            counts = row.new_zeros(edges.matrix.shape[0]).index_add(0, row, counted)[: edges.loops]
-            sums = sums / counts.clamp(min=1).unsqueeze(1)
-        return sums.to(scores.dtype)
+        fill = self.fill_value
+        if not isinstance(fill, str):
+            fill = (by_head * torch.as_tensor(fill, dtype=dtype, device=by_head.device)).sum(1)
+        return with_loops(edge_attr.to(dtype) @ by_head.t(), edges, fill)
 
     def extra_repr(self) -> str:
         return f"{self.in_channels}, {self.out_channels}, heads={self.heads}"

@@ -134,13 +134,21 @@ torch.pattern
 torch.handle
 torch.operands
 torch.operators
-torch.attention torch.matrix
+torch.attention torch.sources torch.arithmetic
+torch.matrix
+torch.reductions
 torch.functions torch.gatv2
 torch.nn.linear torch.nn.graph torch.nn.fused
-torch.nn.edge_features
-torch.nn.agnn_conv torch.nn.gat_conv torch.nn.gatv2_conv torch.nn.gcn_conv torch.nn.gin_conv torch.nn.sparse_linear torch.nn.transformer_conv torch.pyg torch.compiled
-torch.nn.sage_conv
+torch.nn.edge_features torch.nn.order
+torch.nn.agnn_conv torch.nn.appnp torch.nn.cheb_conv torch.nn.cluster_gcn_conv torch.nn.gat_conv torch.nn.gatv2_conv torch.nn.gcn_conv torch.nn.gin_conv torch.nn.graph_conv torch.nn.hetero_conv torch.nn.lg_conv torch.nn.rgcn_conv torch.nn.sage_conv torch.nn.sg_conv torch.nn.sparse_linear torch.nn.tag_conv torch.nn.transformer_conv torch.pyg torch.compiled
+torch.nn.arma_conv torch.nn.light_gcn
 torch.nn
+torch.accelerate.matrices torch.accelerate.state
+torch.accelerate.graphs torch.accelerate.products
+torch.accelerate.rows
+torch.accelerate.layers
+torch.accelerate.scope
+torch.accelerate
 torch
 torch.distributed.ranks
 torch.distributed.boundary torch.distributed.notices torch.distributed.own_part torch.distributed.row_blocks torch.distributed.whole torch.distributed.wires
@@ -155,8 +163,8 @@ torch.distributed
 """
 
 # files of the Python package that may take the address of an array: views of any framework, operands of operators, and
-# the arrays that a matrix of torch, or a product with other devices, has made for itself
-ADDRESSES = ("_arrays.py", "_calls.py", "torch/operands.py", "torch/handle.py", "torch/distributed/peers.py", "torch/distributed/step.py")
+# the arrays that a matrix of torch, or a product with other devices, has made for itself; accelerate/graphs compares them
+ADDRESSES = ("_arrays.py", "_calls.py", "torch/operands.py", "torch/handle.py", "torch/accelerate/graphs.py", "torch/distributed/peers.py", "torch/distributed/step.py")
 
 # headers of at most 30 lines with one includer, without a long source or a test of their own, and why they are separate
 SMALL = {

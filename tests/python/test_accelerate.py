@@ -19,6 +19,7 @@ from torch_geometric.nn import GCNConv, MessagePassing, SAGEConv  # noqa: E402
 import sptile.torch as st  # noqa: E402
 from sptile.errors import ArgumentTypeError  # noqa: E402
 from sptile.torch.accelerate import graphs, products  # noqa: E402
+from sptile.torch.accelerate import state as accelerate_state  # noqa: E402
 
 SUM, WEIGHTED, MEAN, WEIGHTED_MEAN = "spmm sum", "weighted spmm sum", "spmm mean", "weighted spmm mean"
 # What runs by our kernels in layers that have seen their edges; the other layers gather all rows.
@@ -45,6 +46,8 @@ PATCHED = [
     (pyg.edge_index, "_spmm"),
     (pyg.nn.conv.gcn_conv, "gcn_norm"),
     (pyg.nn.conv.gat_conv, "softmax"),
+    (torch.sparse, "mm"),
+    (torch.Tensor, "__matmul__"),
 ]
 
 
@@ -240,8 +243,8 @@ def sparse(layout):
 
 PRODUCTS = {
     "@": lambda a, x: a @ x,
-    "torch.mm": torch.mm,
-    "torch.sparse.mm": torch.sparse.mm,
+    "torch.mm": lambda a, x: torch.mm(a, x),
+    "torch.sparse.mm": lambda a, x: torch.sparse.mm(a, x),
     "Tensor.matmul": lambda a, x: a.matmul(x),
     "addmm": lambda a, x: torch.addmm(torch.ones(30, x.shape[1]), a, x, beta=0.5, alpha=2),
 }
@@ -314,7 +317,7 @@ def test_a_scope_leaves_no_trace():
         assert [getattr(owner, name) for owner, name in PATCHED] != before
         1 / 0  # noqa: B018
     assert [getattr(owner, name) for owner, name in PATCHED] == before
-    assert torch.overrides._get_current_function_mode() is None
+    assert "__matmul__" not in vars(torch.Tensor)
 
 
 def test_other_threads_are_not_in_the_scope():
@@ -363,7 +366,7 @@ def test_a_model_that_fails_leaves_its_scope():
     layer = st.accelerate(SAGEConv(WIDTH, 6))
     with pytest.raises((RuntimeError, ValueError)):
         layer(features(3), EDGE_INDEX)
-    assert torch.overrides._get_current_function_mode() is None
+    assert accelerate_state.current.scope is None and "__matmul__" not in vars(torch.Tensor)
 
 
 def test_only_modules_are_models():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -11,8 +11,7 @@ from ..errors import UnsupportedError, UsageError
 from .handle import Handle
 from .pattern import EntryOrder, pattern_of_entries
 
-if TYPE_CHECKING:
-    from .matrix import SparseMatrix
+SparseMatrix = Any  # of `matrix`, which imports this module
 
 
 def _numbers(a: SparseMatrix, dtype: torch.dtype | None = None) -> Tensor:

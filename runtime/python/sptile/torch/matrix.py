@@ -85,6 +85,9 @@ def _cast(name: str, dtype: torch.dtype) -> Callable[[SparseMatrix], SparseMatri
     return cast
 
 
+reduction: Any = None  # of products, by name; `reductions`, which imports this module, sets it
+
+
 class SparseMatrix:
     """A sparse matrix on one device, for products with tensors: ``A @ x``, ``x @ A`` and the functions of this module.
 
@@ -1304,9 +1307,7 @@ class SparseMatrix:
 
     def _sparse_mm(self, x: Tensor, reduce: str = "sum") -> Tensor:
         """Returns torch.sparse.mm(A, x, reduce)."""
-        from .reductions import reduced  # which imports this module
-
-        return reduced(self, x, None, reduce)
+        return reduction(self, x, None, reduce)
 
     def __repr__(self) -> str:
         values = "pattern" if self.values is None else str(self.dtype)

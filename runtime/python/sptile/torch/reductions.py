@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from ..errors import ArgumentTypeError, UsageError
-from . import operators
+from . import matrix, operators
 from .handle import Ref
 from .matrix import SparseMatrix, cast, heads_first, optional_tensor, tensor_of
 from .operands import statistic
@@ -44,6 +44,9 @@ def reduced(a: SparseMatrix, x: Tensor, values: Tensor | None, reduce: str) -> T
 def _check_dense(name: str, x: Tensor) -> None:
     if x.layout != torch.strided or x.is_nested:
         raise UsageError(f"{name} must be a dense tensor, got {'a nested one' if x.is_nested else x.layout}")
+
+
+matrix.reduction = reduced
 
 
 # ---- Maxima and minima ----

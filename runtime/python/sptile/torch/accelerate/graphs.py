@@ -28,7 +28,8 @@ class Graph:
         self.edge_index, self._i, self.report = edge_index, i, report
         self.edges = edge_index.shape[1]
         self._key = key_of(edge_index)
-        self._ends = (edge_index[i].data_ptr(), edge_index[1 - i].data_ptr())
+        first, step = edge_index.data_ptr(), edge_index.stride(0) * edge_index.element_size()
+        self._ends = (first + i * step, first + (1 - i) * step)
 
     def side(self, index: Tensor | None) -> str | None:
         """Returns "i" or "j" if `index` is that end of the edges, else None."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -14,18 +14,9 @@ from ..reductions import NAMES
 from . import rows
 from .graphs import Graph
 from .matrices import Cache, key_of, usable
-from .state import current
+from .state import Patch, current
 
 Function = Callable[..., Any]
-
-
-class Patch(NamedTuple):
-    """An attribute, and what replaces it while a scope is active."""
-
-    owner: Any
-    name: str
-    original: Function
-    replacement: Function
 
 
 # Results that depend on the edges alone are kept: edges with added loops would be new ones in each step.

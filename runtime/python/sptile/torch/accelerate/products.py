@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch.overrides import TorchFunctionMode
 
 from .. import functions
 from ..handle import capturing
@@ -15,7 +15,7 @@ from ..matrix import SparseMatrix
 from ..operators import transformed
 from ..pattern import apart
 from .matrices import Cache, Key, key_of, usable
-from .state import current
+from .state import Patch, current
 
 _LAYOUTS = (torch.sparse_csr, torch.sparse_coo)
 # Nonzeros times columns from which a plan pays in its first product. Fewer wait for the second one.
@@ -25,23 +25,32 @@ _patterns = Cache(64)
 _uses = Cache(256)
 
 
-class Products(TorchFunctionMode):
-    """Runs products of sparse tensors by plans."""
+def patches() -> Iterator[Patch]:
+    """Returns the patches for products of torch."""
+    for owner, names, answer in _PRODUCTS:
+        for name in names:
+            original = getattr(owner, name)
+            yield Patch(owner, name, original, _answered(original, answer), name in vars(owner))
 
-    def __torch_function__(
-        self,
-        function: Callable[..., Any],
-        types: Any,
-        arguments: tuple[Any, ...] = (),
-        keywords: dict[str, Any] | None = None,
-    ) -> Any:
-        keywords = keywords or {}
-        answer = _ANSWERS.get(function)
-        if answer is not None and not torch.compiler.is_compiling():
-            result = answer(*arguments, **keywords)
-            if result is not None:
-                return result
-        return function(*arguments, **keywords)
+
+def _answered(original: Callable[..., Any], answer: Callable[..., Tensor | None]) -> Callable[..., Any]:
+    """A function that asks `answer` first, in a scope."""
+
+    @functools.wraps(original)
+    def call(*arguments: Any, **named: Any) -> Any:
+        if torch.compiler.is_compiling() or current.scope is None or not _concerns(arguments):
+            return original(*arguments, **named)
+        try:
+            result = answer(*arguments, **named)
+        except TypeError:  # other arguments than the function has; it reports them
+            result = None
+        return original(*arguments, **named) if result is None else result
+
+    return call
+
+
+def _concerns(arguments: tuple[Any, ...]) -> bool:
+    return any(isinstance(x, Tensor) and x.layout in _LAYOUTS for x in arguments[:2])
 
 
 def _sparse(a: Any) -> bool:
@@ -132,13 +141,16 @@ def _sample(a: Any, x: Any, y: Any, *, beta: Any = 1.0, alpha: Any = 1.0, out: A
     return torch.sparse_csr_tensor(a.crow_indices(), a.col_indices(), values, a.shape, check_invariants=False)
 
 
-_ANSWERS: dict[Any, Callable[..., Tensor | None]] = {
-    **dict.fromkeys((torch.sparse.mm, torch.mm, torch.matmul, torch.mv, torch.spmm), _multiply),
-    **dict.fromkeys((Tensor.mm, Tensor.matmul, Tensor.mv, Tensor.__matmul__), _multiply),
-    Tensor.__rmatmul__: _multiply_from_left,
-    **dict.fromkeys((torch.addmm, Tensor.addmm, torch.sparse.addmm), _add_multiply),
-    torch.sparse.sampled_addmm: _sample,
-}
+_PRODUCTS: tuple[tuple[Any, tuple[str, ...], Callable[..., Tensor | None]], ...] = (
+    (torch.sparse, ("mm",), _multiply),
+    (torch, ("mm", "matmul", "mv", "spmm"), _multiply),
+    (Tensor, ("mm", "matmul", "mv", "__matmul__"), _multiply),
+    (Tensor, ("__rmatmul__",), _multiply_from_left),
+    (torch, ("addmm",), _add_multiply),
+    (torch.sparse, ("addmm",), _add_multiply),
+    (Tensor, ("addmm",), _add_multiply),
+    (torch.sparse, ("sampled_addmm",), _sample),
+)
 
 
 def forget() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ from torch import Tensor
 from torch.utils._pytree import tree_map
 
 from .. import functions
+from ..pattern import kept
 from .graphs import Graph
 
 Function = Callable[..., Any]
@@ -109,12 +111,16 @@ def _pairs(graph: Graph, x: Tensor, y: Tensor) -> Pairs:
 
 def _shaped(kind: Any, graph: Graph, shape: tuple[int, ...], like: Tensor) -> Any:
     """Not-a-numbers of this shape, without memory: code that passes by `__torch_function__` has no wrong numbers."""
-    blank = torch.full((1,) * len(shape), torch.nan, dtype=like.dtype, device=like.device)
-    if torch.is_grad_enabled() and like.requires_grad:
-        blank.requires_grad_()
-    made = blank.expand(shape).as_subclass(kind)
+    learns = torch.is_grad_enabled() and like.requires_grad
+    made = _blank(like.dtype, like.device, learns).expand(shape).as_subclass(kind)
     made.graph = graph
     return made
+
+
+@functools.cache
+@kept
+def _blank(dtype: torch.dtype, device: torch.device, learns: bool) -> Tensor:
+    return torch.full((), torch.nan, dtype=dtype, device=device, requires_grad=learns)
 
 
 def _plain(x: Any) -> Any:

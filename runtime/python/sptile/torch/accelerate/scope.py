@@ -12,9 +12,8 @@ import torch
 from torch import nn
 
 from ...errors import ArgumentTypeError
-from .layers import Patch, patches
-from .products import Products
-from .state import current
+from . import layers, products
+from .state import Patch, current
 
 Model = TypeVar("Model", bound=nn.Module)
 
@@ -27,9 +26,9 @@ def _install() -> None:
     global _active
     with _lock:
         if _active == 0:
-            _installed.extend(patches())
-            for patch in _installed:
-                setattr(patch.owner, patch.name, patch.replacement)
+            for patch in (*layers.patches(), *products.patches()):
+                _installed.append(patch)
+                patch.apply()
         _active += 1
 
 
@@ -38,9 +37,8 @@ def _remove() -> None:
     with _lock:
         _active -= 1
         if _active == 0:
-            for patch in _installed:
-                setattr(patch.owner, patch.name, patch.original)
-            _installed.clear()
+            while _installed:
+                _installed.pop().revert()
 
 
 class Scope(ContextDecorator):
@@ -54,22 +52,18 @@ class Scope(ContextDecorator):
 
     def __init__(self) -> None:
         self.counts: Counter[tuple[str, str]] = Counter()
-        self._entered: list[tuple[Scope | None, Products]] = []
+        self._entered: list[Scope | None] = []
 
     def __enter__(self) -> Scope:
         _install()
-        products = Products()
-        products.__enter__()
-        self._entered.append((current.scope, products))
+        self._entered.append(current.scope)
         current.scope = self
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        before, products = self._entered.pop()
-        current.scope, current.graph = before, None
-        products.__exit__(kind, error, trace)
+        current.scope, current.graph = self._entered.pop(), None
         _remove()
 
     def _count(self, layer: str, what: str) -> None:
@@ -128,7 +122,8 @@ def accelerate(model: Any = None, enabled: bool = True) -> Any:
     if its product is large. Results of `gcn_norm` and of functions that add self-loops are kept as well. Do not change
     an `edge_index` through `.data` or through memory that it shares with NumPy.
 
-    Code compiled by `torch.compile` runs as without `accelerate`.
+    Code compiled by `torch.compile` runs as without `accelerate`, and so do functions that a module has imported by name,
+    as in ``from torch import mm``.
 
     Examples
     --------

@@ -3,20 +3,38 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
-if TYPE_CHECKING:
-    from .graphs import Graph
-    from .scope import Scope
+
+class Patch(NamedTuple):
+    """An attribute, and what replaces it while a scope is active."""
+
+    owner: Any
+    name: str
+    original: Callable[..., Any]
+    replacement: Callable[..., Any]
+    own: bool = True  # the owner has it itself, not a class it inherits from
+
+    def apply(self) -> None:
+        """Replaces the attribute."""
+        setattr(self.owner, self.name, self.replacement)
+
+    def revert(self) -> None:
+        """Restores the attribute."""
+        if self.own:
+            setattr(self.owner, self.name, self.original)
+        else:
+            delattr(self.owner, self.name)
 
 
 class _State(threading.local):
-    scope: Scope | None = None
-    graph: Graph | None = None  # of the propagation that runs
+    scope: Any = None  # a Scope, or None
+    graph: Any = None  # the Graph of the propagation that runs, or None
     layer: str = ""
 
     def __init__(self) -> None:
-        self.models: list[Scope] = []  # scopes of the models that run, outermost first
+        self.models: list[Any] = []  # scopes of the models that run, outermost first
 
 
 current = _State()

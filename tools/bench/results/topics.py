@@ -211,6 +211,34 @@ def reordering_many_threads(results):
     return table(["matrix", "ordering", "1 thread, s", *(f"{count} threads" for count in counts[1:])], lines)
 
 
+def attention_layers(results):
+    """Returns time and memory of PyG, and of compiled PyG, over ours."""
+    rows = results.rows("attention-layers")
+    lines = []
+    for layer, edge_dim in dict.fromkeys((row["layer"], row["edge_dim"]) for row in rows):
+        own = [row for row in rows if (row["layer"], row["edge_dim"]) == (layer, edge_dim)]
+        ours = {row["graph"]: row for row in own if row["backend"] == "sptile"}
+        cells = []
+        for backend in ("pyg", "compiled"):
+            others = [row for row in own if row["backend"] == backend]
+            for column in ("ms", "peak_mib"):
+                cells.append(f"{geomean([number(row, column) / number(ours[row['graph']], column) for row in others]):.1f}")
+        lines.append([f"`{layer}`", "with" if edge_dim != "0" else "without", str(len(ours)), *cells])
+    return table(["layer", "edge features", "graphs", "PyG, time", "memory", "compiled, time", "memory"], lines)
+
+
+def accelerated_layers(results):
+    """Returns time and memory of PyG over those of the same layer in a scope."""
+    rows = results.rows("accelerated-layers")
+    lines = []
+    for layer in dict.fromkeys(row["layer"] for row in rows):
+        own = results.rows("accelerated-layers", layer=layer)
+        gains = values(own, "ratio")
+        memory = [number(row, "pyg_mib") / number(row, "accelerated_mib") for row in own]
+        lines.append([f"`{layer}`", str(len(own)), f"{geomean(gains):.1f}", range_of(gains, 1), f"{geomean(memory):.1f}"])
+    return table(["layer", "cases", "time", "range", "memory"], lines)
+
+
 def reductions(results):
     """Returns how many times as long PyG's scatter takes, by reduction and type."""
     rows = results.rows("reductions")

@@ -78,7 +78,8 @@ TEST_CASE("host bench: every operation in every format is right, all of it or th
         CHECK(m->repeat == 3);
         CHECK(m->median_us > 0);
         CHECK(m->checked);
-        CHECK(m->rel_err > 0);
+        const bool exact = op->name == "spmm_max" || op->name == "spmm_min";  // one product, rounded once
+        CHECK((m->rel_err > 0 || exact));
         CHECK(check_outcome(*m).has_value());
       }
     }

@@ -106,6 +106,7 @@ void larger_columns(const RowList& rows, const double* factors, bool begin, int 
 #pragma GCC unroll 4
     for (int w = 0; w < W; ++w) {
       const V product = factor * load<L>(row + w * L);
+      // NOLINTNEXTLINE(misc-redundant-expression): a NaN differs from itself
       const auto larger = (product > largest[w]) | ((product != product) & (largest[w] == largest[w]));
       largest[w] = larger ? product : largest[w];
       from[w] = larger ? id : from[w];

@@ -13,7 +13,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pyg = pytest.importorskip("torch_geometric")
 
-from pyg_layers import EDGE_INDEX, LAYERS, NODES, WIDTH, features, results  # noqa: E402
+from layers_of_pyg import EDGE_INDEX, LAYERS, NODES, WIDTH, features, results  # noqa: E402
 from torch_geometric.nn import GCNConv, MessagePassing, SAGEConv  # noqa: E402
 
 import sptile.torch as st  # noqa: E402

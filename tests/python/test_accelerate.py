@@ -18,11 +18,11 @@ from torch_geometric.nn import GCNConv, MessagePassing, SAGEConv  # noqa: E402
 
 import sptile.torch as st  # noqa: E402
 from sptile.errors import ArgumentTypeError  # noqa: E402
-from sptile.torch.accelerate import graphs, products  # noqa: E402
+from sptile.torch.accelerate import graphs, matrices, products  # noqa: E402
 from sptile.torch.accelerate import state as accelerate_state  # noqa: E402
 
 SUM, WEIGHTED, MEAN, WEIGHTED_MEAN = "spmm sum", "weighted spmm sum", "spmm mean", "weighted spmm mean"
-# What runs by our kernels in layers that have seen their edges; the other layers gather all rows.
+# What our kernels compute in a layer once it has seen its edges; layers that are not listed gather all rows.
 ROUTED = {
     **dict.fromkeys(
         (
@@ -126,7 +126,7 @@ def test_a_pair_of_features_and_a_size():
 
 
 def test_large_products_are_routed_at_first(monkeypatch):
-    monkeypatch.setattr(graphs, "_PAYS_AT_ONCE", 1)
+    monkeypatch.setattr(matrices, "PAYS_AT_ONCE", 1)
     layer, arguments = made("SAGEConv")
     with st.accelerate() as scope:
         layer(*arguments)
@@ -153,7 +153,7 @@ def test_matrices_go_with_their_edges():
             layer(features(), edges), layer(features(), edges)
         del edges
         layer(features(), EDGE_INDEX), layer(features(), EDGE_INDEX)
-    assert len(graphs._MATRICES._kept) == 2  # with the number of sources, and without
+    assert len(graphs._matrices) == 2  # with the number of sources, and without
 
 
 def test_weights_that_learn_keep_their_edges():
@@ -353,9 +353,9 @@ def test_a_model():
     hooks = len(layer._forward_hooks), len(layer._forward_pre_hooks)
     assert st.accelerate(st.accelerate(layer)) is layer
     layer(*arguments)
-    found = len(graphs._MATRICES._kept)
+    found = len(graphs._matrices)
     torch.testing.assert_close(layer(*arguments), expected)
-    assert len(graphs._MATRICES._kept) > found
+    assert len(graphs._matrices) > found
     for other in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
         torch.testing.assert_close(other(*arguments), expected)
     assert st.accelerate(layer, enabled=False) is layer

@@ -8,17 +8,11 @@ import torch
 from torch import Tensor
 
 from ...errors import BadInputError
-from ..handle import capturing
 from ..matrix import SparseMatrix
 from ..operators import transformed
-from ..pattern import apart
-from .matrices import Cache, key_of, usable
+from .matrices import Matrices, key_of, usable
 
-# Elements of messages (edges times features) from which the matrix pays in its first product. The matrix of fewer is
-# made when the edges are used again.
-_PAYS_AT_ONCE = 1 << 21
-_MATRICES = Cache(64)
-_USES = Cache(256)
+_matrices = Matrices()
 
 
 class Graph:
@@ -63,36 +57,28 @@ class Graph:
             return None
         if self.edge_index.dtype not in (torch.int64, torch.int32):
             return None
-        key = (self._key, self._i, targets, sources)
+        without_sources = (self._key, self._i, targets, None)
         if sources is None:
-            found = _MATRICES.find(key)
-            if found is None:
-                return None
-            matrix: SparseMatrix = found
-            return matrix
-        found = _MATRICES.find(key)
+            return _matrices.find(without_sources)
+        key, tensors = (self._key, self._i, targets, sources), (self.edge_index,)
+        found = _matrices.find(key)
+        if found is not None:
+            return found
+        try:
+            found = _matrices.get(key, tensors, self.edges * x.shape[1:].numel(), lambda: self._made(targets, sources))
+        except BadInputError:
+            return None  # gathering reports ids that are out of range
         if found is None:
-            uses = (_USES.find(key) or 0) + 1
-            _USES.keep(key, (self.edge_index,), uses)
-            elements = self.edges * x.shape[1:].numel()
-            if uses == 1 and elements < _PAYS_AT_ONCE or x.device.type == "cuda" and capturing():
-                self.report("first use of the edges", x)
-                return None
-            try:
-                found = self._made(targets, sources)
-            except BadInputError:
-                return None  # gathering reports ids that are out of range
-            _MATRICES.keep(key, (self.edge_index,), found)
-            _MATRICES.keep((self._key, self._i, targets, None), (self.edge_index,), found)
+            self.report("first use of the edges", x)
+        else:
+            _matrices.keep(without_sources, tensors, found)
         return found
 
     def _made(self, targets: int, sources: int) -> SparseMatrix:
-        with apart():
-            i, j = self.edge_index[self._i].clone(), self.edge_index[1 - self._i].clone()
-            return SparseMatrix._of_entries(i, j, None, (targets, sources))
+        i, j = self.edge_index[self._i].clone(), self.edge_index[1 - self._i].clone()
+        return SparseMatrix._of_entries(i, j, None, (targets, sources))
 
 
 def forget() -> None:
     """Forgets all matrices."""
-    _MATRICES.clear()
-    _USES.clear()
+    _matrices.clear()

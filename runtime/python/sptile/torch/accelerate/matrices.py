@@ -1,15 +1,19 @@
-"""Matrices of index tensors, cached by storage and version."""
+"""Matrices of index tensors, cached by storage and version, and made when they pay."""
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 from torch.multiprocessing.reductions import StorageWeakRef
+
+from ..handle import capturing
+from ..matrix import SparseMatrix
+from ..pattern import apart
 
 Key = tuple[Any, ...]
 
@@ -64,10 +68,59 @@ class Cache:
             if len(self._kept) > self._size:
                 self._kept.popitem(last=False)
 
+    def __len__(self) -> int:
+        return len(self._kept)
+
     def clear(self) -> None:
         """Forgets all values."""
         with self._lock:
             self._kept.clear()
+
+
+# Elements of messages (entries times columns) from which a matrix pays in its first product.
+PAYS_AT_ONCE = 1 << 21
+
+
+class Matrices:
+    """Matrices of tensors. That of few elements is made when its tensors are used again: new tensors in each step then
+    cost no conversion."""
+
+    def __init__(self) -> None:
+        self._kept = Cache(64)
+        self._uses = Cache(256)
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def find(self, key: Key) -> SparseMatrix | None:
+        """Returns the matrix, or None."""
+        found: SparseMatrix | None = self._kept.find(key)
+        return found
+
+    def keep(self, key: Key, tensors: tuple[Tensor, ...], matrix: SparseMatrix) -> None:
+        """Keeps a matrix under another key."""
+        self._kept.keep(key, tensors, matrix)
+
+    def get(
+        self, key: Key, tensors: tuple[Tensor, ...], elements: int, make: Callable[[], SparseMatrix]
+    ) -> SparseMatrix | None:
+        """Returns the matrix; None if it does not pay yet, and while a CUDA graph is captured without it."""
+        matrix = self.find(key)
+        if matrix is not None:
+            return matrix
+        uses = (self._uses.find(key) or 0) + 1
+        self._uses.keep(key, tensors, uses)
+        if uses == 1 and elements < PAYS_AT_ONCE or tensors[0].device.type == "cuda" and capturing():
+            return None
+        with apart():
+            matrix = make()
+        self.keep(key, tensors, matrix)
+        return matrix
+
+    def clear(self) -> None:
+        """Forgets all matrices."""
+        self._kept.clear()
+        self._uses.clear()
 
 
 def usable(x: Tensor) -> bool:

@@ -11,19 +11,13 @@ import torch
 from torch import Tensor
 
 from .. import functions
-from ..handle import capturing
 from ..matrix import SparseMatrix
 from ..operators import transformed
-from ..pattern import apart
-from .matrices import Cache, Key, key_of, usable
+from .matrices import Key, Matrices, key_of, usable
 from .state import Patch, current
 
 _LAYOUTS = (torch.sparse_csr, torch.sparse_coo)
-# Nonzeros times columns from which a plan pays in its first product. Fewer wait for the second one.
-_PAYS_AT_ONCE = 1 << 21
-_matrices = Cache(64)
-_patterns = Cache(64)
-_uses = Cache(256)
+_matrices = Matrices()
 # The tensor of the latest product, the versions of its arrays, and its matrix: found in a quarter of the time.
 _latest: dict[int, tuple[weakref.ref[Tensor], tuple[int, ...], SparseMatrix]] = {}
 
@@ -80,26 +74,21 @@ def _matrix(a: Tensor, columns: int) -> SparseMatrix | None:
         return latest[2]
     place: Key = (a.layout, tuple(a.shape), *(key_of(x) for x in indices))
     learns = a.requires_grad and torch.is_grad_enabled()
-    cache, key, tensors = _patterns, place, indices
-    if not learns:
-        cache, key, tensors = _matrices, (*place, key_of(values)), (*indices, values)
-    found = cache.find(key)
-    if found is None:
-        uses = (_uses.find(key) or 0) + 1
-        _uses.keep(key, tensors, uses)
-        if uses == 1 and values.numel() * columns < _PAYS_AT_ONCE or a.device.type == "cuda" and capturing():
-            _count("first use of the matrix")
-            return None
-        with apart():
-            found = SparseMatrix.from_torch(a.detach())
-            if learns:
-                found = found.with_values(None)
-        cache.keep(key, tensors, found)
-    matrix: SparseMatrix = found
+    key, tensors = (place, indices) if learns else ((*place, key_of(values)), (*indices, values))
+    matrix = _matrices.get(key, tensors, values.numel() * columns, lambda: _made(a, learns))
+    if matrix is None:
+        _count("first use of the matrix")
+        return None
     if not a.requires_grad and versions is not None:
         _latest.clear()
         _latest[id(a)] = weakref.ref(a), versions, matrix
     return matrix.with_values(a.values()) if learns else matrix
+
+
+def _made(a: Tensor, learns: bool) -> SparseMatrix:
+    """The matrix of a tensor, or its pattern if the values learn."""
+    matrix = SparseMatrix.from_torch(a.detach())
+    return matrix.with_values(None) if learns else matrix
 
 
 def _count(what: str) -> None:
@@ -165,6 +154,5 @@ _PRODUCTS: tuple[tuple[Any, tuple[str, ...], Callable[..., Tensor | None]], ...]
 
 def forget() -> None:
     """Forgets all matrices."""
-    for cache in (_matrices, _patterns, _uses):
-        cache.clear()
+    _matrices.clear()
     _latest.clear()

@@ -1,4 +1,4 @@
-"""What a thread accelerates at the moment."""
+"""The scope and the graph of each thread, and the patches of a scope."""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 using sptile::tools::summarise;
 using sptile::tools::TimeSummary;
 
@@ -27,4 +29,14 @@ TEST_CASE("one slow launch among many does not move the median, nor the spread o
   const TimeSummary s = summarise(times);
   CHECK(s.median == 2);
   CHECK(s.spread == 0);
+}
+
+TEST_CASE("the spread is never negative, and 0 where all times are equal") {
+  for (int count = 1; count < 40; ++count)
+    for (const double time : {0.1, 0.3, 1.7e-5, 123.456789, 3e-7}) {
+      CHECK(summarise(std::vector<double>(count, time)).spread == 0);
+      std::vector<double> close(count, time);
+      for (std::size_t i = 0; i < close.size(); i += 3) close[i] = std::nextafter(time, 1e3);
+      CHECK(summarise(close).spread >= 0);
+    }
 }

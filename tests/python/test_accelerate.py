@@ -13,6 +13,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pyg = pytest.importorskip("torch_geometric")
 
+from conftest import run_python  # noqa: E402
 from layers_of_pyg import EDGE_INDEX, LAYERS, NODES, WIDTH, features, results  # noqa: E402
 from torch_geometric.nn import GCNConv, MessagePassing, SAGEConv  # noqa: E402
 
@@ -318,6 +319,39 @@ def test_a_scope_leaves_no_trace():
         1 / 0  # noqa: B018
     assert [getattr(owner, name) for owner, name in PATCHED] == before
     assert "__matmul__" not in vars(torch.Tensor)
+
+
+COMPILED_IN_A_SCOPE = """
+import gc, sys, weakref
+import torch
+import sptile.torch as st
+from sptile.torch.accelerate import scope
+
+{first}
+A = torch.eye(3).to_sparse_csr()
+x = torch.ones(3, 2)
+with st.accelerate():
+    replaced = [weakref.ref(patch.replacement) for patch in scope._installed]
+    compiled = torch.compile(lambda x: torch.mm(x.t(), x) + x.t().matmul(x), backend="aot_eager")
+    assert compiled(x).tolist() == [[6, 6], [6, 6]]
+    replaced += [weakref.ref(patch.replacement) for patch in scope._installed]
+    assert torch.equal(A @ x, x) and torch.mm is not original
+
+assert torch.mm is original and "torch._dynamo" in sys.modules
+matrix = st.SparseMatrix.from_torch(A)
+compiled = torch.compile(lambda x: torch.matmul(matrix, x) + torch.mm(matrix, x), backend="aot_eager", fullgraph=True)
+assert torch.equal(compiled(x), 2 * x)
+torch._dynamo.reset()
+gc.collect()
+assert not [function() for function in replaced if function() is not None]
+"""
+
+
+@pytest.mark.parametrize("first", ["original = torch.mm", "import torch._dynamo; original = torch.mm"])
+def test_what_is_compiled_in_a_scope_leaves_no_trace(first):
+    """torch and its compiler list their functions when they are first needed, here in a scope."""
+    run = run_python(COMPILED_IN_A_SCOPE.format(first=first))
+    assert run.returncode == 0, run.stderr
 
 
 def test_other_threads_are_not_in_the_scope():

@@ -38,6 +38,16 @@ def test_all_layouts_give_the_matrix_and_its_gradients(device: str, layout: str,
     (expected,) = torch.autograd.grad((full @ x).square().sum(), full)
     stored = st.SparseMatrix.from_torch(tensor.detach()).with_values(torch.ones_like(a.values)).to_dense()
     assert close(found, expected * stored)
+    for matrix_of in (a, st.SparseMatrix.from_torch(tensor.detach())):
+        compiled = torch.compile(lambda x, a=matrix_of: torch.matmul(a, x), fullgraph=True, backend="aot_eager")
+        assert close(compiled(x), full @ x)
+
+
+@on_devices
+@pytest.mark.parametrize("layout", ["csr", "csc", "coo"])
+def test_values_without_history_are_not_copied(device: str, layout: str) -> None:
+    tensor = getattr(torch.eye(3, device=device), f"to_sparse_{layout}" if layout != "coo" else "to_sparse")()
+    assert st.SparseMatrix.from_torch(tensor).values.data_ptr() == tensor.values().data_ptr()
 
 
 @on_devices

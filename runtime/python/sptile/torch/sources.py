@@ -77,13 +77,22 @@ def _of_arrays(arrays: tuple[Any, ...] | list[Any]) -> Source:
     )
 
 
+def _values(tensor: Tensor) -> Tensor:
+    """The values of a sparse tensor, not as a view: compilers do not support views of sparse tensors."""
+    return tensor.values().clone() if operators.followed(tensor) else _same_memory(tensor.detach().values())
+
+
+def _same_memory(values: Tensor) -> Tensor:
+    return values.new_empty(0).set_(values)  # type: ignore[call-overload, no-any-return]
+
+
 def _of_csr(tensor: Tensor) -> Source:
-    arrays = tensor.crow_indices(), tensor.col_indices(), tensor.values()
+    arrays = tensor.crow_indices(), tensor.col_indices(), _values(tensor)
     return Source(*arrays, tensor.shape, has_pointers=True)
 
 
 def _of_csc(tensor: Tensor) -> Source:
-    row, values = tensor.row_indices(), tensor.values()
+    row, values = tensor.row_indices(), _values(tensor)
     return Source(row, rows_of_pointers(tensor.ccol_indices(), row.numel()), values, tensor.shape)
 
 
@@ -100,13 +109,13 @@ def _of_blocks(outer: Tensor, inner: Tensor, values: Tensor, by_row: bool) -> tu
 
 
 def _of_bsr(tensor: Tensor) -> Source:
-    values = tensor.values()
+    values = _values(tensor)
     places = _of_blocks(tensor.crow_indices(), tensor.col_indices(), values, True)
     return Source(*places, values.reshape(-1), tensor.shape)
 
 
 def _of_bsc(tensor: Tensor) -> Source:
-    values = tensor.values()
+    values = _values(tensor)
     places = _of_blocks(tensor.ccol_indices(), tensor.row_indices(), values, False)
     return Source(*places, values.reshape(-1), tensor.shape)
 
@@ -119,9 +128,11 @@ def _of_dense(tensor: Tensor) -> Source:
 def _of_coo(tensor: Tensor) -> Source:
     row, col = tensor._indices()
     if tensor.is_coalesced():
-        values = tensor.values()
+        values = _values(tensor)
+    elif operators.followed(tensor):
+        values = _GivenValues.apply(tensor)  # type: ignore[no-untyped-call]
     else:
-        values = _GivenValues.apply(tensor) if operators.followed(tensor) else tensor._values()  # type: ignore[no-untyped-call]
+        values = _same_memory(tensor.detach()._values())
     return Source(row, col, values, tensor.shape)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from contextlib import ContextDecorator
+from collections.abc import Iterator
+from contextlib import ContextDecorator, contextmanager
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -12,7 +13,7 @@ import torch
 from torch import nn
 
 from ...errors import ArgumentTypeError
-from . import layers, products
+from . import layers, originals, products
 from .state import Patch, current
 
 Model = TypeVar("Model", bound=nn.Module)
@@ -22,13 +23,34 @@ _active = 0  # scopes of all threads
 _installed: list[Patch] = []
 
 
+def _apply() -> None:
+    originals.make_lists()
+    _installed.extend((*layers.patches(), *products.patches(), *originals.patches(_suspended)))
+    for patch in _installed:
+        patch.apply()
+
+
+def _revert() -> None:
+    while _installed:
+        _installed.pop().revert()
+
+
+@contextmanager
+def _suspended() -> Iterator[None]:
+    """Without the patches, for all threads."""
+    with _lock:
+        _revert()
+        try:
+            yield
+        finally:
+            _apply()
+
+
 def _install() -> None:
     global _active
     with _lock:
         if _active == 0:
-            for patch in (*layers.patches(), *products.patches()):
-                _installed.append(patch)
-                patch.apply()
+            _apply()
         _active += 1
 
 
@@ -37,8 +59,7 @@ def _remove() -> None:
     with _lock:
         _active -= 1
         if _active == 0:
-            while _installed:
-                _installed.pop().revert()
+            _revert()
 
 
 class Scope(ContextDecorator):

@@ -95,6 +95,8 @@ TABLE: dict[str, Layer] = {
     "cluster, plain": Layer("ClusterGCNConv", widths, {"bias": False}),
     "rgcn": Layer("RGCNConv", relations, {}, "types", batches=False, pairs=True),
     "rgcn, sums": Layer("RGCNConv", relations, {"aggr": "add", "bias": False}, "types", batches=False, pairs=True),
+    "rgcn, maxima": Layer("RGCNConv", relations, {"aggr": "max", "num_bases": 2}, "types", batches=False, pairs=True),
+    "rgcn, minima": Layer("RGCNConv", relations, {"aggr": "min", "num_blocks": 2}, "types", batches=False, pairs=True),
     "rgcn, bases": Layer("RGCNConv", relations, {"num_bases": 3}, "types", batches=False, pairs=True),
     "rgcn, blocks": Layer("RGCNConv", relations, {"num_blocks": 2}, "types", batches=False, pairs=True),
     "rgcn without root": Layer("RGCNConv", relations, {"root_weight": False}, "types", batches=False),
@@ -207,7 +209,7 @@ def test_pairs_of_node_sets(name: str, edges: Tensor, as_matrix: bool) -> None:
 
 
 @needs_pyg
-@pytest.mark.parametrize("named", [{}, {"num_bases": 2}, {"aggr": "add", "root_weight": False}], ids=str)
+@pytest.mark.parametrize("named", [{}, {"num_bases": 2}, {"aggr": "add", "root_weight": False}, {"aggr": "max"}], ids=str)
 @pytest.mark.parametrize("given", ["none", "ids", "pair of ids", "none and ids"])
 def test_ids_are_embeddings(given: str, named: dict[str, Any]) -> None:
     torch.manual_seed(0)
@@ -432,7 +434,7 @@ X, TYPES = torch.ones(NODES, 8), torch.arange(150) % RELATIONS
 ALL = ("a", "to", "a")
 REFUSED: dict[str, tuple[type[Exception], Callable[[], object]]] = {
     "an aggregation of GraphConv": (sptile.UnsupportedError, lambda: st.nn.GraphConv(8, 4, aggr="median")),
-    "an aggregation of RGCNConv": (sptile.UnsupportedError, lambda: st.nn.RGCNConv(8, 4, 2, aggr="max")),
+    "an aggregation of RGCNConv": (sptile.UnsupportedError, lambda: st.nn.RGCNConv(8, 4, 2, aggr="mul")),
     "weights beside a matrix": (
         sptile.UsageError,
         lambda: st.nn.GraphConv(8, 4)(X, st.SparseMatrix.from_edge_index(MULTIGRAPH, num_nodes=NODES), torch.ones(150)),

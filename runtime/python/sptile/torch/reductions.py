@@ -166,6 +166,10 @@ def _degrees(a: SparseMatrix, dtype: torch.dtype) -> tuple[Tensor, tuple[Tensor,
     return degree.clamp(min=1).to(dtype), long
 
 
+# Aggregations of layers over neighbors without weights, by name.
+AGGREGATIONS = {"mean": mean, "sum": total, "add": total, "max": largest, "min": smallest}
+
+
 # ---- Lists ----
 
 

@@ -7,12 +7,11 @@ from functools import partial
 from torch import Tensor
 
 from ...errors import UnsupportedError
-from ..reductions import propagate, reduction_named
+from ..reductions import AGGREGATIONS, propagate, reduction_named
 from .graph import Features, Graph, GraphLayer, Size, node_sets
 from .linear import Linear
 from .order import aggregate_linear
 
-_AGGREGATIONS = ("add", "sum", "mean", "max", "min")
 
 
 class GraphConv(GraphLayer):
@@ -48,8 +47,8 @@ class GraphConv(GraphLayer):
         self, in_channels: int | tuple[int, int], out_channels: int, aggr: str = "add", bias: bool = True
     ) -> None:
         super().__init__()
-        if aggr not in _AGGREGATIONS:
-            raise UnsupportedError(f"aggr must be one of {', '.join(map(repr, _AGGREGATIONS))}, got {aggr!r}")
+        if aggr not in AGGREGATIONS:
+            raise UnsupportedError(f"aggr must be one of {', '.join(map(repr, AGGREGATIONS))}, got {aggr!r}")
         self.in_channels, self.out_channels, self.aggr = in_channels, out_channels, aggr
         source, target = (in_channels, in_channels) if isinstance(in_channels, int) else in_channels
         self.lin_rel = Linear(source, out_channels, bias=bias)

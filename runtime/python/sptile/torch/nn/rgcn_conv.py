@@ -10,10 +10,13 @@ from torch import Tensor, nn
 from ...errors import UnsupportedError, UsageError
 from ..matrix import SparseMatrix
 from ..pattern import check_ids, check_list_of_ids
-from ..reductions import mean, propagate, total
+from ..reductions import AGGREGATIONS, propagate
 from .graph import Features, Graph, GraphLayer, matrix_of, unchanged
 from .linear import glorot_
 from .order import aggregate_first
+
+
+_EXTREMES = ("max", "min")  # they do not commute with linear layers, nor with the sum over relations
 
 
 class Relations(NamedTuple):
@@ -71,7 +74,7 @@ class RGCNConv(GraphLayer):
     num_blocks : int, optional
         Use block-diagonal weights with this number of blocks.
     aggr : str, optional
-        Aggregation in each relation: "mean", "add" or "sum".
+        Aggregation in each relation: "mean", "sum" or "add", "max" or "min".
     root_weight : bool, optional
         Add the transformed features of the node.
     is_sorted : bool, optional
@@ -109,8 +112,8 @@ class RGCNConv(GraphLayer):
         bias: bool = True,
     ) -> None:
         super().__init__()
-        if aggr not in ("mean", "sum", "add"):
-            raise UnsupportedError(f"aggr must be 'mean', 'sum' or 'add', got {aggr!r}")
+        if aggr not in AGGREGATIONS:
+            raise UnsupportedError(f"aggr must be {', '.join(map(repr, AGGREGATIONS))}, got {aggr!r}")
         if num_bases is not None and num_blocks is not None:
             raise UsageError("num_bases and num_blocks exclude each other; pass one of them")
         self.in_channels, self.out_channels, self.num_relations = in_channels, out_channels, num_relations
@@ -213,8 +216,8 @@ class RGCNConv(GraphLayer):
     def _of_features(self, relations: Relations, x: Tensor) -> Tensor:
         weight = self._weights().to(x.dtype) if torch.is_autocast_enabled(x.device.type) else self._weights()
         n, m, number = x.shape[1], self.out_channels, relations.number
-        if aggregate_first(n, m, x.requires_grad, torch.is_grad_enabled()):
-            out = (mean if self.aggr == "mean" else total)(relations.targets, x)
+        if self.aggr in _EXTREMES or aggregate_first(n, m, x.requires_grad, torch.is_grad_enabled()):
+            out = AGGREGATIONS[self.aggr](relations.targets, x)
             if weight.dim() == 3:
                 return out.reshape(-1, number * n) @ weight.reshape(number * n, m)
             parts = out.view(-1, number, weight.shape[1], weight.shape[2])
@@ -226,6 +229,9 @@ class RGCNConv(GraphLayer):
 
     def _gathered(self, relations: Relations, y: Tensor) -> Tensor:
         """Returns the sum over relations of aggregated y [sources, relations, m]."""
+        if self.aggr in _EXTREMES:
+            pairs = relations.sources._derive("pairs", lambda: _pairs(relations))
+            return AGGREGATIONS[self.aggr](pairs, y.flatten(0, 1)).view(-1, relations.number, y.shape[2]).sum(1)
         a = relations.sources
         if self.aggr == "mean":
             dtype = y.dtype
@@ -234,6 +240,12 @@ class RGCNConv(GraphLayer):
 
     def extra_repr(self) -> str:
         return f"{self.in_channels}, {self.out_channels}, num_relations={self.num_relations}"
+
+
+def _pairs(relations: Relations) -> SparseMatrix:
+    """The matrix with the rows of `targets` and the columns of `sources`."""
+    shape = relations.targets.shape[0], relations.sources.shape[1]
+    return SparseMatrix._of_entries(relations.targets.places()[0], relations.sources.places()[1], None, shape)
 
 
 def _means(relations: Relations, dtype: torch.dtype) -> SparseMatrix:

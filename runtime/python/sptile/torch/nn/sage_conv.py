@@ -5,12 +5,11 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from ...errors import UnsupportedError, UsageError
-from ..reductions import largest, mean, smallest, total
+from ..reductions import AGGREGATIONS
 from .graph import Features, Graph, GraphLayer, Size, node_sets
 from .linear import Linear
 from .order import aggregate_linear
 
-_AGGREGATIONS = {"mean": mean, "sum": total, "add": total, "max": largest, "min": smallest}
 # Aggregations that may follow the linear layer.
 _LINEAR = ("mean", "sum", "add")
 
@@ -63,8 +62,8 @@ class SAGEConv(GraphLayer):
         bias: bool = True,
     ) -> None:
         super().__init__()
-        if aggr not in _AGGREGATIONS:
-            raise UnsupportedError(f"aggr must be {', '.join(map(repr, _AGGREGATIONS))}, got {aggr!r}")
+        if aggr not in AGGREGATIONS:
+            raise UnsupportedError(f"aggr must be {', '.join(map(repr, AGGREGATIONS))}, got {aggr!r}")
         self.in_channels, self.out_channels, self.aggr = in_channels, out_channels, aggr
         self.normalize, self.root_weight, self.project = normalize, root_weight, project
         source, target = (in_channels, in_channels) if isinstance(in_channels, int) else in_channels
@@ -120,7 +119,7 @@ class SAGEConv(GraphLayer):
         torch.Size([3, 2])
         """
         source, target, a = node_sets(x, edge_index, size, "SAGEConv")
-        aggregate = _AGGREGATIONS[self.aggr]
+        aggregate = AGGREGATIONS[self.aggr]
         if self.project:
             source = self.lin(source).relu()
         out = aggregate_linear(aggregate, a, source, self.lin_l, self.aggr in _LINEAR)

@@ -21,7 +21,11 @@ from sptile import _config, _options, errors
 import sptile
 
 HAS_TORCH = has_torch()
-MODULES = ("sptile", "sptile.torch", "sptile.torch.nn", "sptile.torch.distributed") if HAS_TORCH else ("sptile",)
+MODULES = (
+    ("sptile", "sptile.torch", "sptile.torch.nn", "sptile.torch.sparse", "sptile.torch.distributed")
+    if HAS_TORCH
+    else ("sptile",)
+)
 
 
 def callables() -> list[Any]:

@@ -338,6 +338,11 @@ def test_a_symmetric_matrix_is_its_transpose(device: str) -> None:
     lower = full.tril() * 2 + full.tril().t()
     assert not st.SparseMatrix.from_torch(lower.to(device)).is_symmetric()
     assert not matrix(3, 4, device=device)[0].is_symmetric()
+    values = torch.arange(4.0, device=device)
+    pattern = st.SparseMatrix.from_edge_index(torch.tensor([[0, 1, 2, 0], [1, 0, 2, 0]], device=device))
+    sums = torch.tensor([3.0, 1.0, 2.0], device=device)  # of columns, in which the values are in another order
+    assert torch.equal(st.segment_reduce(pattern.t(), values), sums)
+    assert pattern.t()._handle is pattern._handle and torch.equal(pattern.t().t().places()[0], pattern.places()[0])
     csr = both.to_torch()
     with pytest.raises(sptile.UsageError, match="symmetric"):
         st.SparseMatrix(csr.crow_indices(), csr.col_indices(), csr.values(), symmetric=False)

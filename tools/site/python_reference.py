@@ -16,7 +16,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-MODULES = ("sptile", "sptile.torch", "sptile.torch.nn", "sptile.torch.distributed", "sptile.torch.distributed.nn")
+MODULES = (
+    "sptile",
+    "sptile.torch",
+    "sptile.torch.nn",
+    "sptile.torch.sparse",
+    "sptile.torch.distributed",
+    "sptile.torch.distributed.nn",
+)
 # Classes that other functions return: users never call their constructors.
 RETURNED = {"Plan", "Bundle", "Batch"}
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "python.md"

@@ -10,7 +10,7 @@ set. Sums are float32 or wider.
 """
 
 from . import compiled as _compiled
-from . import nn
+from . import nn, sparse
 from .accelerate import accelerate
 from .functions import attention, sddmm, segment_reduce, softmax, spmm, spmm_update
 from .matrix import SparseMatrix
@@ -27,6 +27,7 @@ __all__ = [
     "sddmm",
     "segment_reduce",
     "softmax",
+    "sparse",
     "spmm",
     "spmm_update",
 ]

@@ -692,17 +692,16 @@ class SparseMatrix:
         """
         rows, cols = self.shape
         if torch.compiler.is_compiling():
-            tokens = torch.ops.sptile.transpose_of(
-                self._entries.token, self._product.token, self._learned is not None
-            )
+            reordered = self._learned is not None or self._given_values() is None
+            tokens = torch.ops.sptile.transpose_of(self._entries.token, self._product.token, reordered)
             turned = SparseMatrix._compiled(*tokens, (cols, rows), self._entries.given, self._learned, self.device)
             turned.values, turned.dtype, turned._counts = self.values, self.dtype, self._counts
             return self._like(turned)
         bare, product = self._bare, None
         if self._learned is None:
             product = self._handle.transposed()
-            if product is self._handle:
-                return self
+            if product is self._handle and self._given_values() is not None:
+                return self  # a symmetric pattern has its entries in another order than its transpose
         entries = Ref.of(bare.transposed(), self._order.transposed(bare.source()))
         return self._like(SparseMatrix._of_ref(entries, self._given_values(), product))
 

@@ -145,7 +145,7 @@ torch.nn.agnn_conv torch.nn.appnp torch.nn.cheb_conv torch.nn.cluster_gcn_conv t
 torch.nn.arma_conv torch.nn.light_gcn
 torch.nn
 torch.accelerate.matrices torch.accelerate.state
-torch.accelerate.graphs torch.accelerate.originals torch.accelerate.products
+torch.accelerate.graphs torch.accelerate.originals torch.accelerate.products torch.accelerate.sparse_tensors
 torch.accelerate.rows
 torch.accelerate.layers
 torch.accelerate.scope

@@ -1403,7 +1403,7 @@ REFUSED: dict[str, tuple[type[Exception], Callable[[], object]]] = {
     "a size of one number": (sptile.UsageError, lambda: st.nn.SAGEConv(8, 4)(X, EDGES, size=NODES)),
     "a width below -1": (sptile.UsageError, lambda: st.nn.GCNConv(-2, 4)),
     "a projection of unknown width": (sptile.UsageError, lambda: st.nn.SAGEConv(-1, 4, project=True)),
-    "a sparse tensor": (sptile.UsageError, lambda: st.nn.GCNConv(8, 4)(X, torch.eye(NODES).to_sparse_csr())),
+    "a sparse tensor of other nodes": (sptile.UsageError, lambda: st.nn.GCNConv(8, 4)(X, torch.eye(3).to_sparse_csr())),
     "weights that are a list": (sptile.UsageError, lambda: st.nn.GCNConv(8, 4)(X, EDGES, [1.0])),
     "features of other edges": (
         sptile.UsageError,

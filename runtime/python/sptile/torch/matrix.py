@@ -46,7 +46,7 @@ from .pattern import (
     pattern_of_pointers,
     rows_of_pointers,
 )
-from .sources import source_of
+from .sources import Source, source_of
 
 
 Derived = TypeVar("Derived")
@@ -352,16 +352,17 @@ class SparseMatrix:
 
     @classmethod
     def from_torch(
-        cls, tensor: Tensor | tuple[Any, ...], *, format: str = "auto", kernel: Kernel = None
+        cls, tensor: Any, *, format: str = "auto", kernel: Kernel = None
     ) -> SparseMatrix:
         """Returns the matrix of a torch tensor. Gradients reach the values of the tensor.
 
         Parameters
         ----------
-        tensor : Tensor or tuple
+        tensor : Tensor, torch_sparse.SparseTensor or tuple
             Two-dimensional tensor of a sparse layout (CSR, CSC, BSR, BSC, COO), or dense. Nonzeros keep the order of
-            ``tensor.values()``; blocks also store their zeros. A tuple has the arguments of `torch.sparse_coo_tensor`,
-            (indices, values), or of `torch.sparse_csr_tensor`, (crow, col, values), and may end with the shape.
+            ``tensor.values()``; blocks also store their zeros. A `SparseTensor` has one value per nonzero, or none. A
+            tuple has the arguments of `torch.sparse_coo_tensor`, (indices, values), or of `torch.sparse_csr_tensor`,
+            (crow, col, values), and may end with the shape.
         format, kernel : optional
             See `SparseMatrix`.
 
@@ -383,7 +384,11 @@ class SparseMatrix:
         >>> st.SparseMatrix.from_torch((torch.tensor([[0, 1], [1, 0]]), torch.tensor([1.0, 2.0]), (2, 2)))
         SparseMatrix(2 x 2, 2 nonzeros, torch.float32, cpu)
         """
-        row, col, values, shape, has_pointers = source_of(tensor)
+        return cls._of_source(source_of(tensor), format, kernel)
+
+    @classmethod
+    def _of_source(cls, source: Source, format: str = "auto", kernel: Kernel = None) -> SparseMatrix:
+        row, col, values, shape, has_pointers = source
         if has_pointers:
             return cls(row, col, values, shape, format=format, kernel=kernel)
         return cls._of_entries(row, col, values, _sizes(shape), format, kernel)

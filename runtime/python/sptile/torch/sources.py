@@ -1,4 +1,4 @@
-"""Entries of sparse and dense tensors of torch, and of tuples of their arrays."""
+"""Entries of sparse and dense tensors of torch, of SparseTensor of torch_sparse, and of tuples of their arrays."""
 
 from __future__ import annotations
 
@@ -26,14 +26,21 @@ class Source(NamedTuple):
 
 
 
+def is_sparse_tensor(x: object) -> bool:
+    """Returns whether x is a SparseTensor of torch_sparse, which is recognized by its methods."""
+    return not isinstance(x, Tensor) and hasattr(x, "csr") and hasattr(x, "sparse_sizes")
+
+
 def source_of(tensor: object) -> Source:
     """Returns the entries of a tensor, or of the arguments of `torch.sparse_coo_tensor` or `torch.sparse_csr_tensor` in a
     tuple. Raises UsageError for others."""
     if isinstance(tensor, tuple | list):
         return _of_arrays(tensor)
+    if is_sparse_tensor(tensor):
+        return _of_sparse_tensor(tensor)
     if not isinstance(tensor, Tensor):
         raise ArgumentTypeError(
-            "tensor must be a torch.Tensor, or a tuple (indices, values) or (crow, col, values), got "
+            "tensor must be a torch.Tensor, a SparseTensor, or a tuple (indices, values) or (crow, col, values), got "
             f"{type(tensor).__name__}"
         )
     entries = _LAYOUTS.get(tensor.layout)
@@ -84,6 +91,16 @@ def _values(tensor: Tensor) -> Tensor:
 
 def _same_memory(values: Tensor) -> Tensor:
     return values.new_empty(0).set_(values)  # type: ignore[call-overload, no-any-return]
+
+
+def _of_sparse_tensor(tensor: Any) -> Source:
+    crow, col, values = tensor.csr()
+    if values is not None and (values.dim() != 1 or values.dtype not in DTYPES):
+        raise UsageError(
+            "a SparseTensor must have one float32, float64, float16 or bfloat16 value per nonzero, got "
+            f"{values.dtype} {list(values.shape)}; pass tensor.set_value(None) for its pattern"
+        )
+    return Source(crow, col, values, tuple(tensor.sparse_sizes()), has_pointers=True)
 
 
 def _of_csr(tensor: Tensor) -> Source:

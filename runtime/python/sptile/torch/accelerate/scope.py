@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from ...errors import ArgumentTypeError
-from . import layers, originals, products
+from . import layers, originals, products, sparse_tensors
 from .state import Patch, current
 
 Model = TypeVar("Model", bound=nn.Module)
@@ -25,7 +25,8 @@ _installed: list[Patch] = []
 
 def _apply() -> None:
     originals.make_lists()
-    _installed.extend((*layers.patches(), *products.patches(), *originals.patches(_suspended)))
+    found = (*layers.patches(), *products.patches(), *sparse_tensors.patches(), *originals.patches(_suspended))
+    _installed.extend(found)
     for patch in _installed:
         patch.apply()
 
@@ -137,7 +138,7 @@ def accelerate(model: Any = None, enabled: bool = True) -> Any:
     In a scope, a `MessagePassing` layer of PyG whose messages are features of neighbors, also times a weight per edge
     or per edge and head, sums or averages them by `spmm`; dot products of both ends are `sddmm`, and `softmax` over the
     edges of a node is ours. Everything else in a layer runs unchanged. `torch.sparse.mm`, `addmm`, `sampled_addmm`,
-    ``A @ x`` of CSR and COO tensors and `EdgeIndex.matmul` use plans.
+    ``A @ x`` of CSR and COO tensors, `EdgeIndex.matmul` and `torch_sparse.matmul` use plans.
 
     Matrices are kept by the storage and version of their tensors. A matrix that is seen for the first time is made only
     if its product is large. Results of `gcn_norm` and of functions that add self-loops are kept as well. Do not change

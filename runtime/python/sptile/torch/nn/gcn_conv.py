@@ -12,7 +12,7 @@ from ..functions import fused_update_pays, spmm_update
 from ..matrix import SparseMatrix, product_type
 from .fused import aggregate_updated, may_fuse, product_updated, recomputes_product
 from ..reductions import propagate
-from .graph import Graph, GraphLayer, check_features, matrix_of, normalized
+from .graph import Graph, GraphLayer, check_features, graph_of, matrix_of, normalized
 from .linear import GlorotLinear
 from .order import aggregate_first
 
@@ -100,7 +100,7 @@ class GCNConv(GraphLayer):
         Parameters
         ----------
         x : Tensor
-            Features of shape (..., nodes, in_channels).
+            Features of shape (..., nodes, in_channels), or a sparse tensor of shape (nodes, in_channels).
         edge_index : Tensor or SparseMatrix
             Edges of shape (2, edges), or the adjacency matrix.
         edge_weight : Tensor, optional
@@ -127,6 +127,9 @@ class GCNConv(GraphLayer):
         x = check_features(x, "GCNConv")
         self.lin.materialize(x.shape[-1])
         a = self._matrix(x, edge_index, edge_weight)
+        if x.layout != torch.strided:
+            out = propagate(a, graph_of(x) @ self.lin.weight.t())
+            return out if self.bias is None else out + self.bias.to(out.dtype)
         training = torch.is_grad_enabled()
         again = recomputes_product(a, x, self.lin.weight)
         if aggregate_first(self.lin.in_features, self.out_channels, x.requires_grad, training, again):

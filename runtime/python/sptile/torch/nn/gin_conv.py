@@ -128,3 +128,6 @@ class GINConv(GraphLayer):
         if seen is None or seen[0] is not self.eps or seen[1] != self.eps._version:
             seen = self._seen_eps = (self.eps, self.eps._version, float(self.eps))
         return seen[2]
+
+    def extra_repr(self) -> str:
+        return f"nn={self.nn}"

@@ -18,6 +18,7 @@ from ..handle import Handle, capturing, refuse_capture
 from ..matrix import SparseMatrix, product_type
 from ..operators import transformed
 from ..pattern import apart, pattern_of_pointers
+from ..sources import Source, is_sparse_tensor, source_of
 
 Graph = SparseMatrix | Tensor
 Features = Tensor | tuple[Tensor, Tensor | None]
@@ -35,6 +36,10 @@ class GraphLayer(nn.Module):
                     "torch_geometric.nn.HeteroConv with one layer per edge type"
                 )
         return super().__call__(*arguments, **named)
+
+    def __repr__(self) -> str:
+        """Returns the name and the main arguments in one line, as in PyG."""
+        return f"{type(self).__name__}({self.extra_repr()})"
 
     def reset_parameters(self) -> None:
         """Initializes the parameters of the modules inside, and a bias with 0."""
@@ -86,7 +91,7 @@ def node_sets(
     if size is not None and (not isinstance(size, Sequence) or len(size) != 2):
         raise UsageError(f"{layer}: size must be a pair (number of sources, number of targets), got {size!r}")
     sources, targets = size or (None, None)
-    cols = source.shape[-2]
+    edge_index, cols = graph_of(edge_index), source.shape[-2]
     if target is not None:
         rows = target.shape[-2]
     elif isinstance(edge_index, SparseMatrix):
@@ -146,6 +151,53 @@ def matrix_of_edges(edge_index: Tensor, rows: int, cols: int) -> SparseMatrix:
     return matrix
 
 
+# Matrices of sparse tensors, like those of edges: with their shapes, and copies of their arrays.
+_sparse_seen: list[tuple[weakref.ref[Any], Any, tuple[Tensor, ...], SparseMatrix]] = []
+
+
+def _forget_sparse(reference: weakref.ref[Any]) -> None:
+    with _lock:
+        _sparse_seen[:] = [seen for seen in _sparse_seen if seen[0] is not reference]
+
+
+def graph_of(edge_index: Any) -> Any:
+    """Returns the matrix of an adjacency matrix (targets x sources) in a sparse tensor of torch or a SparseTensor of
+    torch_sparse, and other arguments as they are. The matrix is kept as long as the tensor lives and holds the same
+    numbers."""
+    dense = edge_index.layout == torch.strided if isinstance(edge_index, Tensor) else not is_sparse_tensor(edge_index)
+    if dense or isinstance(edge_index, SparseMatrix):
+        return edge_index
+    if torch.compiler.is_compiling():
+        raise UnsupportedError(
+            "sparse tensors are not supported in compiled code; pass SparseMatrix.from_torch(edge_index)"
+        )
+    source = source_of(edge_index)
+    values = source.values
+    learns = values is not None and values.requires_grad
+    arrays = (source.row, source.col) if values is None or learns else (source.row, source.col, _bits(values))
+    with _lock:
+        for place, (reference, shape, kept, matrix) in enumerate(_sparse_seen):
+            if reference() is edge_index:
+                if shape == source.shape and len(kept) == len(arrays) and all(map(unchanged, kept, arrays)):
+                    return matrix.with_values(values) if learns else matrix
+                del _sparse_seen[place]
+                break
+        refuse_capture("cannot create the matrix of a sparse tensor", source.col.device)
+        with apart():
+            copies = tuple(map(_copy, arrays))
+            fixed = None if values is None or learns else copies[2].view(values.dtype)
+            row, col = copies[:2]
+            matrix = SparseMatrix._of_source(Source(row, col, fixed, source.shape, source.has_pointers))
+        del _sparse_seen[: 1 - _MOST_SEEN]
+        _sparse_seen.append((weakref.ref(edge_index, _forget_sparse), source.shape, copies, matrix))
+    return matrix.with_values(values) if learns else matrix
+
+
+def _bits(values: Tensor) -> Tensor:
+    """Returns values as integers, which compare equal if they have the same bits."""
+    return values.detach().view({2: torch.int16, 4: torch.int32, 8: torch.int64}[values.element_size()])
+
+
 def matrix_of_pointers(
     crow: Tensor, col: Tensor, cols: int, format: str = "auto", kernels: str = ""
 ) -> SparseMatrix:
@@ -166,22 +218,19 @@ def matrix_of_pointers(
 def matrix_of(edge_index: Graph, rows: int, cols: int, weight: Tensor | None = None) -> SparseMatrix:
     """The rows x cols matrix of a graph: row i has the edges that lead to node i. The matrix of a tensor
     [2, edges] is kept as long as the tensor lives and holds the same edges."""
+    edge_index = graph_of(edge_index)
     if isinstance(edge_index, SparseMatrix):
         if weight is not None:
             raise UsageError(
-                "edge weights require an edge_index; give a SparseMatrix its weights with with_values"
+                "edge weights require an edge_index; a sparse matrix has its own, see SparseMatrix.with_values"
             )
         if tuple(edge_index.shape) != (rows, cols):
             raise UsageError(
                 f"the matrix must have shape {[rows, cols]} for these features, got {list(edge_index.shape)}"
             )
         return edge_index
-    if isinstance(edge_index, Tensor) and edge_index.layout != torch.strided:
-        raise UsageError(
-            f"edge_index must be a dense tensor, got {edge_index.layout}; pass SparseMatrix.from_torch(edge_index)"
-        )
     if not isinstance(edge_index, Tensor) or edge_index.dim() != 2 or edge_index.shape[0] != 2:
-        raise ArgumentTypeError("edge_index must be a SparseMatrix or a tensor [2, edges]")
+        raise ArgumentTypeError("edge_index must be a SparseMatrix, a sparse tensor, or a tensor [2, edges]")
     if not (weight is None or isinstance(weight, Tensor)):
         raise ArgumentTypeError(f"edge weights must be a tensor [edges], got {type(weight).__name__}")
     if torch.compiler.is_compiling():

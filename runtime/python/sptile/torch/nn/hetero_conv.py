@@ -134,6 +134,9 @@ class HeteroConv(nn.Module):
             results.setdefault(key[2], []).append(out)
         return {kind: _combined(found, self.aggr) for kind, found in results.items()}
 
+    def __repr__(self) -> str:
+        return f"HeteroConv(num_relations={len(self.edge_types)})"
+
 
 def _name(key: EdgeType) -> str:
     """Returns the name of a layer in the state dict, that of PyG."""

@@ -22,6 +22,8 @@ MENU = [
                     "guide/scipy.md",
                     "guide/pytorch.md",
                     "guide/pyg.md",
+                    "guide/torch-sparse.md",
+                    "guide/dgl-sparse.md",
                     "guide/batches.md",
                     "guide/cuda-graphs.md",
                 ]

@@ -14,6 +14,7 @@ CONDITIONS = {
     "slow": "takes minutes",
     "network": "downloads files",
     "pyg": "needs PyG",
+    "torch_sparse": "needs torch_sparse",
     "example": "reads files of the user",
 }
 

@@ -28,6 +28,8 @@ def missing(need: str) -> str:
         return missing_cuda() or ("" if has("torch") else "torch is not installed")
     if need == "pyg":
         return "" if has("torch_geometric") else "PyG is not installed"
+    if need == "torch_sparse":
+        return "" if has("torch_sparse") else "torch_sparse is not installed"
     return pages.CONDITIONS[need]
 
 
@@ -75,4 +77,4 @@ def test_pages_have_blocks() -> None:
     found = [block for page in pages.pages(ROOT) for block in blocks(page)]
     assert len(found) >= 30
     assert sum(block.output is not None for block in found) >= 5
-    assert {pages.condition(block) for block in found} == {"", "gpu", "pyg", "mpi"}
+    assert {pages.condition(block) for block in found} == {"", "gpu", "pyg", "torch_sparse", "mpi"}

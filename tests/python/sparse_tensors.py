@@ -21,6 +21,22 @@ class StandIn:
         counts = torch.bincount(self._row, minlength=sparse_sizes[0])
         self._crow = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
 
+    @property
+    def storage(self) -> StandIn:
+        return self
+
+    def has_row(self) -> bool:
+        return True
+
+    def row(self) -> Tensor:
+        return self._row
+
+    def col(self) -> Tensor:
+        return self._col
+
+    def value(self) -> Tensor | None:
+        return self._value
+
     def sparse_sizes(self) -> tuple[int, int]:
         return self._sizes
 

@@ -13,7 +13,7 @@ from sparse_tensors import torch_sparse  # noqa: E402, F401
 from torch import Tensor, nn  # noqa: E402
 
 import sptile.torch as st  # noqa: E402
-from sptile.errors import ArgumentTypeError, UsageError  # noqa: E402
+from sptile.errors import ArgumentTypeError, UnsupportedError, UsageError  # noqa: E402
 from sptile.torch.accelerate import sparse_tensors  # noqa: E402
 
 NODES, WIDTH = 9, 4
@@ -108,6 +108,23 @@ def test_a_matrix_is_kept_until_numbers_change(kind: str, torch_sparse: ModuleTy
     assert len(graph._sparse_seen) == count - 1
 
 
+def test_types_of_edges_are_values_of_a_sparse_tensor(torch_sparse: ModuleType) -> None:  # noqa: F811
+    layer, types = st.nn.RGCNConv(WIDTH, 3, num_relations=3).double(), torch.arange(EDGE_INDEX.shape[1]) % 3
+    adj_t = adjacency("SparseTensor", torch_sparse, types)
+    torch.testing.assert_close(layer(X, adj_t), layer(X, EDGE_INDEX, types), rtol=1e-10, atol=1e-12)
+    for untyped in (EDGE_INDEX, adjacency("SparseTensor", torch_sparse), adjacency("csr", torch_sparse)):
+        with pytest.raises(UsageError, match="edge_type is required"):
+            layer(X, untyped)
+
+
+@pytest.mark.parametrize("name", ["GATConv", "GATv2Conv", "TransformerConv"])
+def test_values_are_not_taken_for_edge_features(name: str, torch_sparse: ModuleType) -> None:  # noqa: F811
+    layer = getattr(st.nn, name)(WIDTH, 3, edge_dim=1).double()
+    for kind in KINDS:
+        with pytest.raises((UsageError, UnsupportedError), match="edge_attr"):
+            layer(X, adjacency(kind, torch_sparse, WEIGHT))
+
+
 def test_gcn_takes_sparse_features() -> None:
     layer = st.nn.GCNConv(WIDTH, 3).double()
     dense = X * (X > 0)
@@ -159,6 +176,7 @@ def test_products_of_sparse_tensors_are_accelerated(
 ) -> None:  # fmt: skip
     results = []
     originals = torch_sparse.matmul, torch_sparse.SparseTensor.matmul, torch_sparse.SparseTensor.__matmul__
+    left = weighted and reduce in ("max", "min")
     for enabled in (False, True):
         value, x = WEIGHT.clone().requires_grad_(), X.clone().requires_grad_()
         adj_t = adjacency("SparseTensor", torch_sparse, value if weighted else None)
@@ -169,8 +187,8 @@ def test_products_of_sparse_tensors_are_accelerated(
                 torch.testing.assert_close(adj_t.matmul(x, reduce=reduce), out)
                 if reduce == "sum":
                     torch.testing.assert_close(adj_t @ x, out)
-            assert scope.counts["torch_sparse", f"spmm {reduce}"] == (3 if reduce == "sum" else 2)
-            assert scope.counts["torch_sparse", "first use of the matrix"] == 1
+            assert scope.counts["torch_sparse", f"spmm {reduce}"] == (0 if left else 3 if reduce == "sum" else 2)
+            assert scope.counts["torch_sparse", "first use of the matrix"] == (not left)
         else:
             out = torch_sparse.matmul(adj_t, x, reduce)
         (out * torch.arange(out.numel(), dtype=torch.float64).view(out.shape)).sum().backward()
@@ -193,3 +211,35 @@ def test_other_products_are_left_to_torch_sparse(torch_sparse: ModuleType) -> No
         for _ in range(2):
             torch.testing.assert_close(torch_sparse.matmul(adj_t, X), expected)
     assert scope.counts == {("torch_sparse", "first use of the matrix"): 2, ("torch_sparse", "spmm sum"): 2}
+
+
+@pytest.mark.parametrize("name", ["GCNConv", "GINConv", "GraphConv", "SAGEConv"])
+def test_layers_of_pyg_multiply_sparse_tensors(name: str) -> None:
+    package = pytest.importorskip("torch_sparse")
+    pyg = pytest.importorskip("torch_geometric.nn")
+    layer = pyg.GINConv(nn.Linear(WIDTH, 3)) if name == "GINConv" else getattr(pyg, name)(WIDTH, 3)
+    layer, adj_t = layer.double(), adjacency("SparseTensor", package, WEIGHT)
+    expected = layer(X, adj_t)
+    with st.accelerate() as scope:
+        for _ in range(4):
+            torch.testing.assert_close(layer(X, adj_t), expected)
+    how = "mean" if name == "SAGEConv" else "sum"
+    assert scope.counts["torch_sparse", f"spmm {how}"] == 3
+
+
+@pytest.mark.parametrize("learns", [False, True])
+def test_means_of_torch_are_accelerated(learns: bool) -> None:
+    results = []
+    for enabled in (False, True):
+        value, x = WEIGHT.clone().requires_grad_(learns), X.clone().requires_grad_()
+        row, col = EDGE_INDEX.flip(0)[:, torch.argsort(EDGE_INDEX[1] * NODES + EDGE_INDEX[0])]
+        crow = torch.cat([torch.zeros(1, dtype=torch.int64), torch.bincount(row, minlength=NODES).cumsum(0)])
+        with st.accelerate() as scope:
+            for _ in range(2 if enabled else 1):
+                a = torch.sparse_csr_tensor(crow, col, value, (NODES, NODES))
+                out = torch.sparse.mm(a, x, "mean")
+        assert scope.counts["torch", "spmm mean"] == enabled
+        (out * torch.arange(out.numel(), dtype=torch.float64).view(out.shape)).sum().backward()
+        results.append((out.detach(), x.grad, value.grad))
+    for found, expected in zip(*results, strict=True):
+        torch.testing.assert_close(found, expected)

@@ -5,8 +5,8 @@
 >>> dglsp.softmax(A) @ torch.tensor([1.0, 2.0])
 tensor([2., 1.])
 
-Products, reductions and softmax use the kernels of sptile. A product of two sparse matrices, and reductions of integers,
-use PyTorch.
+Products, reductions and softmax use the kernels of sptile. A product of two sparse matrices, and reductions of
+integers, use PyTorch.
 """
 
 from __future__ import annotations

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from ..reductions import NAMES
-from . import rows
+from ..sources import is_sparse_tensor
+from . import rows, sparse_tensors
 from .graphs import Graph
 from .matrices import Cache, key_of, usable
 from .state import Patch, current
@@ -43,7 +44,8 @@ def patches() -> Iterator[Patch]:
     utilities = sys.modules["torch_geometric.utils"]
     convolution = sys.modules.get("torch_geometric.nn.conv.gcn_conv")
     replaced: dict[int, tuple[Function, Function]] = {}
-    for name, maker in (("softmax", _softmax), ("scatter", _scatter), *((name, _keeping) for name in _KEPT)):
+    makers = {"softmax": _softmax, "scatter": _scatter, "spmm": _spmm, **dict.fromkeys(_KEPT, _keeping)}
+    for name, maker in makers.items():
         original = getattr(utilities, name, None) or getattr(convolution, name, None)
         if original is not None:
             replaced[id(original)] = original, maker(original)
@@ -214,6 +216,18 @@ def _softmax(original: Function) -> Function:
     return softmax
 
 
+def _spmm(original: Function) -> Function:
+    """Products of SparseTensors, of which PyG makes tensors of torch in each call."""
+
+    @_wraps(original)
+    def spmm(src: Any, other: Tensor, reduce: str = "sum") -> Tensor:
+        product = sparse_tensors.multiply(src, other, reduce)
+        result: Tensor = original(src, other, reduce) if product is None else product
+        return result
+
+    return spmm
+
+
 def _keeping(original: Function) -> Function:
     """A function of the edges whose result is kept for the same arguments. If weights learn, the edges of the result
     are kept, which do not depend on them."""
@@ -221,7 +235,7 @@ def _keeping(original: Function) -> Function:
     @_wraps(original)
     def keeping(*arguments: Any, **named: Any) -> Any:
         given = (*arguments, *named.values())
-        tensors = [x for x in given if isinstance(x, Tensor)]
+        tensors = [tensor for x in given for tensor in _tensors_of(x)]
         plain = all(type(x) is Tensor and x.layout == torch.strided for x in tensors)
         inference = torch.is_inference_mode_enabled()
         if not plain or not tensors or inference or any(x.is_inference() for x in tensors):
@@ -252,10 +266,18 @@ def _argument_key(x: Any, learns: bool) -> Any:
     """Identifies an argument; if weights learn, floating-point tensors by their type and shape alone."""
     if isinstance(x, Tensor):
         return ("shape", x.dtype, x.shape) if learns and x.is_floating_point() else ("tensor", key_of(x))
+    if is_sparse_tensor(x):
+        return ("SparseTensor", tuple(x.sparse_sizes()), *(_argument_key(one, learns) for one in _tensors_of(x)))
     return type(x), x
+
+
+def _tensors_of(x: Any) -> tuple[Tensor, ...]:
+    if isinstance(x, Tensor):
+        return (x,)
+    return sparse_tensors.arrays_of(x) if is_sparse_tensor(x) else ()
 
 
 def _versions(result: Any) -> tuple[Any, ...]:
     """Versions of the tensors of a result, which differ once someone has written to it."""
     found = result if isinstance(result, tuple | list) else (result,)
-    return tuple(key_of(x) for x in found if isinstance(x, Tensor))
+    return tuple(key_of(tensor) for x in found for tensor in _tensors_of(x))

@@ -97,8 +97,8 @@ def _count(what: str) -> None:
 
 
 def _multiply(a: Any, x: Any, reduce: str = "sum") -> Tensor | None:
-    """a x of a sparse tensor and a dense one."""
-    if not _sparse(a) or not isinstance(x, Tensor) or x.layout != torch.strided or reduce != "sum":
+    """a x of a sparse tensor and a dense one, or means in place of sums."""
+    if not _sparse(a) or not isinstance(x, Tensor) or x.layout != torch.strided or reduce not in ("sum", "mean"):
         return None
     if x.dim() not in (1, 2) or x.dtype != a.dtype or x.device != a.device or x.shape[0] != a.shape[1]:
         return None
@@ -107,8 +107,8 @@ def _multiply(a: Any, x: Any, reduce: str = "sum") -> Tensor | None:
     matrix = _matrix(a, x.shape[1:].numel())
     if matrix is None:
         return None
-    _count("spmm")
-    return functions.spmm(matrix, x)
+    _count("spmm" if reduce == "sum" else "spmm mean")
+    return functions.spmm(matrix, x, reduce=reduce)
 
 
 def _multiply_from_left(x: Any, a: Any) -> Tensor | None:

@@ -10,7 +10,7 @@ from ...errors import UnsupportedError, UsageError
 from ..functions import sddmm, softmax, spmm
 from ..operands import statistic
 from .edge_features import check_edge_attr, check_fill_value, with_loops
-from .graph import Edges, Features, Graph, GraphLayer, Size, attend, edges_of, node_sets
+from .graph import Edges, Features, Graph, GraphLayer, Size, attend, edges_of, node_sets, refuse_values
 from .linear import GlorotLinear, glorot_
 
 
@@ -165,6 +165,8 @@ class GATConv(GraphLayer):
         torch.Size([3, 2])
         """
         source, target, a = node_sets(x, edge_index, size, "GATConv", batches=False)
+        if self.lin_edge is not None and edge_attr is None:
+            refuse_values(edge_index, a, "GATConv")
         lin_src, lin_dst = self.lin or self.lin_src, self.lin or self.lin_dst
         if lin_src is None or lin_dst is None:
             raise UsageError("GATConv requires its linear layers lin, or lin_src and lin_dst; one was removed")

@@ -14,7 +14,7 @@ from ..matrix import SparseMatrix, cast
 from ..operands import statistic
 from ..operators import transformed
 from .edge_features import FillValue, check_edge_attr, check_fill_value, with_loops
-from .graph import Edges, Features, Graph, GraphLayer, attended, edges_of, node_sets
+from .graph import Edges, Features, Graph, GraphLayer, attended, edges_of, node_sets, refuse_values
 from .linear import GlorotLinear, glorot_
 
 
@@ -176,6 +176,8 @@ class GATv2Conv(GraphLayer):
         torch.Size([3, 2])
         """
         source, target, a = node_sets(x, edge_index, None, "GATv2Conv", batches=False)
+        if self.lin_edge is not None and edge_attr is None:
+            refuse_values(edge_index, a, "GATv2Conv")
         if target is None:
             raise UsageError("GATv2Conv: scores need features of the target nodes; pass x = (source, target)")
         shape = (-1, self.heads, self.out_channels)

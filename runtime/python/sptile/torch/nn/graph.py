@@ -193,6 +193,24 @@ def graph_of(edge_index: Any) -> Any:
     return matrix.with_values(values) if learns else matrix
 
 
+def types_of(edge_index: Any) -> tuple[Any, Any]:
+    """Returns the pattern of a SparseTensor as a graph, and its values, the types of the edges."""
+    if not is_sparse_tensor(edge_index) or (types := edge_index.csr()[2]) is None:
+        raise UsageError("edge_type is required; only a SparseTensor has the types of edges as values")
+    crow, col, _ = edge_index.csr()
+    matrix = matrix_of_pointers(crow, col, edge_index.sparse_sizes()[1])
+    return matrix, types
+
+
+def refuse_values(edge_index: Any, a: SparseMatrix, layer: str) -> None:
+    """Refuses the values of a sparse tensor, whose matrix is `a`, in a layer with edge features: PyG takes them as
+    such."""
+    if a is not edge_index and a._given_values() is not None:
+        raise UnsupportedError(
+            f"{layer}: the values of a sparse tensor are not used as edge features; pass edge_index and edge_attr"
+        )
+
+
 def _bits(values: Tensor) -> Tensor:
     """Returns values as integers, which compare equal if they have the same bits."""
     return values.detach().view({2: torch.int16, 4: torch.int32, 8: torch.int64}[values.element_size()])

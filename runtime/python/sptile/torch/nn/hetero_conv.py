@@ -56,7 +56,8 @@ class HeteroConv(nn.Module):
                 raise UsageError(f"keys of convs must be (source type, relation, target type), got {key!r}")
             if key[0] != key[2] and getattr(layer, "add_self_loops", False):
                 raise UsageError(
-                    f"the layer of {key} adds self loops between different nodes; pass add_self_loops=False to it"
+                    f"the layer of {key} adds self loops between different nodes, which is incorrect message passing; "
+                    "pass add_self_loops=False to it"
                 )
         without = {key[0] for key in convs} - {key[2] for key in convs}
         if without:

@@ -11,7 +11,7 @@ from ...errors import UnsupportedError, UsageError
 from ..matrix import SparseMatrix
 from ..pattern import check_ids, check_list_of_ids
 from ..reductions import AGGREGATIONS, propagate
-from .graph import Features, Graph, GraphLayer, matrix_of, unchanged
+from .graph import Features, Graph, GraphLayer, matrix_of, types_of, unchanged
 from .linear import glorot_
 from .order import aggregate_first
 
@@ -145,7 +145,7 @@ class RGCNConv(GraphLayer):
             if weight is not None:
                 glorot_(weight)
 
-    def forward(self, x: Features | None, edge_index: Graph, edge_type: Tensor) -> Tensor:
+    def forward(self, x: Features | None, edge_index: Graph, edge_type: Tensor | None = None) -> Tensor:
         """Applies the layer.
 
         Parameters
@@ -155,9 +155,9 @@ class RGCNConv(GraphLayer):
             target nodes. None: each node has its own embedding.
         edge_index : Tensor or SparseMatrix
             Edges of shape (2, edges), or the adjacency matrix.
-        edge_type : Tensor
+        edge_type : Tensor, optional
             Relation of each edge, int32 or int64, shape (edges,). For a SparseMatrix in the order in which its nonzeros
-            were given.
+            were given. By default the values of `edge_index`, which must be a SparseTensor.
 
         Returns
         -------
@@ -177,6 +177,8 @@ class RGCNConv(GraphLayer):
         torch.Size([3, 2])
         """
         source, target = self._nodes(x)
+        if edge_type is None:
+            edge_index, edge_type = types_of(edge_index)
         a = matrix_of(edge_index, target.shape[0], source.shape[0])
         relations = relations_of(a, edge_type, self.num_relations)
         if source.is_floating_point():

@@ -63,8 +63,6 @@ def multiply(a: Any, x: Any, reduce: str = "sum") -> Tensor | None:
     values = arrays[2] if len(arrays) > 2 else None
     if values is not None and (values.dim() != 1 or values.dtype != x.dtype):
         return None
-    if values is not None and how in ("max", "min") and x.device.type == "cpu":
-        return None  # torch_sparse takes half the time
     learns = values is not None and values.requires_grad
     kept = arrays[:2] if learns else arrays
     key: Key = (shape, a.storage.has_row(), *map(key_of, kept))
@@ -74,6 +72,8 @@ def multiply(a: Any, x: Any, reduce: str = "sum") -> Tensor | None:
         return SparseMatrix._of_source(Source(rows, col, *(fixed or [None]), shape, not a.storage.has_row()))
 
     matrix = _matrices.get(key, kept, arrays[1].numel() * x.shape[1:].numel(), make)
+    if matrix is not None and values is not None and how in ("max", "min") and matrix._order.repeats:
+        return None  # products of repeated edges would be written, which takes twice the time of torch_sparse
     scope = current.scope
     if scope is not None:
         scope._count("torch_sparse", "first use of the matrix" if matrix is None else f"spmm {how}")

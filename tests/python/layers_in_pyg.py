@@ -2,7 +2,8 @@
 
     PYTHONPATH=runtime/python:tests/python python -m pytest -p layers_in_pyg PYG/test/nn/conv/test_gcn_conv.py
 
-Expected failures: attributes of MessagePassing (`flow`, `_cached_edge_index`), attention weights in sparse tensors.
+Expected failures: attributes of MessagePassing (`flow`, `_cached_edge_index`), attention weights in sparse tensors,
+dictionaries of HeteroConv that it does not name, and rarely a comparison of two kernels without an absolute tolerance.
 """
 
 from __future__ import annotations

@@ -59,8 +59,9 @@ constexpr std::string_view kSloped =
 constexpr Attribute kAttributes[] = {
     {.name = "m",
      .summary = "Columns of the second dense operand; 0: n",
-     .operations =
-         "attention attention_gradient attention_gradient_t spmm_update update_gradient layer_gradient",
+     .operations = "attention attention_gradient attention_gradient_t edge_attention edge_attention_gradient "
+                   "spmm_update "
+                   "update_gradient layer_gradient",
      .kind = Kind::integer,
      .max = kMaxColumns,
      .in_plan_key = true,

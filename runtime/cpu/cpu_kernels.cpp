@@ -19,6 +19,7 @@
 #include "runtime/operation/attention.hpp"
 #include "runtime/operation/attention_gradient.hpp"
 #include "runtime/operation/attention_gradient_t.hpp"
+#include "runtime/operation/edge_attention.hpp"
 #include "runtime/operation/gatv2.hpp"
 #include "runtime/operation/layer_gradient.hpp"
 #include "runtime/operation/sddmm.hpp"
@@ -141,6 +142,10 @@ constexpr CpuKernel kCsrRows[] = {
     over_rows(&kGatv2Gradient, "recomputed scores, sums of a leaky_relu'", kOverRows<gatv2_attend_gradient>),
     over_rows(&kGatv2GradientT, "recomputed scores, weighted rows of dout and sums of a leaky_relu'",
               kOverRows<gatv2_attend_gradient_t>),
+    over_rows(&kEdgeAttention, "blocks of up to 512 scores, then the weighted rows of V and edges",
+              kOverRows<edge_attend>),
+    over_rows(&kEdgeAttentionGradient, "recomputed scores, weighted rows of Y and edges",
+              kOverRows<edge_attend_gradient>),
 };
 
 /// A format and its kernel; several formats may share a kernel.

@@ -82,5 +82,7 @@ void attend_gradient_t(const Task& task, const Chunk& chunk, const RowMath& math
 void gatv2_attend(const Task& task, const Chunk& chunk, const RowMath& math) noexcept;
 void gatv2_attend_gradient(const Task& task, const Chunk& chunk, const RowMath& math) noexcept;
 void gatv2_attend_gradient_t(const Task& task, const Chunk& chunk, const RowMath& math) noexcept;
+void edge_attend(const Task& task, const Chunk& chunk, const RowMath& math) noexcept;
+void edge_attend_gradient(const Task& task, const Chunk& chunk, const RowMath& math) noexcept;
 
 }  // namespace sptile::runtime

@@ -3,6 +3,7 @@
 #include "runtime/operation/attention.hpp"
 #include "runtime/operation/attention_gradient.hpp"
 #include "runtime/operation/attention_gradient_t.hpp"
+#include "runtime/operation/edge_attention.hpp"
 #include "runtime/operation/gatv2.hpp"
 #include "runtime/operation/layer_gradient.hpp"
 #include "runtime/operation/sddmm.hpp"
@@ -34,6 +35,8 @@ constexpr const Operation* kOperations[] = {
     &kGatv2,
     &kGatv2Gradient,
     &kGatv2GradientT,
+    &kEdgeAttention,
+    &kEdgeAttentionGradient,
 };
 }
 
@@ -108,8 +111,7 @@ std::optional<std::int64_t> elements_of(const OperandSpec& operand, const Operan
 }
 
 std::int64_t batch_of(const OperandSpec& operand, const Operand& given, const OperandSizes& sizes) {
-  if (operand.shared) return 0;
-  if (given.batch != 0) return given.batch;
+  if (operand.shared || given.batch != 0) return given.batch;
   return operand.extent == Extent::entries ? sizes.nnz : shape_of(operand, sizes).rows * given.ld;
 }
 

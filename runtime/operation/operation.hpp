@@ -42,7 +42,7 @@ struct OperandSpec {
   bool result = false;  ///< written, and read if beta is not 0
   Width width = Width::n;
   bool optional = false;  ///< may be null
-  bool shared = false;    ///< shared by all heads
+  bool shared = false;    ///< shared by all heads of a run without a head stride
   Element element = Element::usual;
 };
 

@@ -52,7 +52,7 @@ Status check_rows(const CheckedOperand& o) {
 
 /// Checks that heads do not overlap: they are either consecutive matrices or interleaved in rows.
 Status check_heads(const CheckedOperand& o) {
-  if (o.heads == 1 || o.spec.shared || o.operand.batch == 0) return {};
+  if (o.heads == 1 || o.operand.batch == 0) return {};
   const std::int64_t batch = o.operand.batch, ld = o.is_list() ? 1 : o.operand.ld;
   if (batch < 0)
     return o.refuse("the heads of " + o.name() + " are " + std::to_string(batch) + " elements apart");
@@ -69,9 +69,9 @@ Status check_extent(const CheckedOperand& o) {
   const auto element = static_cast<std::int64_t>(size_of(type_of(o.spec, types_of(o.plan.options))));
   const std::int64_t ld = o.is_list() ? 1 : o.operand.ld;
   std::int64_t rows = 0, heads = 0, bytes = 0;
+  const bool shared = o.spec.shared && o.operand.batch == 0;
   if (!__builtin_mul_overflow(o.shape.rows, ld, &rows) &&
-      !__builtin_mul_overflow(o.operand.batch != 0 ? o.operand.batch : rows, o.spec.shared ? 1 : o.heads,
-                              &heads) &&
+      !__builtin_mul_overflow(o.operand.batch != 0 ? o.operand.batch : rows, shared ? 1 : o.heads, &heads) &&
       !__builtin_add_overflow(rows, heads, &bytes) && !__builtin_mul_overflow(bytes, element, &bytes))
     return {};
   return o.refuse("the leading dimension of " + o.name() + ", " + std::to_string(ld) +

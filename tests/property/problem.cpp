@@ -20,13 +20,17 @@ constexpr std::byte kNan{0xFF};        ///< results that are only written, and w
 
 bool is_list(const OperandSpec& spec) { return spec.extent == runtime::Extent::entries; }
 
+/// Whether heads share an operand. Features that may be shared are not if heads are interleaved.
+bool is_shared(const OperandSpec& spec, const Setting& s) {
+  return spec.shared && !(s.interleaved && spec.extent == runtime::Extent::features);
+}
+
 /// Elements between rows and heads.
 Operand strides(const OperandSpec& spec, const runtime::OperandShape& shape, const Setting& s) {
-  const std::int64_t heads = spec.shared ? 1 : s.heads;
   if (is_list(spec)) return {nullptr, 1, shape.rows + s.pad};
-  if (s.interleaved && !spec.shared)
-    return {nullptr, heads * (shape.width + s.pad) + s.pad, shape.width + s.pad};
   const std::int64_t ld = shape.width + s.pad;
+  if (is_shared(spec, s)) return {nullptr, ld, 0};
+  if (s.interleaved) return {nullptr, s.heads * ld + s.pad, ld};
   return {nullptr, ld, shape.rows * ld + s.pad};
 }
 
@@ -92,7 +96,7 @@ void Problem::place(std::size_t operand) {
   Image& image = images_[operand];
   image.operand = strides(spec, shape, setting_);
   image.present = !(spec.optional && setting_.bare);
-  const std::int64_t heads = spec.shared ? 1 : setting_.heads;
+  const std::int64_t heads = is_shared(spec, setting_) ? 1 : setting_.heads;
   for (std::int64_t h = 0; h < heads; ++h)
     for (std::int64_t r = 0; r < shape.rows; ++r)
       for (std::int64_t c = 0; c < shape.width; ++c)

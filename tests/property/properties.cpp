@@ -106,6 +106,11 @@ std::vector<Setting> kinds(const Operation& op) {
     return {{.n = 17, .activation = Activation::relu}, {.m = 64, .transposed = true}, {.bare = true}};
   if (op.name.starts_with("gatv2"))
     return {{.n = 17, .bare = true}, {.n = 32, .bare = true}, {.n = 64, .heads = 2, .interleaved = true}};
+  if (op.name.starts_with("edge_attention"))
+    return {{.n = 17, .m = 3, .bare = true},
+            {.n = 32, .m = 8, .heads = 4},
+            {.n = 8, .m = 128, .heads = 2},
+            {.n = 64, .m = 16, .heads = 2, .interleaved = true}};
   if (&op == &runtime::kUpdateGradient) return {{.n = 17, .activation = Activation::relu}, {.bare = true}};
   return {};
 }

@@ -17,7 +17,7 @@ std::size_t operand_bytes(const Plan& plan, const OperandSpec& spec, const Opera
   const OperandShape shape = shape_of(spec, sizes);
   const std::int64_t stride = spec.extent == Extent::entries ? 1 : operand.ld;
   if (shape.rows == 0 || operand.data == nullptr) return 0;
-  const std::int64_t before = spec.shared ? 0 : (sizes.run.heads - 1) * batch_of(spec, operand, sizes);
+  const std::int64_t before = (sizes.run.heads - 1) * batch_of(spec, operand, sizes);
   return static_cast<std::size_t>(before + (shape.rows - 1) * stride + shape.width) *
          size_of(type_of(spec, types_of(*plan.kernel)));
 }

@@ -7,6 +7,7 @@
 #include "runtime/operation/attention.hpp"
 #include "runtime/operation/attention_gradient.hpp"
 #include "runtime/operation/attention_gradient_t.hpp"
+#include "runtime/operation/edge_attention.hpp"
 #include "runtime/operation/gatv2.hpp"
 #include "runtime/operation/softmax_rows.hpp"
 #include "runtime/plan/plan.hpp"
@@ -83,7 +84,7 @@ TEST_CASE("attention: the second run of a plan allocates nothing, however long r
   for (const runtime::Operation* op :
        {&runtime::kSoftmaxRows, &runtime::kAttention, &runtime::kAttentionGradient,
         &runtime::kAttentionGradientT, &runtime::kGatv2, &runtime::kGatv2Gradient,
-        &runtime::kGatv2GradientT}) {
+        &runtime::kGatv2GradientT, &runtime::kEdgeAttention, &runtime::kEdgeAttentionGradient}) {
     CAPTURE(op->name);
     HeadProblem p(*op, a, {.m = 300, .score = runtime::Score::cosine}, 40, DType::f16, {2}, random);
     const auto plan = runtime::plan_product(

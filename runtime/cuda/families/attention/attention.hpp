@@ -19,6 +19,8 @@ inline constexpr std::string_view kCsrAttentionGradientT = "cuda.csr.attention_g
 inline constexpr std::string_view kCsrGatv2 = "cuda.csr.gatv2";
 inline constexpr std::string_view kCsrGatv2Gradient = "cuda.csr.gatv2_gradient";
 inline constexpr std::string_view kCsrGatv2GradientT = "cuda.csr.gatv2_gradient_t";
+inline constexpr std::string_view kCsrEdgeAttention = "cuda.csr.edge_attention";
+inline constexpr std::string_view kCsrEdgeAttentionGradient = "cuda.csr.edge_attention_gradient";
 inline constexpr std::string_view kBmatAttention = "cuda.bmat.attention";
 
 std::span<const Kernel> attention_kernel_rows();
@@ -31,6 +33,8 @@ std::span<const DeviceKernel> attention_gradient_t_kernels();
 std::span<const DeviceKernel> gatv2_kernels();
 std::span<const DeviceKernel> gatv2_gradient_kernels();
 std::span<const DeviceKernel> gatv2_gradient_t_kernels();
+std::span<const DeviceKernel> edge_attention_kernels();
+std::span<const DeviceKernel> edge_attention_gradient_kernels();
 std::span<const DeviceKernel> bmat_attention_kernels();
 
 }  // namespace sptile::runtime::cuda

@@ -3,6 +3,7 @@
 #include "runtime/operation/attention.hpp"
 #include "runtime/operation/attention_gradient.hpp"
 #include "runtime/operation/attention_gradient_t.hpp"
+#include "runtime/operation/edge_attention.hpp"
 #include "runtime/operation/gatv2.hpp"
 #include "runtime/operation/softmax_rows.hpp"
 #include "runtime/operation/softmax_rows_gradient.hpp"
@@ -39,6 +40,12 @@ constexpr Kernel kRows[] = {
         SPTILE_BUILT(gatv2_gradient_kernels)),
     row(kCsrGatv2GradientT, kGatv2GradientT, "recomputed weights, one load of each row of X and dout",
         SPTILE_BUILT(gatv2_gradient_t_kernels)),
+    row(kCsrEdgeAttention, kEdgeAttention,
+        "fused scores, softmax and sums, one load of each row of Y, V and edges",
+        SPTILE_BUILT(edge_attention_kernels)),
+    row(kCsrEdgeAttentionGradient, kEdgeAttentionGradient,
+        "recomputed weights, one load of each row of Y, V and edges",
+        SPTILE_BUILT(edge_attention_gradient_kernels)),
     row(kBmatAttention, kAttention, "fused attention on tensor cores, one warp per window of 16 rows",
         SPTILE_BUILT(bmat_attention_kernels), "bmat", 2),  // weights are rounded as well
 };

@@ -20,6 +20,7 @@ struct AttentionSums {
 };
 inline constexpr AttentionSums kForwardSums = {1, 2}, kRowsSums = {1, 1}, kColumnsSums = {2, 1};
 inline constexpr AttentionSums kGatv2RowsSums = {2, 0}, kGatv2ColumnsSums = {1, 0};
+inline constexpr AttentionSums kEdgeForwardSums = {2, 2}, kEdgeBackwardSums = {2, 0};
 
 inline constexpr int kNarrowLanes = AttentionPolicy{}.narrow_lanes;
 

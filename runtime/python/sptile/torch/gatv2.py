@@ -30,7 +30,7 @@ from .operators import Operator, once_differentiable, only_reverse
 from .pattern import EntryOrder, Pattern, apart, inverse
 
 
-def _every(a: Entries) -> Entries:
+def every(a: Entries) -> Entries:
     """Entries whose pattern contains every given entry, parallel ones too. Kept with the order of `a`."""
     if not a.order.repeats:
         return a
@@ -52,8 +52,8 @@ def every_in_order(a: SparseMatrix) -> tuple[SparseMatrix, Tensor | None]:
     places; None if they are the same. The matrix keeps it."""
 
     def make() -> tuple[SparseMatrix, Tensor | None]:
-        every = _every(a._entries.entries)
-        return SparseMatrix._of(every.handle, EntryOrder(every.given), None), every.order.source
+        found = every(a._entries.entries)
+        return SparseMatrix._of(found.handle, EntryOrder(found.given), None), found.order.source
 
     return a._derive("every in order", make)
 
@@ -102,7 +102,7 @@ def _gatv2(
         return out, statistics
     if a.given == 0:
         return out.zero_(), statistics.zero_()
-    a = _every(a)
+    a = every(a)
     x, y, vector = rows_in_memory(x), rows_in_memory(y), list_in_memory(vector)
     bias, factors, edges = _list(a, bias), _list(a, factors), _rows(a, edges)
     _plan(a.handle, "gatv2", x).run(
@@ -190,7 +190,7 @@ def _gradient(
     dx, dy, dvector, dedges = _fake_gradient(a, x, y, vector, bias, factors, edges, statistics, out, dout, slope)
     if a.given == 0 or out.numel() == 0:
         return dx.zero_(), dy.zero_(), dvector.zero_(), dedges.zero_()
-    a = _every(a)
+    a = every(a)
     handle, heads = a.handle, x.shape[1]
     x, y, vector, statistics = rows_in_memory(x), rows_in_memory(y), list_in_memory(vector), list_in_memory(statistics)
     bias, factors, edges = _list(a, bias), _list(a, factors), _rows(a, edges)

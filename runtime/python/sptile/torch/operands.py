@@ -66,6 +66,14 @@ _GATV2 = (
     " edges? [given, heads, n]"
 )
 _OF_GATV2 = ", statistics statistic [rows, heads, 2], out [rows, heads, n], dout [rows, heads, n]"
+_EDGES = (
+    "q [rows, heads, n], k [cols, heads, n], v [cols, heads, n], edge_queries [rows, heads, m], factors? [heads, given]"
+)
+_OF_EDGES = (
+    ", statistics statistic [rows, heads, 2], out [rows, heads, n], sums [rows, heads, m], dout [rows, heads, n],"
+    " dsums [rows, heads, m]"
+)
+_SHARED_EDGES, _EDGES_OF_HEADS = "edges [given, m], ", "edges [given, heads, m], "
 _OF_GRADIENT = ", statistics statistic [heads, rows, 2], out [rows, heads, m], dout [rows, heads, m]"
 _TOKENS = "entries token [], product token []"
 
@@ -97,6 +105,8 @@ OPERANDS: dict[str, Row] = {
     ),
     "gatv2": _row(_GATV2),
     "gatv2_gradient": _row(_GATV2 + _OF_GATV2),
+    "edge_attention": _row(_SHARED_EDGES + _EDGES, _EDGES_OF_HEADS + _EDGES),
+    "edge_attention_gradient": _row(_SHARED_EDGES + _EDGES + _OF_EDGES, _EDGES_OF_HEADS + _EDGES + _OF_EDGES),
     "matrix_of": _row("row ids [given], col ids [given]"),
     "graph_of": _row("edge_index ids [2, edges]"),
     "csr_of": _row("crow ids [pointers], col ids [given]"),

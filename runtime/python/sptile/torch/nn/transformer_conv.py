@@ -7,14 +7,19 @@ from torch import Tensor
 from torch.nn import functional
 
 from ...errors import UsageError
-from ..functions import attention, sddmm, softmax, spmm
+from ..edge_attention import edge_attention
+from ..functions import attention, sddmm, segment_reduce, softmax, spmm
 from ..gatv2 import every_in_order
-from ..matrix import SparseMatrix
+from ..matrix import SparseMatrix, cast
 from ..operands import statistic
+from ..operators import transformed
 from ..pattern import inverse
 from .edge_features import check_edge_attr
 from .graph import Features, Graph, GraphLayer, node_sets
 from .linear import Linear
+
+# Columns of a row of edges that CUDA kernels keep in registers.
+_MOST_RAW = 128
 
 
 class TransformerConv(GraphLayer):
@@ -47,9 +52,11 @@ class TransformerConv(GraphLayer):
 
     Notes
     -----
-    Without dropout, edge features and returned weights, the layer allocates no memory per edge. Otherwise it allocates
-    a few values per edge and head, and with edge features ``min(edge_dim, out_channels)`` values. If these are the
-    given features, queries and sums are transformed instead: ``q @ (W_e @ e)`` is ``(W_e.T @ q) @ e``.
+    Without dropout, edge features and returned weights, the layer allocates no memory per edge. Up to four times as
+    many edge features as out_channels, and at most 128, are read as they are. The layer transforms queries and sums
+    instead: ``q @ (W_e @ e)`` is ``(W_e.T @ q) @ e``. It keeps nothing per edge, and backward allocates four values
+    per edge and head. More features are transformed, and the result, of shape (edges, heads * out_channels), is kept.
+    Returned weights and transforms of `torch.func` allocate that, too.
 
     Examples
     --------
@@ -149,11 +156,13 @@ class TransformerConv(GraphLayer):
         shape = (-1, self.heads, self.out_channels)
         q, k, v = self.lin_query(target).view(shape), self.lin_key(source).view(shape), self.lin_value(source).view(shape)
         listed = None
+        if edge_attr is not None:
+            edge_attr = check_edge_attr(edge_attr, self.lin_edge, a._entries.given)
         if edge_attr is None and not return_attention_weights and (self.dropout == 0 or not self.training):
             out = attention(a, q, k, v)
+        elif edge_attr is not None and not return_attention_weights and not transformed():
+            out = self._with_features(a, q, k, v, edge_attr)
         else:
-            if edge_attr is not None:
-                edge_attr = check_edge_attr(edge_attr, self.lin_edge, a._entries.given)
             out, weights, order = self._in_steps(a, q, k, v, edge_attr)
             if return_attention_weights:
                 weights = weights if order is None else weights.index_select(0, inverse(order))
@@ -171,61 +180,71 @@ class TransformerConv(GraphLayer):
         mixed: Tensor = gate * root + (1 - gate) * out
         return mixed
 
+    def _with_features(self, a: SparseMatrix, q: Tensor, k: Tensor, v: Tensor, edge_attr: Tensor) -> Tensor:
+        factors = self._factors(a, v)
+        listed = None if factors is None else factors.t()
+        scale, weight = self.out_channels**-0.5, self._edge_weight()
+        if edge_attr.shape[1] <= max(self.out_channels, min(4 * self.out_channels, _MOST_RAW)):
+            edges, queries = edge_attr, torch.einsum("ihc,hce->ihe", q, weight)
+        else:
+            edges, queries = self._transformed(edge_attr), q
+        tensors = [edges, q, k, v, queries, listed]
+        if torch.is_autocast_enabled(v.device.type):
+            tensors = [cast(a, x) for x in tensors]
+        else:
+            tensors = [None if x is None else x.to(v.dtype) for x in tensors]
+        out, sums, _statistics = edge_attention(a._entries, *tensors, scale)
+        if edges is edge_attr:
+            sums = torch.einsum("ihe,hce->ihc", sums, weight)
+        result: Tensor = out + sums
+        return result
+
+    def _edge_weight(self) -> Tensor:
+        """Returns the weights of edge features, [heads, out_channels, edge_dim]."""
+        if self.lin_edge is None:
+            raise UsageError("edge_attr requires a layer with edge_dim")
+        return self.lin_edge.weight.view(self.heads, self.out_channels, -1)
+
+    def _transformed(self, edge_attr: Tensor) -> Tensor:
+        if self.lin_edge is None:
+            raise UsageError("edge_attr requires a layer with edge_dim")
+        transformed_features: Tensor = self.lin_edge(edge_attr).view(-1, self.heads, self.out_channels)
+        return transformed_features
+
     def _in_steps(
         self, a: SparseMatrix, q: Tensor, k: Tensor, v: Tensor, edge_attr: Tensor | None
     ) -> tuple[Tensor, Tensor, Tensor | None]:
-        """Returns the result, the weights [edges, heads] before dropout, and the edge of each; None: all in order."""
+        """Returns the result, the weights [edges, heads] before dropout, and the edge of each; None: all in order. Each
+        step has derivatives of all kinds."""
         dtype, formed = v.dtype, statistic(v.dtype)
+        factors = self._factors(a, v)
         every, source = a, None
         if not torch.compiler.is_compiling():
             every, source = every_in_order(a)
-        features = by_edge = None
-        if edge_attr is not None:
-            features, by_edge = self._features(edge_attr if source is None else edge_attr.index_select(0, source))
+        if source is not None:
+            factors = None if factors is None else factors.index_select(0, source)
+            edge_attr = None if edge_attr is None else edge_attr.index_select(0, source)
+        features = None if edge_attr is None else self._transformed(edge_attr)
         with torch.autocast(v.device.type, enabled=False):
             q, k, v = q.to(formed) * self.out_channels**-0.5, k.to(formed), v.to(formed)
             scores = sddmm(every, q, k)
             if features is not None:
                 features = features.to(formed)
-                by_edge = None if by_edge is None else by_edge.to(formed)
-                queries = q if by_edge is None else torch.einsum("ihc,hce->ihe", q, by_edge)
-                scores = scores + sddmm(_incident(every), queries, features)
+                row, _col = every.places()
+                scores = scores + (q.index_select(0, row) * features).sum(-1)
             weights = softmax(every, scores)
-            kept = self._dropped(weights, source)
+            kept = weights if factors is None else weights * factors.to(formed)
             out = spmm(every, v, kept)
             if features is not None:
-                sums = spmm(_incident(every), features, kept)
-                out = out + (sums if by_edge is None else torch.einsum("ihe,hce->ihc", sums, by_edge))
+                out = out + segment_reduce(every, kept.unsqueeze(-1) * features)
         return out.to(dtype), weights, source
 
-    def _features(self, edge_attr: Tensor) -> tuple[Tensor, Tensor | None]:
-        """Returns features for each edge and head, [edges, heads, width], and the weights [heads, out_channels, width]
-        that transform queries and sums; None if the features are transformed, because that makes them narrower."""
-        lin_edge = self.lin_edge
-        if lin_edge is None:
-            raise UsageError("edge_attr requires a layer with edge_dim")
-        if edge_attr.shape[1] > self.out_channels:
-            return lin_edge(edge_attr).view(-1, self.heads, self.out_channels), None
-        repeated = edge_attr.unsqueeze(1).expand(-1, self.heads, -1).contiguous()
-        return repeated, lin_edge.weight.view(self.heads, self.out_channels, -1)
-
-    def _dropped(self, weights: Tensor, source: Tensor | None) -> Tensor:
-        """Samples in the order of the edges, so that the same elements are dropped as in PyG."""
+    def _factors(self, a: SparseMatrix, like: Tensor) -> Tensor | None:
+        """Returns the factors of dropout [edges, heads], in the order of the edges, so that the same elements are dropped
+        as in PyG."""
         if self.dropout == 0 or not self.training:
-            return weights
-        factors = functional.dropout(torch.ones_like(weights, memory_format=torch.contiguous_format), self.dropout)
-        return weights * (factors if source is None else factors.index_select(0, source))
+            return None
+        return functional.dropout(like.new_ones(a._entries.given, self.heads), self.dropout)
 
     def extra_repr(self) -> str:
         return f"{self.in_channels}, {self.out_channels}, heads={self.heads}"
-
-
-def _incident(a: SparseMatrix) -> SparseMatrix:
-    """Returns the rows x edges matrix with the edges of each row."""
-
-    def make() -> SparseMatrix:
-        row, _col = a.places()
-        edges = torch.arange(row.shape[0], device=row.device)
-        return SparseMatrix._of_entries(row, edges, None, (a.shape[0], row.shape[0]))
-
-    return a._derive("incident", make)

@@ -366,6 +366,10 @@ typedef struct sptile_plan_options {
  *   Y. Operands: X (rows x n), Y (cols x n), a (1 x n), bias (one number per entry, or NULL), statistics
  *   (rows x 2, or NULL), factors (one number per entry, or NULL), edges (entries x n, or NULL) and out
  *   (rows x n). Gradients: "gatv2_gradient" and, for a plan of the transpose, "gatv2_gradient_t".
+ * - "edge_attention": out = P V and out_edges = P E, where P is the softmax of the rows of
+ *   alpha (x_i . y_j + q_i . e_ij), times factors. Operands: X (rows x n), Y and V (cols x n), factors (one
+ *   number per entry, or NULL), statistics (rows x 2, or NULL), edges (entries x m, the rows e_ij), X_edges
+ *   (rows x m, the rows q_i), out_edges (rows x m) and out (rows x n). Gradient: "edge_attention_gradient".
  * - "spmm_max", "spmm_min": C = alpha times the maximum or minimum of A_ij B_j over the entries of a row, 0
  *   for a row without entries. Operands: B (cols x n), arg (int32, rows x n, or NULL) and C (rows x n). arg
  *   receives the column of the entry that gave the result: the first of equal ones, -1 for a row without
@@ -456,7 +460,8 @@ sptile_status sptile_predict(const sptile_matrix* matrix, const char* operation,
 typedef struct sptile_operand {
   void* data;
   int64_t ld;    /* elements between rows, >= columns; 0: columns. Ignored for lists */
-  int64_t batch; /* elements between heads, >= 0; 0: one after another without gaps */
+  int64_t batch; /* elements between heads, >= 0. 0: one after another without gaps; for operands that heads may
+                    share (weights, edges of "edge_attention"), all heads use the same */
 } sptile_operand;
 
 #define SPTILE_MAX_OPERANDS 10 /* in sptile_operands.dense */

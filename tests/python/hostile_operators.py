@@ -85,6 +85,10 @@ def calls(a: st.SparseMatrix, dtype: torch.dtype) -> dict[str, Call]:
     own, key, vector = f(ROWS, HEADS, N), f(COLS, HEADS, N), f(HEADS, N)
     pairs = (own, key, vector, bias, f(HEADS, given), f(given, HEADS, N))
     mixed, summary = op.gatv2(*bare, *pairs, 0.2)
+    keyed = (own, key, f(COLS, HEADS, N), f(ROWS, HEADS, M), f(HEADS, given))
+    shared, apart = (f(given, M), *keyed), (f(given, HEADS, M), *keyed)
+    values, added_edges, weighed = op.edge_attention(*bare, *shared, 0.5)
+    of_edges = (weighed, values, added_edges, values, added_edges, 0.5, True)
     c, z = op.spmm_update(*product, False, x, f(N, M), f(M), True, False, True)
     arg = torch.randint(-1, COLS, (ROWS, N), dtype=torch.int32)
     row, col = a.places()
@@ -119,6 +123,10 @@ def calls(a: st.SparseMatrix, dtype: torch.dtype) -> dict[str, Call]:
         ),
         "gatv2": Call(op.gatv2, (*bare, *pairs, 0.2)),
         "gatv2_gradient": Call(op.gatv2_gradient, (*bare, *pairs, summary, mixed, mixed, 0.2)),
+        "edge_attention": Call(op.edge_attention, (*bare, *shared, 0.5)),
+        "edge_attention [heads]": Call(op.edge_attention, (*bare, *apart, 0.5)),
+        "edge_attention_gradient": Call(op.edge_attention_gradient, (*bare, *shared, *of_edges)),
+        "edge_attention_gradient [heads]": Call(op.edge_attention_gradient, (*bare, *apart, *of_edges)),
         "spmm_update": Call(op.spmm_update, (*product, False, x, f(N, M), f(M), True, False, True)),
         "spmm_update [no bias]": Call(
             op.spmm_update, (*product, True, y, f(M, N), None, False, True, False), any_size("w", 0)
@@ -253,6 +261,7 @@ def direct(log: Log, a: st.SparseMatrix, at_end: bool) -> None:
     """Calls without torch's dispatcher, as functions and layers make them."""
     from sptile.torch import operators
     from sptile.torch.attention import attention, attention_gradient
+    from sptile.torch.edge_attention import edge_attention, edge_attention_gradient
     from sptile.torch.gatv2 import gatv2, gatv2_gradient
 
     x = guarded_tensor(torch.ones(1), (1, N), torch.float32, at_end)
@@ -278,6 +287,10 @@ def direct(log: Log, a: st.SparseMatrix, at_end: bool) -> None:
         "gatv2": lambda: gatv2(a._entries, three, three, x, None, None, None, 0.2),
         "gatv2_gradient": lambda: gatv2_gradient(
             a._entries, three, three, x, None, None, None, three, three, three, 0.2
+        ),
+        "edge_attention": lambda: edge_attention(a._entries, x, three, three, three, three, None, 1.0),
+        "edge_attention_gradient": lambda: edge_attention_gradient(
+            a._entries, x, three, three, three, three, None, three, three, three, three, three, 1.0, True
         ),
         "a Ref of other sizes": lambda: Ref(a._entries.token, 1, 1, 1).entries,
     }.items():

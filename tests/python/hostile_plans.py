@@ -74,7 +74,7 @@ def operand_of(plan: Any, spec: Operand, given: int, rng: Any, at_end: bool) -> 
 def cases(kind: str, bundle: Any, given: int, at_end: bool) -> Iterator[tuple[str, Case]]:
     rng = np.random.default_rng(1)
     for op, heads in product(OPERATIONS, (1, HEADS)):
-        if kind != "sorted" and op.startswith("gatv2"):
+        if kind != "sorted" and op.startswith(("gatv2", "edge_attention")):
             continue  # requires distinct nonzeros in CSR order
         if op in ("spmm_update", "update_gradient", "layer_gradient") and heads > 1:
             continue

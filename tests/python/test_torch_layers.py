@@ -697,6 +697,45 @@ def test_padded_heads_give_the_same(monkeypatch: pytest.MonkeyPatch, edge_dim: i
 
 
 @on_devices
+@pytest.mark.parametrize("edge_dim", [3, 20, 40])
+def test_transformers_give_the_same_with_padded_rows(
+    monkeypatch: pytest.MonkeyPatch, device: str, edge_dim: int
+) -> None:
+    import sptile.torch.edge_attention as operator
+
+    torch.manual_seed(0)
+    layer = st.nn.TransformerConv(8, 5, heads=2, edge_dim=edge_dim, bias=False, dropout=0.3).double().to(device)
+    edges = graph(NODES, 300).to(device)
+    given = [torch.randn(n, m, dtype=torch.float64, device=device) for n, m in ((NODES, 8), (edges.shape[1], edge_dim))]
+
+    def results(missing: Callable[[Tensor], int]) -> tuple[Tensor, ...]:
+        monkeypatch.setattr(operator, "_missing", missing)
+        torch.manual_seed(1)
+        x, features = (one.clone().requires_grad_() for one in given)
+        out = layer(x, edges, features)
+        return out, *torch.autograd.grad(out.square().sum(), [x, features, *layer.parameters()])
+
+    for one, other in zip(results(lambda x: -x.shape[-1] % 8), results(lambda _x: 0), strict=True):
+        assert error(one, other) < 1e-12
+
+
+@on_devices
+def test_transformers_keep_nothing_of_edges_but_their_features(device: str) -> None:
+    nodes, heads, width = 60, 4, 8
+    edges = graph(nodes, 6000).to(device)
+    a = st.SparseMatrix.from_edge_index(edges, num_nodes=nodes)
+    layer = st.nn.TransformerConv(32, width, heads=heads, edge_dim=6).to(device)
+    x, features = torch.randn(nodes, 32, device=device), torch.randn(a.nnz, 6, device=device)
+    kept: list[Tensor] = []
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: kept.append(t) or t, lambda t: t):
+        out = layer(x, a, features)
+    assert [t.data_ptr() for t in kept if t.numel() >= a.nnz] == [features.data_ptr()]
+    with LargestTensor() as largest:
+        out.sum().backward()
+    assert largest.elements <= 2 * heads * a.nnz
+
+
+@on_devices
 def test_edge_index_is_looked_at_once(device: str) -> None:
     edges = graph(NODES, 100).to(device)
     x = torch.randn(NODES, 8, device=device)
@@ -1253,6 +1292,17 @@ def test_weights_of_transformers_are_those_before_dropout() -> None:
             layer(x, MULTIGRAPH, features, return_attention_weights=True) for layer in (ours, theirs)
         )
         assert torch.equal(listed, expected) and error(weights, their_weights) < 1e-12
+
+
+@needs_pyg
+@pytest.mark.parametrize("dropout", [0.0, 0.4])
+@pytest.mark.parametrize("edge_dim", [2, 10, 40])
+@pytest.mark.parametrize("edges", [BIPARTITE.unique(dim=1), BIPARTITE], ids=["single", "repeated"])
+def test_transformers_with_features_of_edges(edges: Tensor, edge_dim: int, dropout: float) -> None:
+    layers = pair("TransformerConv", (5, 4), 3, heads=2, edge_dim=edge_dim, dropout=dropout, beta=True)
+    source, target = torch.randn(13, 5, dtype=torch.float64), torch.randn(7, 4, dtype=torch.float64)
+    features = torch.randn(edges.shape[1], edge_dim, dtype=torch.float64)
+    assert_same(*layers, [source, target, features], lambda layer, x, y, z: layer((x, y), edges, z))
 
 
 @needs_pyg

@@ -255,6 +255,18 @@ class Typed(torch.nn.Module):
         return self.layer(x, edge_index, self.types)
 
 
+class Featured(torch.nn.Module):
+    """A layer with features of edges, called like the others."""
+
+    def __init__(self, layer: torch.nn.Module) -> None:
+        super().__init__()
+        self.layer = layer
+        self.register_buffer("features", torch.linspace(-1, 1, 60 * 2).view(60, 2))
+
+    def forward(self, x: Tensor, edge_index: Tensor | st.SparseMatrix) -> Tensor:
+        return self.layer(x, edge_index, self.features)
+
+
 LAYERS: dict[str, Callable[[], torch.nn.Module]] = {
     "gcn": lambda: st.nn.GCNConv(5, 3),
     "sage": lambda: st.nn.SAGEConv(5, 3),
@@ -262,6 +274,7 @@ LAYERS: dict[str, Callable[[], torch.nn.Module]] = {
     "gat": lambda: st.nn.GATConv(5, 3, heads=2),
     "gatv2": lambda: st.nn.GATv2Conv(5, 3, heads=2),
     "transformer": lambda: st.nn.TransformerConv(5, 3, heads=2, bias=False),
+    "transformer, features": lambda: Featured(st.nn.TransformerConv(5, 3, heads=2, edge_dim=2, bias=False)),
     "agnn": lambda: st.nn.AGNNConv(),
     "graph": lambda: st.nn.GraphConv(5, 3, aggr="mean"),
     "appnp": lambda: st.nn.APPNP(2, 0.1),

@@ -15,8 +15,13 @@ constexpr int kEdgeLanes = sizeof(typename Math::Dense) == 8   ? 0
                                                                : 32;
 
 /// Slices divide the rows of V and those of edges.
-constexpr AttentionSide kOfValuesAndEdges = {
-    .other = kAttentionY, .other_values = kAttentionV, .of_columns = true};
+constexpr AttentionSide kOfValuesAndEdges = [] {
+  AttentionSide side{};
+  side.other = kAttentionY;
+  side.other_values = kAttentionV;
+  side.of_columns = true;
+  return side;
+}();
 
 template <class Math>
 struct EdgeForwardGroups {

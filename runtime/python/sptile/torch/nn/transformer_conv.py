@@ -52,10 +52,10 @@ class TransformerConv(GraphLayer):
 
     Notes
     -----
-    Without dropout, edge features and returned weights, the layer allocates no memory per edge. Up to four times as
-    many edge features as out_channels, and at most 128, are read as they are. The layer transforms queries and sums
-    instead: ``q @ (W_e @ e)`` is ``(W_e.T @ q) @ e``. It keeps nothing per edge, and backward allocates four values
-    per edge and head. More features are transformed, and the result, of shape (edges, heads * out_channels), is kept.
+    Without dropout, edge features and returned weights, the layer allocates no memory per edge. If edge_dim is at
+    most 128 and at most ``4 * out_channels``, edge features are read as they are. The layer transforms queries and sums
+    instead: ``q @ (W_e @ e)`` is ``(W_e.T @ q) @ e``. It keeps nothing per edge, and backward allocates four values per
+    edge and head. Wider features are transformed, and the result, of shape (edges, heads * out_channels), is kept.
     Returned weights and transforms of `torch.func` allocate that, too.
 
     Examples

@@ -460,8 +460,8 @@ sptile_status sptile_predict(const sptile_matrix* matrix, const char* operation,
 typedef struct sptile_operand {
   void* data;
   int64_t ld;    /* elements between rows, >= columns; 0: columns. Ignored for lists */
-  int64_t batch; /* elements between heads, >= 0. 0: one after another without gaps; for operands that heads may
-                    share (weights, edges of "edge_attention"), all heads use the same */
+  int64_t batch; /* elements between heads, >= 0. 0: one after another without gaps; for operands that heads
+                    may share (weights, edges of "edge_attention"), all heads use the same */
 } sptile_operand;
 
 #define SPTILE_MAX_OPERANDS 10 /* in sptile_operands.dense */

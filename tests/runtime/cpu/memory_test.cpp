@@ -83,8 +83,8 @@ TEST_CASE("attention: the second run of a plan allocates nothing, however long r
   const Formatted formatted = format_matrix(a, "csr");
   for (const runtime::Operation* op :
        {&runtime::kSoftmaxRows, &runtime::kAttention, &runtime::kAttentionGradient,
-        &runtime::kAttentionGradientT, &runtime::kGatv2, &runtime::kGatv2Gradient,
-        &runtime::kGatv2GradientT, &runtime::kEdgeAttention, &runtime::kEdgeAttentionGradient}) {
+        &runtime::kAttentionGradientT, &runtime::kGatv2, &runtime::kGatv2Gradient, &runtime::kGatv2GradientT,
+        &runtime::kEdgeAttention, &runtime::kEdgeAttentionGradient}) {
     CAPTURE(op->name);
     HeadProblem p(*op, a, {.m = 300, .score = runtime::Score::cosine}, 40, DType::f16, {2}, random);
     const auto plan = runtime::plan_product(

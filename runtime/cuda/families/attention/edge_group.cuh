@@ -278,14 +278,14 @@ class EdgeBackward : public EdgeGroup<S, EdgeBackward<S>> {
       const Acc score =
           Base::template loads<kOneRow>(these, u) ? static_cast<Acc>(task_.alpha) * scores[u] : masked<Acc>();
       const Acc p = NaturalExponential::of(score - numbers.maximum) * numbers.inverse;
-      const Acc f = this->factor(j + u), ds = p * (f * dp[u] - numbers.delta);
+      const Acc f = this->factor(j + u), slope = f * dp[u] - numbers.delta, ds = p * slope;
 #pragma unroll
       for (int e = 0; e < kElements; ++e) {
         nodes_[e] += ds * chunk_at<Math>(keys.of[u], e);
         edges_[e] += ds * chunk_at<Math>(edges.of[u], e);
       }
       if (these.there[u])
-        write_entry(entry + u, p * f, ds, queries.of[these.row_of(u)].edges,
+        write_entry(entry + u, p, f, slope, queries.of[these.row_of(u)].edges,
                     upstream.of[these.row_of(u)].edges);
       if constexpr (!kOneRow) this->end_rows(work, done + u + 1);
     }
@@ -294,20 +294,21 @@ class EdgeBackward : public EdgeGroup<S, EdgeBackward<S>> {
   __device__ __forceinline__ void write_number_of(int list, std::int64_t entry, Acc x) const {
     if (this->has(list)) write_number<typename Base::Dense>(this->rows_of(list), entry, task_.wide, x);
   }
-  /// Writes an entry's weight, the gradient of its score, and that of its row of edges.
-  __device__ __forceinline__ void write_entry(std::int64_t entry, Acc weight, Acc ds, const Chunk& query,
+  /// Writes an entry's weight p * f, the gradient p * slope of its score, and that of its row of edges.
+  __device__ __forceinline__ void write_entry(std::int64_t entry, Acc p, Acc f, Acc slope, const Chunk& query,
                                               const Chunk& upstream) const {
     if (lane_ == 0 && slice_ == 0) {
-      write_number_of(kEdgeWeights, entry, weight);
-      write_number_of(kEdgeDScores, entry, ds);
+      write_number_of(kEdgeWeights, entry, p * f);
+      write_number_of(kEdgeDScores, entry, p * slope);
     }
     if (!this->has(kEdgesGradient)) return;
-    const Acc by_query = static_cast<Acc>(task_.alpha) * ds;
+    const Acc by_query = static_cast<Acc>(task_.alpha) * slope;
     Acc gradient[kElements];
 #pragma unroll
     for (int e = 0; e < kElements; ++e)
-      gradient[e] = by_query * chunk_at<Math>(query, e) + weight * chunk_at<Math>(upstream, e);
-    this->store(kEdgesGradient, entry, gradient, Acc{1}, task_.m);
+      gradient[e] = by_query * chunk_at<Math>(query, e) + f * chunk_at<Math>(upstream, e);
+    // The sum is multiplied by p, because p times each of its terms may overflow to infinities of both signs.
+    this->store(kEdgesGradient, entry, gradient, p, task_.m);
   }
 
   __device__ void write(std::int64_t row, int /*number*/) const {

@@ -185,7 +185,7 @@ class TransformerConv(GraphLayer):
         listed = None if factors is None else factors.t()
         scale, weight = self.out_channels**-0.5, self._edge_weight()
         if edge_attr.shape[1] <= max(self.out_channels, min(4 * self.out_channels, _MOST_RAW)):
-            edges, queries = edge_attr, torch.einsum("ihc,hce->ihe", q, weight)
+            edges, queries = edge_attr, torch.matmul(q.transpose(0, 1), weight).transpose(0, 1)
         else:
             edges, queries = self._transformed(edge_attr), q
         tensors = [edges, q, k, v, queries, listed]
@@ -195,7 +195,7 @@ class TransformerConv(GraphLayer):
             tensors = [None if x is None else x.to(v.dtype) for x in tensors]
         out, sums, _statistics = edge_attention(a._entries, *tensors, scale)
         if edges is edge_attr:
-            sums = torch.einsum("ihe,hce->ihc", sums, weight)
+            sums = torch.matmul(sums.transpose(0, 1), weight.transpose(1, 2)).transpose(0, 1)
         result: Tensor = out + sums
         return result
 

@@ -118,7 +118,7 @@ struct SampleOptions {
 struct Operand {
   const void* data = nullptr;
   std::int64_t ld = 0;     ///< elements between rows; 0: its columns
-  std::int64_t batch = 0;  ///< elements between heads; 0: one after another without gaps, or the same
+  std::int64_t batch = 0;  ///< elements between heads; 0: without gaps, or all the same if heads may share it
 };
 
 /// Operands of one run of any operation; see sptile_operands.

@@ -123,6 +123,7 @@ _core_tools _library
 _operations _tools _arrays
 _calls _order _options
 _places _matrix
+_sampling
 _sorted_plan
 _given
 _plan
@@ -130,12 +131,14 @@ bundle
 _linear batch conversion part _config
 products
 sptile __main__
+torch.sorting
 torch.pattern
 torch.handle
 torch.operands
 torch.operators
 torch.attention torch.sources torch.arithmetic
 torch.matrix
+torch.edges torch.sampling
 torch.reductions
 torch.functions torch.gatv2
 torch.sparse torch.edge_attention
@@ -165,7 +168,7 @@ torch.distributed
 
 # files of the Python package that may take the address of an array: views of any framework, operands of operators, and
 # the arrays that a matrix of torch, or a product with other devices, has made for itself; accelerate/graphs compares them
-ADDRESSES = ("_arrays.py", "_calls.py", "torch/operands.py", "torch/handle.py", "torch/accelerate/graphs.py", "torch/distributed/peers.py", "torch/distributed/step.py")
+ADDRESSES = ("_arrays.py", "_calls.py", "torch/operands.py", "torch/sorting.py", "torch/handle.py", "torch/accelerate/graphs.py", "torch/distributed/peers.py", "torch/distributed/step.py")
 
 # headers of at most 30 lines with one includer, without a long source or a test of their own, and why they are separate
 SMALL = {

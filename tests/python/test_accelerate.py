@@ -53,9 +53,22 @@ PATCHED = [
 
 
 @pytest.fixture(autouse=True)
-def _forgotten():
+def _forgotten(monkeypatch):
+    """Nothing is kept from other tests, and the first use of few edges does not run PyG's code as it is."""
     graphs.forget()
     products.forget()
+    monkeypatch.setattr(graphs, "FEW", 0)
+
+
+def test_few_edges_run_the_code_of_pyg_at_first(monkeypatch):
+    monkeypatch.setattr(graphs, "FEW", EDGE_INDEX.shape[1] + 1)
+    layer, arguments = made("SAGEConv")
+    expected = results(layer, arguments)
+    with st.accelerate() as scope:
+        assert_same(results(layer, arguments), expected)
+        assert scope.counts == {("SAGEConv", graphs.FIRST_USE): 1}
+        assert_same(results(layer, arguments), expected)
+        assert scope.counts["SAGEConv", MEAN] == 1
 
 
 def made(name):
@@ -331,10 +344,10 @@ from sptile.torch.accelerate import scope
 A = torch.eye(3).to_sparse_csr()
 x = torch.ones(3, 2)
 with st.accelerate():
-    replaced = [weakref.ref(patch.replacement) for patch in scope._installed]
+    replaced = [weakref.ref(patch.replacement) for patch in scope._found[0].patches]
     compiled = torch.compile(lambda x: torch.mm(x.t(), x) + x.t().matmul(x), backend="aot_eager")
     assert compiled(x).tolist() == [[6, 6], [6, 6]]
-    replaced += [weakref.ref(patch.replacement) for patch in scope._installed]
+    replaced += [weakref.ref(patch.replacement) for patch in scope._found[0].patches]
     assert torch.equal(A @ x, x) and torch.mm is not original
 
 assert torch.mm is original and "torch._dynamo" in sys.modules
@@ -342,6 +355,7 @@ matrix = st.SparseMatrix.from_torch(A)
 compiled = torch.compile(lambda x: torch.matmul(matrix, x) + torch.mm(matrix, x), backend="aot_eager", fullgraph=True)
 assert torch.equal(compiled(x), 2 * x)
 torch._dynamo.reset()
+scope._found = scope.Patches(()), 0
 gc.collect()
 assert not [function() for function in replaced if function() is not None]
 """

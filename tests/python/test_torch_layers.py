@@ -1046,14 +1046,15 @@ def test_training_after_inference_mode(name: str, given: str) -> None:
             edges = st.SparseMatrix.from_edge_index(edges, num_nodes=NODES)
         checked = forward(name, layer, x, edges, fresh)
     out, expected = forward(name, layer, x, edges, fresh), forward(name, layer, x, fresh, fresh)
-    assert torch.equal(checked, out) and torch.equal(out, expected)
+    torch.testing.assert_close(expected, out)  # few edges are added in another order than by a matrix
+    assert torch.equal(checked, out)
     learned = [x, *layer.parameters()]
     for one, other in zip(
         torch.autograd.grad(out.square().sum(), learned),
         torch.autograd.grad(expected.square().sum(), learned),
         strict=True,
     ):
-        assert torch.equal(one, other)
+        torch.testing.assert_close(one, other)
 
 
 # ---- Sums in 16 bits, long rows ----
@@ -1226,7 +1227,7 @@ def test_pairs_and_sizes(kind: str, edges: Tensor) -> None:
         assert_same(*layers, [source], lambda layer, x: layer((x, None), edges, size=(None, 7)))
     assert_same(*layers, [source], lambda layer, x: layer((x, None), edges))
     a = st.SparseMatrix._of_entries(edges[1], edges[0], None, (7, 13))
-    assert torch.equal(layers[0]((source, None), a), layers[0]((source, None), edges, size=(13, 7)))
+    torch.testing.assert_close(layers[0]((source, None), a), layers[0]((source, None), edges, size=(13, 7)))
 
 
 @needs_pyg

@@ -180,6 +180,94 @@ sptile_status sptile_tools_reorder(const sptile_tools_matrix* matrix, const spti
                                    int32_t* new_to_old, sptile_tools_quality* before,
                                    sptile_tools_quality* after);
 
+/* ---- Entries in any order ---- */
+
+/* Memory of the caller for a sorted pattern, and what was written to it. */
+typedef struct sptile_tools_sorted {
+  size_t size;
+  int64_t* row_ptr;  /* [rows + 1] */
+  int32_t* col_idx;  /* [entries] */
+  int32_t* position; /* [entries]: CSR entry of each given entry. Not for sptile_tools_transpose_pattern */
+  int32_t* source;   /* [entries]: given entry of each CSR entry */
+  int32_t threads;   /* maximum number of threads; 0: 1 */
+  int32_t ordered;   /* result, 1: the given entries ascend strictly; position and source are not written */
+  int64_t nnz; /* result: number of entries without repetitions. If it is smaller than the number of given
+                  entries, the content of source is undefined */
+} sptile_tools_sorted;
+
+#define SPTILE_TOOLS_SORTED_INIT \
+  { sizeof(sptile_tools_sorted), NULL, NULL, NULL, NULL, 0, 0, 0 }
+
+/* Sorts the entries of SPTILE_LAYOUT_COO arrays in host memory, with ids of SPTILE_DTYPE_I32 or
+ * SPTILE_DTYPE_I64, by row and column. Repeated entries are merged. Values are ignored.
+ * SPTILE_STATUS_BAD_INPUT for an id that is out of range, SPTILE_STATUS_UNSUPPORTED for 2^31 entries or more.
+ */
+sptile_status sptile_tools_sort_entries(const sptile_arrays* entries, sptile_tools_sorted* sorted);
+
+/* Transposes a pattern of SPTILE_DTYPE_I64 offsets and SPTILE_DTYPE_I32 columns in host memory, which must be
+ * valid, with fewer than 2^31 entries: `row_ptr` has cols + 1 elements, `source` the entry of the pattern of
+ * each entry of the transpose. */
+sptile_status sptile_tools_transpose_pattern(const sptile_arrays* pattern, sptile_tools_sorted* transposed);
+
+/* Dense operand and result of a product, packed rows in host memory. */
+typedef struct sptile_tools_rows {
+  size_t size;
+  const void* x;   /* [cols, n] */
+  void* out;       /* [rows, n] */
+  int64_t n;       /* number of columns */
+  int32_t dtype;   /* SPTILE_DTYPE_F32 or SPTILE_DTYPE_F64 */
+  int32_t threads; /* maximum number of threads; 0: 1 */
+} sptile_tools_rows;
+
+#define SPTILE_TOOLS_ROWS_INIT \
+  { sizeof(sptile_tools_rows), NULL, NULL, 0, 0, 0 }
+
+/* Multiplies a pattern, given as for sptile_tools_sort_entries, by x. For one or two products this takes less
+ * time than sorting and a plan. Rows are added in the order of the entries, for any number of threads. */
+sptile_status sptile_tools_add_rows(const sptile_arrays* entries, const sptile_tools_rows* rows);
+
+/* ---- Samples of neighbors ---- */
+
+/* The neighborhood of some nodes of a graph. */
+typedef struct sptile_tools_sample sptile_tools_sample;
+
+/* Nodes whose neighborhood is sampled, and how. */
+typedef struct sptile_tools_sampling {
+  size_t size;
+  const int64_t* seeds; /* [seed_count] nodes. Repeated ones are separate nodes of the sample */
+  int64_t seed_count;
+  const int64_t* fan_outs; /* [hops]: maximum number of neighbors per node of each hop; -1: all */
+  int64_t hops;
+  uint64_t random; /* the same number gives the same sample */
+} sptile_tools_sampling;
+
+#define SPTILE_TOOLS_SAMPLING_INIT \
+  { sizeof(sptile_tools_sampling), NULL, 0, NULL, 0, 0 }
+
+/* Samples neighbors without replacement. Row i of `graph`, a square CSR pattern of SPTILE_DTYPE_I64 offsets
+ * and SPTILE_DTYPE_I32 columns in host memory, has the neighbors of node i. Only visited rows are checked.
+ * Time and memory are proportional to the sample. After a failure, *sample is NULL. */
+sptile_status sptile_tools_sample_create(const sptile_arrays* graph, const sptile_tools_sampling* sampling,
+                                         sptile_tools_sample** sample);
+
+/* Arrays of a sample, which owns them. */
+typedef struct sptile_tools_sampled {
+  size_t size;
+  int64_t nodes, edges;
+  const int64_t* node_ids; /* [nodes]: nodes of the graph: first the seeds, then in the order of discovery */
+  const int64_t* row_ptr;  /* [nodes + 1]: rows with the sampled neighbors; those of the last hop are empty */
+  const int32_t* col_idx;  /* [edges]: nodes of the sample, ascending in each row */
+  const int64_t* edge_ids; /* [edges]: entries of the graph */
+  const int64_t* ends;     /* [hops + 1]: number of nodes within 0, 1, ... hops. The neighbors of the first
+                              ends[h] nodes are among the first ends[h + 1] */
+} sptile_tools_sampled;
+
+/* Returns the arrays of a sample. Set sampled->size before the call. */
+sptile_status sptile_tools_sample_arrays(const sptile_tools_sample* sample, sptile_tools_sampled* sampled);
+
+/* Destroys a sample. */
+void sptile_tools_sample_destroy(sptile_tools_sample* sample);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

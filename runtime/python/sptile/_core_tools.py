@@ -57,6 +57,34 @@ class Quality(Sized):
     ]
 
 
+class Sorted(Sized):
+    _fields_ = [
+        ("size", c_size_t), ("row_ptr", c_void_p), ("col_idx", c_void_p), ("position", c_void_p),
+        ("source", c_void_p), ("threads", c_int32), ("ordered", c_int32), ("nnz", c_int64),
+    ]
+
+
+class Rows(Sized):
+    _fields_ = [
+        ("size", c_size_t), ("x", c_void_p), ("out", c_void_p), ("n", c_int64), ("dtype", c_int32),
+        ("threads", c_int32),
+    ]
+
+
+class Sampling(Sized):
+    _fields_ = [
+        ("size", c_size_t), ("seeds", c_void_p), ("seed_count", c_int64), ("fan_outs", c_void_p), ("hops", c_int64),
+        ("random", c_uint64),
+    ]
+
+
+class Sampled(Sized):
+    _fields_ = [
+        ("size", c_size_t), ("nodes", c_int64), ("edges", c_int64), ("node_ids", c_void_p), ("row_ptr", c_void_p),
+        ("col_idx", c_void_p), ("edge_ids", c_void_p), ("ends", c_void_p),
+    ]
+
+
 SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "sptile_tools_abi_version": (c_int, []),
     "sptile_tools_version": (c_char_p, []),
@@ -70,4 +98,10 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "sptile_tools_convert": (c_int, [c_void_p, c_char_p, c_int, POINTER(Options), POINTER(Report)]),
     "sptile_tools_reorder": (c_int, [c_void_p, POINTER(Options), POINTER(c_int32), POINTER(Quality),
         POINTER(Quality)]),
+    "sptile_tools_sort_entries": (c_int, [POINTER(Arrays), POINTER(Sorted)]),
+    "sptile_tools_transpose_pattern": (c_int, [POINTER(Arrays), POINTER(Sorted)]),
+    "sptile_tools_add_rows": (c_int, [POINTER(Arrays), POINTER(Rows)]),
+    "sptile_tools_sample_create": (c_int, [POINTER(Arrays), POINTER(Sampling), POINTER(c_void_p)]),
+    "sptile_tools_sample_arrays": (c_int, [c_void_p, POINTER(Sampled)]),
+    "sptile_tools_sample_destroy": (None, [c_void_p]),
 }

@@ -16,13 +16,18 @@ from .functions import attention, sddmm, segment_reduce, softmax, spmm, spmm_upd
 from .matrix import SparseMatrix
 from .nn import density
 from .pyg import adj_t
+from .sampling import Batch, NeighborLoader, from_batch, loader
 
 __all__ = [
+    "Batch",
+    "NeighborLoader",
     "SparseMatrix",
     "accelerate",
     "adj_t",
     "attention",
     "density",
+    "from_batch",
+    "loader",
     "nn",
     "sddmm",
     "segment_reduce",

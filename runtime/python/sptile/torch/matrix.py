@@ -785,7 +785,7 @@ class SparseMatrix:
                 device = one
         non_blocking, copy = (*flags, *(non_blocking, copy)[len(flags) :])[:2]
         dtype = None if dtype is None else torch_dtype(dtype)
-        place = self.device if device is None else _device(device)
+        place = self.device if device is None else device_of(device)
         given = self._given_values()
         cast = given is not None and dtype is not None and given.dtype != dtype
         if place == self.device and not cast and not copy:
@@ -963,7 +963,10 @@ class SparseMatrix:
         if torch.compiler.is_compiling():
             degrees: Tensor = torch.ops.sptile.degrees_of(self._entries.token, rows, self.device)
             return degrees
-        return torch.bincount(self._entries.entries.row(), minlength=rows).double().unsqueeze(1)
+        found = self._entries.entries
+        if not found.order.repeats:
+            return self.pattern.crow.diff().double().unsqueeze(1)
+        return torch.bincount(found.row(), minlength=rows).double().unsqueeze(1)
 
     def with_loops(self) -> SparseMatrix:
         """Returns the pattern of ``A + I``, without duplicates and in CSR order. The matrix keeps it.
@@ -1500,7 +1503,7 @@ def _values_of_numpy(data: Any) -> Tensor:
     return torch.from_numpy(data.astype(data.dtype.newbyteorder("=")))
 
 
-def _device(device: Any) -> torch.device:
+def device_of(device: Any) -> torch.device:
     """A device on which a matrix may be."""
     try:
         found = torch.device("cuda", device) if isinstance(device, int) else torch.device(device)

@@ -11,11 +11,12 @@ from typing import Any, ParamSpec, TypeVar
 
 import torch
 from torch import Tensor
-from torch._C import _DisableFuncTorch, _len_torch_dispatch_stack
+from torch._C import _are_functorch_transforms_active, _DisableFuncTorch, _len_torch_dispatch_stack
 from torch.utils._python_dispatch import _disable_current_modes
 
 from .._memory import check_memory
 from ..errors import ArgumentTypeError, BadInputError, InternalError, UnsupportedError, UsageError
+from .sorting import sort_entries, transpose_pattern
 
 MAX_SIDE = 2**31 - 1
 
@@ -28,6 +29,10 @@ Result = TypeVar("Result")
 @contextmanager
 def apart() -> Iterator[None]:
     """Leaves inference mode, transforms and modes, so that tensors created here can be cached for any later call."""
+    if not (torch.is_inference_mode_enabled() or _are_functorch_transforms_active() or _len_torch_dispatch_stack()):
+        with torch.no_grad():  # the others take longer to leave than a small matrix to create
+            yield
+        return
     with ExitStack() as stack:
         stack.enter_context(torch.inference_mode(False))
         stack.enter_context(torch.no_grad())
@@ -231,6 +236,8 @@ class Pattern:
         self._lock = threading.Lock()
         self._transposed: tuple[Pattern | None] | None = None  # None: this pattern, which must not hold itself
         self._source: Tensor | None = None
+        self.most_per_row: int | None = None  # limit that the host has without reading the device
+        self.may_be_symmetric = rows == cols
 
     def row(self, dtype: torch.dtype = torch.int64) -> Tensor:
         """[nnz]: the row of each entry."""
@@ -264,14 +271,18 @@ class Pattern:
     def _transpose(self) -> tuple[Pattern | None, Tensor]:
         """Returns None for the pattern itself."""
         check_pointers_fit(self.cols, "columns", self.device)
+        crow, col, source = transpose_pattern(self.crow, self.col, self.cols) or self._sorted_by_column()
+        if self.may_be_symmetric and torch.equal(crow, self.crow) and torch.equal(col, self.col):
+            return None, source
+        return Pattern(self.cols, self.rows, crow, col), source
+
+    def _sorted_by_column(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Returns row pointers and columns of the transpose, and the entry of this pattern of each of its entries."""
         column, source = torch.sort(self.col, stable=True)
         source = short(source)
         crow = torch.searchsorted(column, torch.arange(self.cols + 1, device=self.device, dtype=column.dtype))
         del column
-        col = self.row(torch.int32).index_select(0, source)
-        if self.rows == self.cols and torch.equal(crow, self.crow) and torch.equal(col, self.col):
-            return None, source
-        return Pattern(self.cols, self.rows, crow, col), source
+        return crow, self.row(torch.int32).index_select(0, source), source
 
     @kept
     def with_loops(self) -> tuple[Pattern, Loops]:
@@ -306,6 +317,11 @@ def pattern_of_entries(row: Tensor, col: Tensor, rows: int, cols: int) -> tuple[
     """Of the row and the column of each entry, in any order."""
     _check_side(rows, "rows")
     _check_side(cols, "columns")
+    row, col = check_list_of_ids(row, "row"), check_list_of_ids(col, "col")
+    found = sort_entries(row, col, rows, cols)
+    if found is not None:
+        crow, ids, *order = found
+        return Pattern(rows, cols, crow, ids), EntryOrder(ids.numel(), *order)
     check_ids(row, "row", rows)
     check_ids(col, "col", cols)
     if row.numel() != col.numel():

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from ..errors import ArgumentTypeError, UsageError
 from . import matrix, operators
+from .edges import EdgeMatrix
 from .handle import Ref
 from .matrix import SparseMatrix, cast, heads_first, optional_tensor, tensor_of
 from .operands import statistic
@@ -110,7 +111,19 @@ def propagate(a: SparseMatrix, x: Tensor, reduce: str = "sum") -> Tensor:
 
 def total(a: SparseMatrix, x: Tensor) -> Tensor:
     """Sums over neighbours, x [..., nodes, n]."""
-    return propagate(unweighted(a), x)
+    sums = of_few_edges(a, x, "sum")
+    return propagate(unweighted(a), x) if sums is None else sums
+
+
+def of_few_edges(a: SparseMatrix, x: Tensor, reduce: str) -> Tensor | None:
+    """Returns sums or means over neighbors, x [nodes, n], by torch, if a matrix of the edges does not pay yet."""
+    if not isinstance(a, EdgeMatrix) or not a.few(x) or (sums := a.sums(x)) is None:
+        return None
+    if reduce == "sum":
+        return sums
+    degrees = a.degrees_of_edges(x.dtype)
+    is_long = a.given > _LONG and int(degrees.max()) > _LONG
+    return None if is_long else sums.div_(degrees)
 
 
 def largest(a: SparseMatrix, x: Tensor) -> Tensor:
@@ -134,6 +147,9 @@ def mean(a: SparseMatrix, x: Tensor) -> Tensor:
 
 
 def _mean(a: SparseMatrix, x: Tensor) -> Tensor:
+    means = of_few_edges(a, x, "mean")
+    if means is not None:
+        return means
     type_of_sums = statistic(x.dtype)
     name = f"degrees {type_of_sums}"
     if torch.compiler.is_compiling() and name not in a._derived:
@@ -154,12 +170,14 @@ _LONG = 4096
 def _degrees(a: SparseMatrix, dtype: torch.dtype) -> tuple[Tensor, tuple[Tensor, SparseMatrix] | None]:
     """Numbers of edges that lead to the nodes, at least 1, [rows, 1]; ids of the rows of more than
     _LONG edges, and the matrix of these rows, or None."""
-    row, col = a.places()
-    degree = a.degrees()
+    degree, long = a.degrees(), None
+    limit = None if a._order.repeats else a.pattern.most_per_row
+    if min(a._entries.given, a._entries.given if limit is None else limit) <= _LONG:
+        return degree.clamp(min=1).to(dtype), None
     is_long = degree.squeeze(1) > _LONG
     rows = is_long.nonzero().flatten()
-    long = None
     if rows.numel() > 0:
+        row, col = a.places()
         chosen = is_long[row]
         place = (is_long.cumsum(0) - 1)[row[chosen]]
         long = rows, SparseMatrix._of_entries(place, col[chosen], None, (rows.numel(), a.shape[1]))

@@ -8,11 +8,27 @@ import torch
 from torch import Tensor
 
 from ...errors import BadInputError
+from ..edges import EdgeMatrix
 from ..matrix import SparseMatrix
 from ..operators import transformed
-from .matrices import Matrices, key_of, usable
+from .matrices import PAYS_AT_ONCE, Cache, Matrices, key_of, usable
 
+FIRST_USE = "first use of the edges"
+# Edges in host memory below which a layer runs PyG's code at their first use: all else takes longer.
+FEW = 1 << 12
 _matrices = Matrices()
+_seen = Cache(256, small=True)
+
+
+def is_worthwhile(edges: Tensor) -> bool:
+    """Returns whether a layer should use a `Graph`: not for few edges that no layer has used before."""
+    if edges.shape[1] >= FEW or not edges.is_cpu:
+        return True
+    key = key_of(edges)
+    if _seen.find(key) is not None:
+        return True
+    _seen.keep(key, (edges,), True)
+    return False
 
 
 class Graph:
@@ -65,14 +81,23 @@ class Graph:
         if found is not None:
             return found
         try:
-            found = _matrices.get(key, tensors, self.edges * x.shape[1:].numel(), lambda: self._made(targets, sources))
+            again = self.edges < FEW and self.edge_index.is_cpu  # is_worthwhile has seen them
+            elements = PAYS_AT_ONCE if again else self.edges * x.shape[1:].numel()
+            found = _matrices.get(key, tensors, elements, lambda: self._made(targets, sources))
         except BadInputError:
             return None  # gathering reports ids that are out of range
         if found is None:
-            self.report("first use of the edges", x)
+            self.report(FIRST_USE, x)
         else:
             _matrices.keep(without_sources, tensors, found)
         return found
+
+    def fresh(self, targets: int, sources: int) -> EdgeMatrix | None:
+        """Returns the matrix for products with few edges that nothing keeps; None on other devices than the CPU."""
+        if not self.edge_index.is_cpu:
+            return None
+        edges = self.edge_index if self._i == 1 else self.edge_index.flip(0)
+        return EdgeMatrix(edges, targets, sources)
 
     def _made(self, targets: int, sources: int) -> SparseMatrix:
         i, j = self.edge_index[self._i].clone(), self.edge_index[1 - self._i].clone()
@@ -82,3 +107,4 @@ class Graph:
 def forget() -> None:
     """Forgets all matrices."""
     _matrices.clear()
+    _seen.clear()

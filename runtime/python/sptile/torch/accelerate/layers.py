@@ -13,7 +13,7 @@ from torch import Tensor
 from ..reductions import NAMES
 from ..sources import is_sparse_tensor
 from . import rows, sparse_tensors
-from .graphs import Graph
+from .graphs import FIRST_USE, Graph, is_worthwhile
 from .matrices import Cache, key_of, usable
 from .state import Patch, current
 
@@ -81,8 +81,11 @@ def _check_input(original: Function) -> Function:
         current.layer = type(self).__name__
         edges = _dense(edge_index)
         if edges is not None and edges.shape[1] > 0 and not self.explain and self.decomposed_layers == 1:
-            i = 1 if self.flow == "source_to_target" else 0
-            current.graph = Graph(edges, i, functools.partial(_report, current.layer))
+            if is_worthwhile(edges):
+                i = 1 if self.flow == "source_to_target" else 0
+                current.graph = Graph(edges, i, functools.partial(_report, current.layer))
+            else:
+                _report(current.layer, FIRST_USE)
         return result
 
     return check_input

@@ -38,10 +38,11 @@ class _Kept(NamedTuple):
 
 
 class Cache:
-    """Values made of tensors, the latest `size` of them, each as long as the tensors' storages live."""
+    """Values made of tensors, the latest `size` of them, each as long as the tensors' storages live. `small` values
+    of dead tensors are not removed at once, which takes longer than a small product."""
 
-    def __init__(self, size: int) -> None:
-        self._size = size
+    def __init__(self, size: int, small: bool = False) -> None:
+        self._size, self._small = size, small
         self._kept: OrderedDict[Key, _Kept] = OrderedDict()
         self._lock = threading.RLock()
 
@@ -61,8 +62,9 @@ class Cache:
         """Keeps a value that was made of `tensors`."""
         storages = tuple(StorageWeakRef(x.untyped_storage()) for x in tensors)
         with self._lock:
-            for gone in [k for k, kept in self._kept.items() if any(storage.expired() for storage in kept.storages)]:
-                del self._kept[gone]
+            if not self._small:
+                for gone in [k for k, kept in self._kept.items() if any(one.expired() for one in kept.storages)]:
+                    del self._kept[gone]
             self._kept[key] = _Kept(storages, value)
             self._kept.move_to_end(key)
             if len(self._kept) > self._size:
@@ -87,7 +89,7 @@ class Matrices:
 
     def __init__(self) -> None:
         self._kept = Cache(64)
-        self._uses = Cache(256)
+        self._uses = Cache(256, small=True)
 
     def __len__(self) -> int:
         return len(self._kept)

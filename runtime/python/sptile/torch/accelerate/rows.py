@@ -11,7 +11,9 @@ from torch import Tensor
 from torch.utils._pytree import tree_map
 
 from .. import functions
+from ..operators import transformed
 from ..pattern import kept
+from ..reductions import of_few_edges
 from .graphs import Graph
 
 Function = Callable[..., Any]
@@ -130,13 +132,27 @@ def _plain(x: Any) -> Any:
 def aggregate(x: Rows, reduce: str, targets: int) -> Tensor | None:
     """Returns sums, means, maxima or minima over the edges of each target node; None if the rows must be gathered."""
     graph, source, weight = x.graph, x.source, x.weight
-    if x.side != "j" or (matrix := graph.matrix(targets, source.shape[0], source)) is None:
+    if x.side != "j":
         return None
+    matrix = graph.matrix(targets, source.shape[0], source)
+    if matrix is None:
+        return _aggregate_few(x, reduce, targets) if weight is None and reduce in ("sum", "mean") else None
     with torch.autocast(source.device.type, enabled=False):
         by_head = weight is not None and weight.dim() == 2
         out = functions.spmm(matrix, source if by_head else source.reshape(source.shape[0], -1), weight, reduce)
     graph.report(f"spmm {reduce}" if weight is None else f"weighted spmm {reduce}", source)
     return x._shown(out)
+
+
+def _aggregate_few(x: Rows, reduce: str, targets: int) -> Tensor | None:
+    """Returns sums or means over the edges of each target node by torch."""
+    graph, source = x.graph, x.source
+    fresh = None if transformed() else graph.fresh(targets, source.shape[0])
+    if fresh is None:
+        return None
+    with torch.autocast(source.device.type, enabled=False):
+        out = of_few_edges(fresh, source.reshape(source.shape[0], -1), reduce)
+    return None if out is None else x._shown(out)
 
 
 def _times(x: Any, y: Any) -> Gathered | None:

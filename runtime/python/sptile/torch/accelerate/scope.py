@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -14,33 +15,30 @@ from torch import nn
 
 from ...errors import ArgumentTypeError
 from . import layers, originals, products, sparse_tensors
-from .state import Patch, current
+from .state import Patches, current
 
 Model = TypeVar("Model", bound=nn.Module)
 
 _lock = threading.RLock()
 _active = 0  # scopes of all threads
-_installed: list[Patch] = []
+# The patches of the imported modules, and their number. Finding them takes longer than a small product.
+_found: tuple[Patches, int] = Patches(()), 0
 
 
 def _apply() -> None:
+    global _found
     originals.make_lists()
-    found = (*layers.patches(), *products.patches(), *sparse_tensors.patches(), *originals.patches(_suspended))
-    _installed.extend(found)
-    for patch in _installed:
-        patch.apply()
-
-
-def _revert() -> None:
-    while _installed:
-        _installed.pop().revert()
+    if _found[1] != len(sys.modules) or not _found[0].are_current():
+        found = (*layers.patches(), *products.patches(), *sparse_tensors.patches(), *originals.patches(_suspended))
+        _found = Patches(found), len(sys.modules)
+    _found[0].apply()
 
 
 @contextmanager
 def _suspended() -> Iterator[None]:
     """Without the patches, for all threads."""
     with _lock:
-        _revert()
+        _found[0].revert()
         try:
             yield
         finally:
@@ -60,7 +58,7 @@ def _remove() -> None:
     with _lock:
         _active -= 1
         if _active == 0:
-            _revert()
+            _found[0].revert()
 
 
 class Scope(ContextDecorator):

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from ...errors import ArgumentTypeError, UnsupportedError, UsageError
+from ..edges import EdgeMatrix
 from ..functions import attention
 from ..handle import Handle, capturing, refuse_capture
 from ..matrix import SparseMatrix, product_type
@@ -143,9 +144,13 @@ def matrix_of_edges(edge_index: Tensor, rows: int, cols: int) -> SparseMatrix:
                 del _seen[place]
                 break
         refuse_capture("cannot create the matrix of edge_index", edge_index.device)
+        matrix: SparseMatrix
         with apart():
             edges = _copy(edge_index)
-            matrix = SparseMatrix._of_entries(edges[1], edges[0], None, (rows, cols))
+            if type(edges) is Tensor and edges.is_cpu:
+                matrix = EdgeMatrix(edges, rows, cols)
+            else:
+                matrix = SparseMatrix._of_entries(edges[1], edges[0], None, (rows, cols))
         del _seen[: 1 - _MOST_SEEN]
         _seen.append((weakref.ref(edge_index, _forget), (rows, cols, edges), matrix))
     return matrix

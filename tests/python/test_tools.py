@@ -19,6 +19,10 @@ STRUCTS = {
     "sptile_tools_report": _tools.Report,
     "sptile_tools_windows": _tools.Windows,
     "sptile_tools_quality": _tools.Quality,
+    "sptile_tools_sorted": _tools.Sorted,
+    "sptile_tools_rows": _tools.Rows,
+    "sptile_tools_sampling": _tools.Sampling,
+    "sptile_tools_sampled": _tools.Sampled,
 }
 
 

@@ -427,6 +427,11 @@ def test_sums_of_few_edges_have_derivatives_of_any_order(edges: Tensor, monkeypa
             by_torch(monkeypatch)
         assert torch.autograd.gradcheck(lambda x: edges_module.EdgeMatrix(few, 6, 6).sums(x), x)
         assert torch.autograd.gradgradcheck(lambda x: edges_module.EdgeMatrix(few, 6, 6).sums(x).square(), x)
+        sums = edges_module.EdgeMatrix(few, 6, 6).sums(x)
+        batch = torch.randn(4, *sums.shape, dtype=torch.float64)
+        (gradients,) = torch.autograd.grad(sums, x, batch, is_grads_batched=True, retain_graph=True)
+        for one, gradient in zip(batch, gradients, strict=True):
+            torch.testing.assert_close(torch.autograd.grad(sums, x, one, retain_graph=True)[0], gradient)
 
 
 @pytest.mark.parametrize("aggr", ["mean", "sum"])

@@ -25,7 +25,7 @@ def _sums(row: Tensor, col: Tensor, rows: int, x: Tensor) -> Tensor | None:
     if found is not None:
         return found
     try:
-        return x.new_zeros(rows, x.shape[1]).index_add_(0, row, x.index_select(0, col))
+        return x.new_zeros(rows, x.shape[1]).index_add(0, row, x.index_select(0, col))
     except (IndexError, RuntimeError):
         return None
 

@@ -36,7 +36,16 @@ def _suits(ids: Tensor, sides: int) -> bool:
         and ids.numel() <= _MAX_ENTRIES
         and sides <= 16 * ids.numel() + (1 << 16)
         and _library() is not None
+        and _has_memory(ids)
     )
+
+
+def _has_memory(x: Tensor) -> bool:
+    """Returns whether x has an address: tensors of transforms and of batched gradients have none."""
+    try:
+        return x.data_ptr() != 0 or x.numel() == 0
+    except RuntimeError:
+        return False
 
 
 def _int32(count: int) -> Tensor:
@@ -83,7 +92,7 @@ def sort_entries(row: Tensor, col: Tensor, rows: int, cols: int) -> SortedEntrie
 def add_rows(row: Tensor, col: Tensor, rows: int, x: Tensor) -> Tensor | None:
     """Returns the sums of the rows `col` of x [cols, n], float32 or float64 in host memory, over the entries of each
     row, in their order. None if torch must add them, or an id is out of range. Without derivatives."""
-    if row.dtype != col.dtype or row.numel() != col.numel() or not (_suits(row, 0) and _suits(col, 0)):
+    if row.dtype != col.dtype or row.numel() != col.numel() or not (_suits(row, 0) and _suits(col, 0) and _has_memory(x)):
         return None
     row, col, x = row.contiguous(), col.contiguous(), x.contiguous()
     out, dtype = x.new_empty(rows, x.shape[1]), _ID_TYPES[row.dtype]

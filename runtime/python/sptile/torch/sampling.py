@@ -116,7 +116,8 @@ class Batch:
             return SparseMatrix._of(Handle(pattern, None, host.format), EntryOrder(edges), values)
 
     def __repr__(self) -> str:
-        return f"Batch({self.batch_size} seeds, {self._host.ends[-1]} nodes, {self.e_id.numel()} edges, {self.n_id.device})"
+        nodes, edges = self.n_id.numel(), self.e_id.numel()
+        return f"Batch({self.batch_size} seeds, {nodes} nodes, {edges} edges, {self.n_id.device})"
 
 
 class _HostBatch(NamedTuple):
@@ -287,7 +288,9 @@ class NeighborLoader:
         self.x, self.y = (_rows("x", x, self._graph.nodes), _rows("y", y, self._graph.nodes))
         for name, rows in (("x", self.x), ("y", self.y)):
             if rows is not None and not rows.is_cpu and rows.device != self.device:
-                raise UsageError(f"{name} must be on the CPU or on {self.device}, the device of the batches, got {rows.device}")
+                raise UsageError(
+                    f"{name} must be on the CPU or on {self.device}, the device of the batches, got {rows.device}"
+                )
         self._format = format
         self._transfer = _Transfer(self.device)
 
@@ -334,8 +337,8 @@ class NeighborLoader:
         return _Sent(host, slices, copies, event)
 
     def _packed(self, sample: Sample, edge_ids: Any) -> tuple[Tensor, list[slice]]:
-        """Returns one buffer with the arrays of a sample, so that one copy transfers them, and the places of the arrays:
-        those of int32 fill half of theirs."""
+        """Returns one buffer with the arrays of a sample, so that one copy transfers them, and the place of each array.
+        Arrays of int32 fill half of theirs."""
         arrays = (sample.node_ids, edge_ids, sample.row_ptr, sample.col_idx)
         slices, size = [], 0
         for array in arrays:
@@ -369,7 +372,8 @@ class NeighborLoader:
         return Batch(host, _Arrays(node_ids, edge_ids, row_ptr, col_idx, values), x, y)
 
     def __repr__(self) -> str:
-        return f"NeighborLoader({self.num_neighbors.tolist()}, {self.input_nodes.numel()} seeds, batch_size={self.batch_size})"
+        fan_outs, seeds = self.num_neighbors.tolist(), self.input_nodes.numel()
+        return f"NeighborLoader({fan_outs}, {seeds} seeds, batch_size={self.batch_size})"
 
 
 class _Sent(NamedTuple):
@@ -382,8 +386,8 @@ class _Sent(NamedTuple):
 
 
 def _graph_of(A: Any) -> tuple[Graph, Tensor | None, Any]:
-    """Returns the pattern of a graph, its values in the order of CSR, and the given entry of each one of CSR, or None if
-    these are the same or entries repeat."""
+    """Returns the pattern of a graph, its values in the order of CSR, and the given entry of each one of CSR. None: these
+    are the same, or entries repeat."""
     if isinstance(A, str | PathLike):
         A = open_bundle(A)
     if isinstance(A, Bundle):

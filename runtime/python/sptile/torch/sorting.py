@@ -92,7 +92,8 @@ def sort_entries(row: Tensor, col: Tensor, rows: int, cols: int) -> SortedEntrie
 def add_rows(row: Tensor, col: Tensor, rows: int, x: Tensor) -> Tensor | None:
     """Returns the sums of the rows `col` of x [cols, n], float32 or float64 in host memory, over the entries of each
     row, in their order. None if torch must add them, or an id is out of range. Without derivatives."""
-    if row.dtype != col.dtype or row.numel() != col.numel() or not (_suits(row, 0) and _suits(col, 0) and _has_memory(x)):
+    suit = _suits(row, 0) and _suits(col, 0) and _has_memory(x)
+    if not suit or row.dtype != col.dtype or row.numel() != col.numel():
         return None
     row, col, x = row.contiguous(), col.contiguous(), x.contiguous()
     out, dtype = x.new_empty(rows, x.shape[1]), _ID_TYPES[row.dtype]

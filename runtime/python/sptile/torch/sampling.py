@@ -386,7 +386,7 @@ class _Sent(NamedTuple):
 
 
 def _graph_of(A: Any) -> tuple[Graph, Tensor | None, Any]:
-    """Returns the pattern of a graph, its values in the order of CSR, and the given entry of each one of CSR. None: these
+    """Returns the pattern of a graph, its values in CSR order, and the given entry of each one of CSR. None: these
     are the same, or entries repeat."""
     if isinstance(A, str | PathLike):
         A = open_bundle(A)

@@ -134,7 +134,7 @@ torch.pattern
 torch.handle
 torch.operands
 torch.operators
-torch.attention torch.sources torch.arithmetic
+torch.attention torch.dropout torch.sources torch.arithmetic
 torch.matrix
 torch.reductions
 torch.functions torch.gatv2

@@ -530,13 +530,13 @@ def once_differentiable(name: str, instead: str) -> Any:
     return Gradient
 
 
-def only_reverse(name: str) -> Any:
-    """Forward mode and vmap of a function that has neither."""
+def only_reverse(name: str, instead: str | None = None) -> Any:
+    """Forward mode and vmap of a function that has neither. `instead`: function with both, if its name differs."""
 
     def refuse(*_arguments: Any) -> Any:
         raise UnsupportedError(
             f"the operator sptile::{name} supports neither forward mode nor vmap; outside of compiled code use "
-            f"sptile.torch.{name}, which supports both"
+            f"sptile.torch.{instead or name}, which supports both"
         )
 
     return staticmethod(refuse)

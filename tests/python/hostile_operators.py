@@ -168,6 +168,8 @@ def fits_of_type(call: Call, name: str, x: Tensor, dtype: torch.dtype) -> bool:
         return False
     if not x.dtype.is_floating_point:
         return name != "arg" and dtype in (torch.int32, torch.int64)  # arg is int32, as kernels write it
+    if call.operator == op.dropped_attention and name == "v":
+        return dtype in (torch.float16, torch.bfloat16)  # scores of 16-bit values are float32
     numbers = [one for one in call.arguments if isinstance(one, Tensor) and not is_token(one)]
     return sum(one.dtype.is_floating_point for one in numbers) == 1 and dtype in FLOATS
 

@@ -8,6 +8,7 @@ gradients compute it again instead of keeping it.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -17,7 +18,7 @@ from torch.nn import functional
 from ..errors import UsageError
 from . import operators
 from .handle import Entries, Ref
-from .operands import Sizes, statistic
+from .operands import Sizes
 from .operators import Operator, once_differentiable, only_reverse
 
 # SplitMix64 (Steele, Lea, Flood 2014): the increment, and the shifts and factors of its mixing function.
@@ -183,6 +184,8 @@ def _weights(
     a: Entries, q: Tensor, k: Tensor, bias: Tensor | None, scale: float, slope: float
 ) -> tuple[Tensor, Tensor]:
     """Returns dot products, and the weights before dropout."""
+    if not (math.isfinite(scale) and math.isfinite(slope)):
+        raise UsageError(f"dropped_attention: scale and slope must be finite, got {scale} and {slope}")
     dots = operators._sddmm(a, q, k)
     scores = (dots if slope == 1 else functional.leaky_relu(dots, slope)) * scale
     return dots, operators._softmax(a, scores if bias is None else scores + bias)

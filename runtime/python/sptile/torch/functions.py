@@ -17,6 +17,7 @@ from .dropout import dropped, dropped_attention, dropped_spmm, new_seed
 from .handle import kernel_for, precision_of
 from .matrix import SparseMatrix, cast, heads_first, optional_tensor, tensor_of
 from .operands import statistic
+from .pattern import check_list_of_ids
 from .reductions import reduced, segment_reduce
 
 
@@ -154,6 +155,7 @@ def attention(
     *,
     scale: float | None = None,
     bias: Tensor | None = None,
+    bias_index: Tensor | None = None,
     dropout_p: float = 0.0,
     score: str = "dot",
     negative_slope: float = 0.2,
@@ -170,6 +172,9 @@ def attention(
         Scale of the scores. By default ``1 / sqrt(n)`` for "dot", otherwise 1.
     bias : Tensor, optional
         Bias of shape (nonzeros,) or (nonzeros, heads). -inf masks a nonzero.
+    bias_index : Tensor, optional
+        Integers of shape (nonzeros,). `bias` is then a table of shape (types,) or (types, heads), and a nonzero has the
+        bias ``bias[bias_index]``: a relative bias by distance, or by type of edge.
     dropout_p : float, optional
         Probability of dropping a weight.
     score : str, optional
@@ -186,12 +191,17 @@ def attention(
     ------
     UsageError
         If shapes, types or devices do not match, or an option is invalid.
+    BadInputError
+        If `bias_index` is not from 0 to types - 1.
 
     Notes
     -----
     One kernel computes the result and allocates no memory per nonzero. With dropout, both passes allocate weights per
     nonzero and head, in float32 or wider, and the backward pass computes them and the mask again, so that none are kept
     between the passes. Transforms of `torch.func` and forward mode keep them.
+
+    A bias is one value per nonzero and head, also if it is from a table. The gradient of the table is an SpMM, which adds
+    in a fixed order. A keeps the last `bias_index`, and compares it in each call; see `SparseMatrix`.
 
     The mask depends on a seed, which `torch` draws on the device of A, the position of the nonzero and the head.
 
@@ -205,7 +215,33 @@ def attention(
     """
     if not 0 <= dropout_p <= 1:
         raise UsageError(f"dropout_p must be from 0 to 1, got {dropout_p}")
+    if bias_index is not None:
+        bias = _bias_of_types(_matrix(A), tensor_of("bias", bias), bias_index)
     return attention_dropped_by(A, q, k, v, float(dropout_p), scale, bias, score, negative_slope)
+
+
+def _bias_of_types(a: SparseMatrix, table: Tensor, types: Tensor) -> Tensor:
+    """Returns the row of a table [types, ...] for each nonzero: a product with a nonzeros x types matrix, whose gradient
+    is a product too. The matrix `a` keeps it while the types are unchanged."""
+    check_list_of_ids(types, "bias_index")
+    given = a._entries.given
+    if table.dim() not in (1, 2) or types.shape[0] != given or types.device != a.device:
+        raise UsageError(
+            f"bias_index requires a table bias [types] or [types, heads], and {given} types on {a.device}, one per "
+            f"nonzero; got {list(table.shape)}, and {list(types.shape)} on {types.device}"
+        )
+    number = table.shape[0]
+    kept = None if torch.compiler.is_compiling() else a._derived.get("bias types")
+    if kept is None or kept[1].shape[1] != number or not operators.unchanged(kept[0], types):
+        a._derived.pop("bias types", None)
+        kept = a._derive("bias types", lambda: _matrix_of_types(types, number))
+    return spmm(kept[1], table)
+
+
+def _matrix_of_types(types: Tensor, number: int) -> tuple[Tensor, SparseMatrix]:
+    types = types.clone()
+    entries = torch.arange(types.shape[0], device=types.device)
+    return types, SparseMatrix._of_entries(entries, types, None, (types.shape[0], number), format="csr")
 
 
 def attention_dropped_by(

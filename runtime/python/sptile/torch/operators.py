@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch._C import (
@@ -32,7 +33,18 @@ from torch._C._functorch import is_legacy_batchedtensor
 from torch.autograd import forward_ad
 
 from ..errors import UnsupportedError, UsageError
-from .handle import Entries, Handle, PackedProduct, Ref, TorchPlan, entries_of_sizes, packed_address, packed_key, precision_of
+from .handle import (
+    Entries,
+    Handle,
+    PackedProduct,
+    Ref,
+    TorchPlan,
+    capturing,
+    entries_of_sizes,
+    packed_address,
+    packed_key,
+    precision_of,
+)
 from .operands import (
     Check,
     Sizes,
@@ -43,7 +55,7 @@ from .operands import (
     rows_in_memory,
     statistic,
 )
-from .pattern import pattern_of_entries, untraced
+from .pattern import apart, pattern_of_entries, untraced
 
 library: Any = torch.library.Library("sptile", "FRAGMENT")
 
@@ -81,6 +93,18 @@ def transformed() -> bool:
 def followed(x: Tensor) -> bool:
     """True if a derivative, a transform or a compiler may ask how results follow from x."""
     return x.requires_grad or torch.compiler.is_compiling() or transformed()
+
+
+def unchanged(kept: Tensor, now: Tensor) -> bool:
+    """True if a tensor of ids equals the copy that was kept of it: versions and addresses miss changes
+    through `.data` and through memory that NumPy shares. O(ids), on a CUDA device with a synchronization;
+    while a graph is captured, ids are taken to be unchanged."""
+    if kept.shape != now.shape or kept.dtype != now.dtype or kept.device != now.device:
+        return False
+    if kept.device.type != "cpu" or type(now) is not Tensor or transformed():
+        with apart():
+            return capturing() or torch.equal(kept, now)
+    return np.array_equal(kept.numpy(), now.numpy())
 
 
 def _recorded(arguments: tuple[Any, ...]) -> bool:

@@ -147,6 +147,7 @@ def test_backward_needs_no_matrix_of_the_caller() -> None:
 
 # ---- Layers ----
 
+DEGREES = torch.tensor([1, 2, 5, 3])
 LAYERS: dict[str, tuple[Callable[[], nn.Module], str]] = {
     "gcn": (lambda: st.nn.GCNConv(WIDTH, 3), "weights"),
     "gcn, wide": (lambda: st.nn.GCNConv(WIDTH, 30), "weights"),
@@ -184,6 +185,10 @@ LAYERS: dict[str, tuple[Callable[[], nn.Module], str]] = {
     "cluster": (lambda: st.nn.ClusterGCNConv(WIDTH, 3, diag_lambda=0.5), ""),
     "rgcn": (lambda: st.nn.RGCNConv(WIDTH, 3, 4), "types"),
     "rgcn, wide": (lambda: st.nn.RGCNConv(WIDTH, 30, 4, num_bases=2), "types"),
+    "gine": (lambda: st.nn.GINEConv(nn.Linear(WIDTH, 3), edge_dim=2), "features"),
+    "pna": (lambda: st.nn.PNAConv(WIDTH, 3, ["mean", "max", "std"], ["identity", "linear"], DEGREES), ""),
+    "pna, features": (lambda: st.nn.PNAConv(WIDTH, 3, ["sum", "min"], ["attenuation"], DEGREES, 2), "features"),
+    "pna, two layers": (lambda: st.nn.PNAConv(WIDTH, 3, ["mean"], ["identity"], DEGREES, pre_layers=2, act="tanh"), ""),
     "gat, features without loops": (lambda: st.nn.GATConv(WIDTH, 3, edge_dim=2, add_self_loops=False), "features"),
 }
 

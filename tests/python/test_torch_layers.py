@@ -1036,13 +1036,16 @@ GRAPH_LAYERS: dict[str, Callable[[], nn.Module]] = {
     "arma": lambda: st.nn.ARMAConv(8, 4, num_stacks=2, num_layers=2),
     "cluster": lambda: st.nn.ClusterGCNConv(8, 4, diag_lambda=0.5),
     "rgcn": lambda: st.nn.RGCNConv(8, 4, num_relations=3),
+    "gine, features": lambda: st.nn.GINEConv(nn.Linear(8, 4), edge_dim=3),
+    "pna": lambda: st.nn.PNAConv(8, 4, ["mean", "max", "std"], ["identity", "attenuation"], torch.tensor([1, 2, 4])),
+    "pna, features": lambda: st.nn.PNAConv(8, 4, ["sum", "min"], ["linear"], torch.tensor([1, 2, 4]), 3, pre_layers=2),
 }
 
 
 def forward(name: str, layer: nn.Module, x: Tensor, taken: Any, edges: Tensor) -> Tensor:
     """Of a graph given as `taken`, whose edges are `edges`."""
     torch.manual_seed(1)
-    more = (torch.randn(edges.shape[1], 3).to(x.dtype),) if name == "gat, features" else ()
+    more = (torch.randn(edges.shape[1], 3).to(x.dtype),) if name.endswith(", features") else ()
     more = (torch.arange(edges.shape[1]) % 3,) if name == "rgcn" else more
     out: Tensor = layer(x, taken, *more)
     return out

@@ -215,7 +215,7 @@ class PNAConv(GraphLayer):
         if edge_attr is not None:
             edge_attr = check_edge_attr(edge_attr, self.edge_encoder, a._entries.given)
         of_towers = x.view(-1, self.towers, self.F_in) if self.divide_input else x.unsqueeze(1).expand(-1, self.towers, -1)
-        degree = a.degrees().to(statistic(x.dtype))
+        degree = a._derive("degrees", a.degrees).to(statistic(x.dtype))
         aggregated = self._aggregated(a, x, of_towers, edge_attr, degree)
         scaled = self.aggr_module(aggregated, degree.unsqueeze(-1)).to(x.dtype)
         out = torch.cat([of_towers, scaled], -1)
@@ -392,7 +392,7 @@ def _activation(act: object, arguments: dict[str, Any]) -> nn.Module:
     if isinstance(act, str):
         wanted = act.lower().replace("_", "").replace("-", "").replace(" ", "")
         for name, found in vars(nn.modules.activation).items():
-            if inspect.isclass(found) and issubclass(found, nn.Module) and name.lower() == wanted:
+            if name.lower() == wanted and inspect.isclass(found) and found.__module__ == nn.modules.activation.__name__:
                 module: nn.Module = found(**arguments)
                 return module
     raise UnsupportedError(f"PNAConv: act must be a module or the name of an activation in torch.nn, got {act!r}")

@@ -56,6 +56,9 @@ def test_masks_do_not_depend_on_blocks(device: str, monkeypatch: pytest.MonkeyPa
     expected = dropout.factors(seed, 1000, HEADS, 0.5, torch.float32)
     monkeypatch.setitem(dropout._BLOCK, device, 70)
     assert torch.equal(dropout.factors(seed, 1000, HEADS, 0.5, torch.float32), expected)
+    places = torch.randperm(1000, device=device)[:300].int()
+    found = dropout.factors(seed, 300, HEADS, 0.5, torch.float32, places)
+    assert torch.equal(found, expected[:, places.long()])
 
 
 @on_devices

@@ -1038,7 +1038,7 @@ GRAPH_LAYERS: dict[str, Callable[[], nn.Module]] = {
     "rgcn": lambda: st.nn.RGCNConv(8, 4, num_relations=3),
     "gine, features": lambda: st.nn.GINEConv(nn.Linear(8, 4), edge_dim=3),
     "pna": lambda: st.nn.PNAConv(8, 4, ["mean", "max", "std"], ["identity", "attenuation"], torch.tensor([1, 2, 4])),
-    "pna, features": lambda: st.nn.PNAConv(8, 4, ["sum", "min"], ["linear"], torch.tensor([1, 2, 4]), 3, pre_layers=2),
+    "pna, features": lambda: st.nn.PNAConv(8, 4, ["mean", "min"], ["identity"], torch.tensor([1, 2, 4]), 3, pre_layers=2),
 }
 
 

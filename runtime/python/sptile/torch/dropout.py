@@ -24,7 +24,7 @@ from .operators import Operator, once_differentiable, only_reverse
 # SplitMix64 (Steele, Lea, Flood 2014): the increment, and the shifts and factors of its mixing function.
 _GAMMA = 0x9E3779B97F4A7C15
 _MIX = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1))
-# Hashes in one block: what the second cache of a core holds, and enough for a launch.
+# Hashes in one block: they fit in L2 of a CPU, and keep a device busy.
 _BLOCK = {"cpu": 1 << 15, "cuda": 1 << 22}
 
 
@@ -49,8 +49,11 @@ def _mix(z: Tensor) -> Tensor:
     return z
 
 
-def factors(seed: Tensor, count: int, heads: int, p: float, dtype: torch.dtype) -> Tensor:
-    """Returns 0 with probability p, otherwise 1 / (1 - p), for each head and entry: [heads, count].
+def factors(
+    seed: Tensor, count: int, heads: int, p: float, dtype: torch.dtype, places: Tensor | None = None
+) -> Tensor:
+    """Returns 0 with probability p, otherwise 1 / (1 - p), for each head and entry: [heads, count]. Entries are numbered
+    from 0, or by places [count].
 
     Number i of SplitMix64, started with the seed, has two numbers of 32 bits: those of heads 2 k and 2 k + 1 of entry
     e, where i = e * ceil(heads / 2) + k. An entry is dropped if its number, as a signed one, is below p * 2^32 - 2^31.
@@ -67,8 +70,9 @@ def factors(seed: Tensor, count: int, heads: int, p: float, dtype: torch.dtype) 
     step = max(1, _BLOCK[seed.device.type] // pairs)
     for begin in range(0, count, step):
         block = out[:, begin : begin + step]
-        entries = torch.arange(begin, begin + block.shape[1], device=seed.device)
-        hashes = _mix(entries.mul_(_signed(pairs * _GAMMA)) + first)  # [pairs, entries]
+        end = begin + block.shape[1]
+        entries = torch.arange(begin, end, device=seed.device) if places is None else places[begin:end].long()
+        hashes = _mix(entries * _signed(pairs * _GAMMA) + first)  # [pairs, entries]
         kept = hashes.view(torch.int32).unflatten(1, (-1, 2)) >= limit
         for half in (0, 1):
             part = block[half::2]
@@ -180,6 +184,14 @@ dropped_spmm_gradient = Operator(
 # ---- dropped_attention ----
 
 
+def _sorted(a: Entries, bias: Tensor | None) -> tuple[Entries, Tensor | None, Tensor | None]:
+    """Returns every entry in the order of CSR, in which no list has to be moved, the bias in this order, and the given
+    entry of each; None: in order."""
+    source = operators.every_of(a).order.source
+    bias = bias if bias is None or source is None else bias.index_select(1, source)
+    return operators.in_csr_order(a), bias, source
+
+
 def _weights(
     a: Entries, q: Tensor, k: Tensor, bias: Tensor | None, scale: float, slope: float
 ) -> tuple[Tensor, Tensor]:
@@ -202,8 +214,10 @@ def _attention(
     scale: float,
     slope: float,
 ) -> Tensor:
+    a, bias, source = _sorted(a, bias)
     _dots, weights = _weights(a, q, k, bias, scale, slope)
-    return operators._spmm(a, False, v, _dropped(a, weights, seed, p).to(v.dtype))
+    weights *= factors(seed, a.given, weights.shape[0], p, weights.dtype, source)
+    return operators._spmm(a, False, v, weights.to(v.dtype))
 
 
 def _fake_attention(a: Sizes, v: Tensor, *_arguments: Any) -> Tensor:
@@ -263,15 +277,16 @@ def _attention_gradient(
     slope: float,
     of_bias: bool,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    dots, weights = _weights(a, q, k, bias, scale, slope)
-    mask = factors(seed, a.given, weights.shape[0], p, weights.dtype)
-    dv = operators._spmm(a, True, dout, (weights * mask).to(v.dtype))
-    dscores = operators._softmax_gradient(a, weights, mask.mul_(operators._sddmm(a, dout, v)))
-    dbias = dscores if of_bias else dscores.new_empty(0)
+    every, bias, source = _sorted(a, bias)
+    dots, weights = _weights(every, q, k, bias, scale, slope)
+    mask = factors(seed, a.given, weights.shape[0], p, weights.dtype, source)
+    dv = operators._spmm(every, True, dout, (weights * mask).to(v.dtype))
+    dscores = operators._softmax_gradient(every, weights, mask.mul_(operators._sddmm(every, dout, v)))
+    dbias = operators.every_of(a).order.from_csr(dscores, 1) if of_bias else dscores.new_empty(0)
     ddots = dscores * scale
     if slope != 1:
         ddots = torch.where(dots > 0, ddots, ddots * slope)
-    return dv, operators._spmm(a, False, k, ddots), operators._spmm(a, True, q, ddots), dbias
+    return dv, operators._spmm(every, False, k, ddots), operators._spmm(every, True, q, ddots), dbias
 
 
 def _fake_attention_gradient(

@@ -19,8 +19,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from ..errors import UsageError
+from . import operators
 from .dropout import factors as factors_of_dropout
-from .gatv2 import every
 from .handle import Entries, Handle, Ref, TorchPlan
 from .operands import (
     Sizes,
@@ -88,7 +88,7 @@ def _edge_attention(
     out, sums, statistics = _fake_edge_attention(a, edges, q, k, v, edge_queries, seed, p, scale)
     if out.numel() == 0 or a.given == 0:
         return out.zero_(), sums.zero_(), statistics.zero_()
-    a = every(a)
+    a = operators.every_of(a)
     edges, factors = _padded(a.order.to_csr(edges, 0)), _factors(a, q, seed, p)
     q, k, v, edge_queries = _padded(q), _padded(k), _padded(v), _padded(edge_queries)
     padded_out, padded_sums = _result(out), _result(sums)
@@ -191,7 +191,7 @@ def _gradient(
     )
     if out.numel() == 0 or a.given == 0:
         return dedges.zero_(), dq.zero_(), dk.zero_(), dv.zero_(), dedge_queries.zero_()
-    a = every(a)
+    a = operators.every_of(a)
     handle, heads, m = a.handle, q.shape[1], edges.shape[-1]
     nnz, shared = handle.pattern.nnz, edges.dim() == 2
     edges, factors = _padded(a.order.to_csr(edges, 0)), _factors(a, q, seed, p)

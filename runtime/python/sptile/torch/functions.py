@@ -309,7 +309,7 @@ def _attention_in_steps(
     else:
         slope = 1.0
     if isinstance(drop, float) and drop > 0 and not operators.transformed():
-        return dropped_attention(a._entries, v, q, k, bias, new_seed(a.device), drop, scale, slope)  # type: ignore[no-any-return]
+        return dropped_attention(a._entries, v, q, k, bias, new_seed(a.device), drop, scale, slope)
     scores = operators.sddmm(a._entries, q, k)
     scores = (scores if slope == 1 else functional.leaky_relu(scores, slope)) * scale
     if bias is not None:

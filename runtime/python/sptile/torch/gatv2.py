@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from . import operators
 from .dropout import factors as factors_of_dropout
 from .handle import Entries, Handle, Ref, TorchPlan
 from .matrix import SparseMatrix
@@ -28,24 +29,7 @@ from .operands import (
     statistic,
 )
 from .operators import Operator, once_differentiable, only_reverse
-from .pattern import EntryOrder, Pattern, apart, inverse
-
-
-def every(a: Entries) -> Entries:
-    """Entries whose pattern contains every given entry, parallel ones too. Kept with the order of `a`."""
-    if not a.order.repeats:
-        return a
-    found = a.handle.derived.get("every")
-    if found is None or found[0] is not a.order:
-        with apart():
-            position, source = torch.sort(a.order.positions(), stable=True)
-            pattern = a.handle.pattern
-            crow = torch.searchsorted(position, pattern.crow)
-            every = Pattern(pattern.rows, pattern.cols, crow, pattern.col.index_select(0, position))
-            found = a.order, Entries(Handle(every), EntryOrder(a.given, inverse(source), source))
-        a.handle.derived["every"] = found
-    entries: Entries = found[1]
-    return entries
+from .pattern import EntryOrder, Pattern, apart
 
 
 def every_in_order(a: SparseMatrix) -> tuple[SparseMatrix, Tensor | None]:
@@ -53,8 +37,8 @@ def every_in_order(a: SparseMatrix) -> tuple[SparseMatrix, Tensor | None]:
     places; None if they are the same. The matrix keeps it."""
 
     def make() -> tuple[SparseMatrix, Tensor | None]:
-        found = every(a._entries.entries)
-        return SparseMatrix._of(found.handle, EntryOrder(found.given), None), found.order.source
+        every = operators.every_of(a._entries.entries)
+        return SparseMatrix._of(every.handle, EntryOrder(every.given), None), every.order.source
 
     return a._derive("every in order", make)
 
@@ -108,7 +92,7 @@ def _gatv2(
         return out, statistics
     if a.given == 0:
         return out.zero_(), statistics.zero_()
-    a = every(a)
+    a = operators.every_of(a)
     x, y, vector = rows_in_memory(x), rows_in_memory(y), list_in_memory(vector)
     bias, factors, edges = _list(a, bias), _factors(a, x, seed, p), _rows(a, edges)
     _plan(a.handle, "gatv2", x).run(
@@ -201,7 +185,7 @@ def _gradient(
     )
     if a.given == 0 or out.numel() == 0:
         return dx.zero_(), dy.zero_(), dvector.zero_(), dedges.zero_()
-    a = every(a)
+    a = operators.every_of(a)
     handle, heads = a.handle, x.shape[1]
     x, y, vector, statistics = rows_in_memory(x), rows_in_memory(y), list_in_memory(vector), list_in_memory(statistics)
     bias, factors, edges = _list(a, bias), _factors(a, x, seed, p), _rows(a, edges)

@@ -55,7 +55,7 @@ from .operands import (
     rows_in_memory,
     statistic,
 )
-from .pattern import apart, pattern_of_entries, untraced
+from .pattern import EntryOrder, Pattern, apart, inverse, pattern_of_entries, untraced
 
 library: Any = torch.library.Library("sptile", "FRAGMENT")
 
@@ -620,6 +620,32 @@ def segments_of(a: Entries) -> Entries:
         pattern, order = pattern_of_entries(a.row(), ids, a.rows, a.given)
         derived[a.order] = Entries(Handle(pattern), order)
     return derived[a.order]
+
+
+def every_of(a: Entries) -> Entries:
+    """Returns entries whose pattern contains every given entry, parallel ones too. Kept with the order of `a`."""
+    if not a.order.repeats:
+        return a
+    found = a.handle.derived.get("every")
+    if found is None or found[0] is not a.order:
+        with apart():
+            position, source = torch.sort(a.order.positions(), stable=True)
+            pattern = a.handle.pattern
+            crow = torch.searchsorted(position, pattern.crow)
+            every = Pattern(pattern.rows, pattern.cols, crow, pattern.col.index_select(0, position))
+            found = a.order, Entries(Handle(every), EntryOrder(a.given, inverse(source), source))
+        a.handle.derived["every"] = found
+    entries: Entries = found[1]
+    return entries
+
+
+def in_csr_order(a: Entries) -> Entries:
+    """Returns the pattern with every given entry, as entries in the order of CSR. Kept with the pattern."""
+    handle = every_of(a).handle
+    if "in order" not in handle.derived:
+        handle.derived["in order"] = Entries(handle, EntryOrder(handle.pattern.nnz))
+    entries: Entries = handle.derived["in order"]
+    return entries
 
 
 def _compares_repeats(a: Entries, values: Tensor | None) -> bool:

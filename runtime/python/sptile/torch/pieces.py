@@ -24,7 +24,7 @@ from .reductions import segment_reduce
 # Computes messages [edges, width] from rows of the targets' features, of the sources', of the edges', and parameters.
 # Those that are not given are None.
 Message = Callable[[Any, Any, Any, Sequence[Tensor]], Tensor]
-# Elements of the messages of one piece: some of them fit in the last cache of a CPU, and enough for launches.
+# Elements of the messages of one piece: they fit in L3 of a CPU, and keep a device busy.
 _ELEMENTS = {"cpu": 1 << 20, "cuda": 1 << 25}
 
 
@@ -119,9 +119,10 @@ class _Reduced(torch.autograd.Function):
         place = torch.int64 if call.pieces.given > MAX_SIDE else torch.int32
         args = {name: like.new_full(shape, -1, dtype=place) for name in extremes}
         for piece in call.pieces.pieces:
-            row = None if targets is None else piece.row()
-            rows = [_gathered(targets, row), _gathered(sources, piece.col), _gathered(edges, _places(call, piece))]  # type: ignore[arg-type]
-            messages = call.message(*rows, parameters).to(statistic(like.dtype)).contiguous()
+            of_targets = None if targets is None else targets.index_select(0, piece.row())
+            of_edges = _gathered(edges, _places(call, piece))
+            messages = call.message(of_targets, _gathered(sources, piece.col), of_edges, parameters)
+            messages = messages.to(statistic(like.dtype)).contiguous()
             for name, out in found.items():
                 part = out[piece.first : piece.last]
                 if name in args:
@@ -135,7 +136,7 @@ class _Reduced(torch.autograd.Function):
         return (*found.values(), *args.values())
 
     @staticmethod
-    @once_differentiable  # type: ignore[misc]
+    @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> Any:
         call: _Call = ctx.call
         extremes = [name for name in call.reductions if name in ("max", "min")]
@@ -151,9 +152,10 @@ class _Reduced(torch.autograd.Function):
         for piece in call.pieces.pieces:
             row, places = piece.row(), _places(call, piece)
             gathered = [_gathered(x, at) for x, at in zip(tensors[:3], (row, piece.col, places), strict=True)]
-            own = [None if x is None else x.detach().requires_grad_(want) for x, want in zip((*gathered, *tensors[3:]), wanted, strict=True)]
+            pairs = zip((*gathered, *tensors[3:]), wanted, strict=True)
+            own: list[Any] = [None if x is None else x.detach().requires_grad_(want) for x, want in pairs]
             with torch.enable_grad():
-                messages = call.message(*own[:3], own[3:])  # type: ignore[arg-type]
+                messages = call.message(own[0], own[1], own[2], own[3:])
             of_messages = _of_messages(given, args, messages.detach(), row, piece).to(messages.dtype)
             learned = [place for place, want in enumerate(wanted) if want]
             found = torch.autograd.grad(messages, [own[place] for place in learned], of_messages, allow_unused=True)
@@ -175,19 +177,22 @@ def _take_better(best: Tensor, arg: Tensor, piece: Piece, messages: Tensor, leas
 
 def _of_messages(given: dict[str, Tensor], args: dict[str, Tensor], messages: Tensor, row: Tensor, piece: Piece) -> Tensor:
     """Returns the gradient of the messages of a piece from those of the reductions."""
-    total = torch.zeros(messages.shape, dtype=next(iter(given.values())).dtype, device=messages.device)
+    terms = []
     for name, g in given.items():
         if name == "sum":
-            total += g.index_select(0, row)
+            terms.append(g.index_select(0, row))
         elif name == "squares":
-            total += g.index_select(0, row).mul_(messages).mul_(2)
+            terms.append(g.index_select(0, row).mul_(messages).mul_(2))
         else:
             # Each message has at most one writer. Those of other pieces are written to a last row.
             place = args[name][piece.first : piece.last].long() - piece.begin
             there = (place >= 0) & (place < messages.shape[0])
-            padded = total.new_zeros((messages.shape[0] + 1, messages.shape[1]))
+            padded = g.new_zeros((messages.shape[0] + 1, messages.shape[1]))
             padded.scatter_(0, torch.where(there, place, messages.shape[0]), g[piece.first : piece.last])
-            total += padded[:-1]
+            terms.append(padded[:-1])
+    total = terms[0]
+    for term in terms[1:]:
+        total += term
     return total
 
 
@@ -233,7 +238,7 @@ def reduce_messages(
         if not in_pieces or torch.compiler.is_compiling() or operators.transformed():
             return _in_steps(a, message, reductions, tensors)
         call = _Call(_pieces_of(a, width), message, width, reductions)
-        found = _Reduced.apply(call, *tensors)  # type: ignore[no-untyped-call]
+        found: Sequence[Tensor] = _Reduced.apply(call, *tensors)  # type: ignore[no-untyped-call]
     return dict(zip(reductions, found, strict=False))
 
 
@@ -244,9 +249,8 @@ def _in_steps(
     targets, sources, edges, *parameters = tensors
     messages = message(_gathered(targets, row), _gathered(sources, col), edges, parameters)  # type: ignore[arg-type]
     messages = messages.to(statistic(messages.dtype))
-    terms = {"squares": ("sum", lambda: messages * messages)}
-    found = {}
-    for name in reductions:
-        reduce, make = terms.get(name, (name, lambda: messages))
-        found[name] = segment_reduce(a, make(), reduce)
-    return found
+    squares = messages * messages if "squares" in reductions else messages
+    return {
+        name: segment_reduce(a, squares if name == "squares" else messages, "sum" if name == "squares" else name)
+        for name in reductions
+    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -30,6 +30,9 @@ _RANDOM = (nn.RReLU, nn.modules.dropout._DropoutNd)
 class DegreeScalers(nn.Module):
     """Average degrees of the training set, and the scalers that compare degrees with them. Parameters and buffers are
     those of PyG's `DegreeScalerAggregation`."""
+
+    avg_deg_lin: Tensor
+    avg_deg_log: Tensor
 
     def __init__(self, scalers: Sequence[str], deg: Tensor, train_norm: bool) -> None:
         super().__init__()
@@ -219,7 +222,9 @@ class PNAConv(GraphLayer):
         aggregated = self._aggregated(a, x, of_towers, edge_attr, degree)
         scaled = self.aggr_module(aggregated, degree.unsqueeze(-1)).to(x.dtype)
         out = torch.cat([of_towers, scaled], -1)
-        return self.lin(torch.cat([post(out[:, tower]) for tower, post in enumerate(self.post_nns)], 1))  # type: ignore[no-any-return]
+        joined = torch.cat([post(out[:, tower]) for tower, post in enumerate(self.post_nns)], 1)
+        result: Tensor = self.lin(joined)
+        return result
 
     def _aggregated(
         self, a: SparseMatrix, x: Tensor, of_towers: Tensor, edge_attr: Tensor | None, degree: Tensor
@@ -284,7 +289,10 @@ class PNAConv(GraphLayer):
             "min": "min" in names,
         }
         reductions = [name for name, need in needed.items() if need]
-        found = reduce_messages(a, message, self.towers * self.F_in, reductions, *tensors, in_pieces=in_pieces)
+        targets, sources, edges, parameters = tensors
+        found = reduce_messages(
+            a, message, self.towers * self.F_in, reductions, targets, sources, edges, parameters, in_pieces
+        )
         number = degree.clamp(min=1)
         middle = found["sum"] / number if "sum" in found else None
         if spread and middle is not None:
@@ -303,18 +311,18 @@ class PNAConv(GraphLayer):
         degree: Tensor,
     ) -> dict[str, Tensor]:
         """Returns the aggregations of messages of several layers, of which the first is split."""
-        tails = nn.ModuleList(pre[1:] for pre in self.pre_nns)  # type: ignore[index]
-        named = dict(tails.named_parameters())
+        tails = [list(pre)[1:] for pre in self.pre_nns]  # type: ignore[call-overload]
+        own = [x for tail in tails for module in tail for x in module.parameters()]
 
         def message(i: Tensor, j: Tensor, edges: Tensor | None, parameters: Sequence[Tensor]) -> Tensor:
+            rest = iter(parameters)
             h = i + j
             if edges is not None:
-                h = h + functional.linear(edges, parameters[0])
-            own = dict(zip(named, parameters[len(parameters) - len(named) :], strict=True))
-            return functional_call(_Towers(tails), {f"tails.{name}": x for name, x in own.items()}, (h,))  # type: ignore[no-any-return]
+                h = h + functional.linear(edges, next(rest))
+            return torch.cat([_applied(tail, x, rest) for tail, x in zip(tails, h.chunk(self.towers, 1), strict=True)], 1)
 
-        parameters = [*([] if edge_weights is None else [edge_weights]), *named.values()]
-        in_pieces = not any(isinstance(module, _RANDOM) for module in tails.modules())
+        parameters = [*([] if edge_weights is None else [edge_weights]), *own]
+        in_pieces = not any(isinstance(module, _RANDOM) for tail in tails for top in tail for module in top.modules())
         return self._of_messages(a, message, (targets, sources, edge_attr, parameters), degree, in_pieces)
 
     @staticmethod
@@ -351,16 +359,15 @@ class PNAConv(GraphLayer):
         return f"{self.in_channels}, {self.out_channels}, towers={self.towers}, edge_dim={self.edge_dim}"
 
 
-class _Towers(nn.Module):
-    """Applies a module to each equal part of the columns."""
-
-    def __init__(self, tails: nn.ModuleList) -> None:
-        super().__init__()
-        self.tails = tails
-
-    def forward(self, h: Tensor) -> Tensor:
-        parts = h.chunk(len(self.tails), 1)
-        return torch.cat([tail(part) for tail, part in zip(self.tails, parts, strict=True)], 1)
+def _applied(modules: Sequence[nn.Module], x: Tensor, parameters: Iterator[Tensor]) -> Tensor:
+    """Returns the result of modules with other parameters, in their order."""
+    for module in modules:
+        own = {name: next(parameters) for name, _parameter in module.named_parameters()}
+        if isinstance(module, Linear):
+            x = functional.linear(x, own["weight"], own["bias"])
+        else:
+            x = functional_call(module, own, (x,)) if own else module(x)
+    return x
 
 
 def _sum_of_terms(_targets: None, x: Tensor, edges: Tensor, parameters: Sequence[Tensor]) -> Tensor:
@@ -391,8 +398,10 @@ def _activation(act: object, arguments: dict[str, Any]) -> nn.Module:
         return act
     if isinstance(act, str):
         wanted = act.lower().replace("_", "").replace("-", "").replace(" ", "")
-        for name, found in vars(nn.modules.activation).items():
-            if name.lower() == wanted and inspect.isclass(found) and found.__module__ == nn.modules.activation.__name__:
-                module: nn.Module = found(**arguments)
-                return module
+        kinds: dict[str, Any] = vars(nn.modules.activation)
+        for name, kind in kinds.items():
+            if name.lower() == wanted and inspect.isclass(kind) and kind.__module__ == nn.modules.activation.__name__:
+                module = kind(**arguments)
+                if isinstance(module, nn.Module):
+                    return module
     raise UnsupportedError(f"PNAConv: act must be a module or the name of an activation in torch.nn, got {act!r}")

@@ -242,6 +242,25 @@ def test_layers_with_dropout_compile(device: str) -> None:
     assert error(compiled(x, edges), layer(x, edges)) < 1e-5
 
 
+@on_devices
+def test_biases_of_types_compile(device: str) -> None:
+    a, _ = matrix(8, 8, 0.5, device=device)
+    types = torch.arange(a.nnz, device=device) % 3
+    q, k, v = (torch.rand(8, 2, 4, device=device) for _ in range(3))
+    table = torch.rand(3, 2, device=device, requires_grad=True)
+
+    def call(table: Tensor, types: Tensor) -> Tensor:
+        return st.attention(a, q, k, v, bias=table, bias_index=types)
+
+    compiled = torch.compile(call, fullgraph=True, backend="aot_eager")
+    for given_types in (types, types.flip(0)):
+        results = [(out, *torch.autograd.grad(out.square().sum(), table)) for out in (f(table, given_types) for f in (compiled, call))]
+        for one, other in zip(*results, strict=True):
+            assert error(one, other) < 1e-5
+    with pytest.raises(sptile.BadInputError):
+        compiled(table, types + 3)
+
+
 def test_attention_weights_in_compiled_code() -> None:
     x, edges = given("cpu", "edge_index", "")
     layer = st.nn.GATConv(WIDTH, 3, heads=2, add_self_loops=False)

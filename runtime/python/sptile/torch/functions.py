@@ -231,7 +231,9 @@ def _bias_of_types(a: SparseMatrix, table: Tensor, types: Tensor) -> Tensor:
             f"nonzero; got {list(table.shape)}, and {list(types.shape)} on {types.device}"
         )
     number = table.shape[0]
-    kept = None if torch.compiler.is_compiling() else a._derived.get("bias types")
+    if torch.compiler.is_compiling():
+        return spmm(_matrix_of_types(types, number)[1], table)
+    kept = a._derived.get("bias types")
     if kept is None or kept[1].shape[1] != number or not operators.unchanged(kept[0], types):
         a._derived.pop("bias types", None)
         kept = a._derive("bias types", lambda: _matrix_of_types(types, number))

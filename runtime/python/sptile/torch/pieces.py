@@ -145,10 +145,11 @@ class _Reduced(torch.autograd.Function):
         wanted = ctx.needs_input_grad[1:]
         given = dict(zip(call.reductions, gradients, strict=False))
         wide = gradients[0].dtype
-        # Every element is written for edges, and added to for the others.
-        sums = [x.new_zeros(x.shape, dtype=wide) if want else None for x, want in zip(tensors, wanted, strict=True)]
-        if wanted[2]:
-            sums[2] = torch.zeros_like(tensors[2])
+        # Gradients of edges have one writer. The others are sums.
+        sums = [
+            x.new_zeros(x.shape, dtype=x.dtype if place == 2 else wide) if want else None
+            for place, (x, want) in enumerate(zip(tensors, wanted, strict=True))
+        ]
         for piece in call.pieces.pieces:
             row, places = piece.row(), _places(call, piece)
             gathered = [_gathered(x, at) for x, at in zip(tensors[:3], (row, piece.col, places), strict=True)]

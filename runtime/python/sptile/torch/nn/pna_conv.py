@@ -16,7 +16,7 @@ from ...errors import UnsupportedError, UsageError
 from ..matrix import SparseMatrix, cast
 from ..operands import statistic
 from ..pieces import reduce_messages
-from ..reductions import largest, mean, smallest, total, unweighted
+from ..reductions import AGGREGATIONS, mean, unweighted
 from .edge_features import check_edge_attr
 from .graph import Graph, GraphLayer, check_features, matrix_of, reset_modules
 from .linear import Linear
@@ -269,8 +269,7 @@ class PNAConv(GraphLayer):
         names = self._names()
         with torch.autocast(a.device.type, enabled=False):
             wide = sources.to(statistic(sources.dtype))
-            aggregates = {"sum": total, "mean": mean, "max": largest, "min": smallest}
-            found = {name: aggregates[name](a, wide) for name in names if name in aggregates}
+            found = {name: AGGREGATIONS[name](a, wide) for name in names if name in AGGREGATIONS}
             if "var" in names or "std" in names:
                 middle = found["mean"] if "mean" in found else mean(a, wide)
                 found |= _spread(names, middle, mean(a, wide * wide))

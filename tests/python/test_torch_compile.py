@@ -18,6 +18,8 @@ from torch_problems import close, error, graph, matrix, on_devices  # noqa: E402
 
 import sptile  # noqa: E402
 import sptile.torch as st  # noqa: E402
+from sptile.torch.dropout import new_seed  # noqa: E402
+from sptile.torch.functions import drop_weights, dropped_product  # noqa: E402
 
 NODES, WIDTH = 20, 6
 
@@ -240,6 +242,33 @@ def test_layers_with_dropout_compile(device: str) -> None:
     assert not torch.equal(compiled(x, edges), compiled(x, edges))
     layer.eval()
     assert error(compiled(x, edges), layer(x, edges)) < 1e-5
+
+
+@on_devices
+@pytest.mark.parametrize("kind", ["attention", "list", "product"])
+def test_compiled_gradients_have_the_mask_of_the_result(device: str, kind: str) -> None:
+    """Attention is linear in its values, here those of all nodes: <g, A v> = <A^T g, v>."""
+    torch.manual_seed(0)
+    a, _ = matrix(8, 8, 0.5, device=device)
+    v, q = torch.rand(8, 2, 4, device=device, requires_grad=True), torch.rand(8, 2, 4, device=device)
+    weights = st.softmax(a, torch.rand(a.nnz, 2, device=device))
+
+    def call(v: Tensor) -> Tensor:
+        if kind == "attention":
+            return st.attention(a, q, q, v, dropout_p=0.5)
+        seed = new_seed(v.device)
+        if kind == "list":
+            return st.spmm(a, v, drop_weights(a, weights, seed, 0.5))
+        return dropped_product(a, v, weights, seed, 0.5)
+
+    for backend in ("aot_eager", "inductor") if device == "cpu" and kind == "attention" else ("aot_eager",):
+        torch._dynamo.reset()
+        compiled = torch.compile(call, fullgraph=True, backend=backend)
+        out, other = compiled(v), compiled(v)
+        g = torch.rand_like(out)
+        (gradient,) = torch.autograd.grad(out, v, g)
+        assert float((g * out.detach()).sum()) == pytest.approx(float((gradient * v.detach()).sum()), rel=1e-5)
+        assert not torch.equal(out, other)
 
 
 @on_devices

@@ -283,7 +283,8 @@ def test_biases_of_types_compile(device: str) -> None:
 
     compiled = torch.compile(call, fullgraph=True, backend="aot_eager")
     for given_types in (types, types.flip(0)):
-        results = [(out, *torch.autograd.grad(out.square().sum(), table)) for out in (f(table, given_types) for f in (compiled, call))]
+        outs = [function(table, given_types) for function in (compiled, call)]
+        results = [(out, *torch.autograd.grad(out.square().sum(), table)) for out in outs]
         for one, other in zip(*results, strict=True):
             assert error(one, other) < 1e-5
     with pytest.raises(sptile.BadInputError):

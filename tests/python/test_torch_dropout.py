@@ -89,12 +89,17 @@ def test_extreme_probabilities() -> None:
 # ---- Attention and layers ----
 
 
-def dense_attention(a: st.SparseMatrix, q: Tensor, k: Tensor, v: Tensor, bias: Tensor, mask: Tensor, score: str) -> Tensor:
+def dense_attention(
+    a: st.SparseMatrix, q: Tensor, k: Tensor, v: Tensor, bias: Tensor, mask: Tensor, score: str
+) -> Tensor:
     """Of matrices without repeated entries, mask [nonzeros, heads]."""
     row, col = a.places()
     if score == "cosine":
         q, k = (torch.nn.functional.normalize(x, dim=-1) for x in (q, k))
-    dots = torch.nn.functional.leaky_relu((q[row] + k[col]).squeeze(-1), 0.3) if score == "additive" else (q[row] * k[col]).sum(-1)
+    if score == "additive":
+        dots = torch.nn.functional.leaky_relu((q[row] + k[col]).squeeze(-1), 0.3)
+    else:
+        dots = (q[row] * k[col]).sum(-1)
     scores = (0.7 * dots + bias).exp()
     sums = torch.zeros(a.shape[0], *scores.shape[1:], dtype=scores.dtype).index_add(0, row, scores)
     weights = scores / sums[row] * mask

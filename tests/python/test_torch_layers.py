@@ -118,7 +118,11 @@ LAYERS: dict[str, tuple[str, Callable[[int, int], tuple[tuple[Any, ...], dict[st
         "features",
     ),
     "transformer, dropped": ("TransformerConv", lambda n, m: ((n, m), {"heads": 3, "bias": False, "dropout": 0.5}), ""),
-    "gat, dropped features": ("GATConv", lambda n, m: ((n, m), {"heads": 2, "edge_dim": 4, "dropout": 0.5}), "features"),
+    "gat, dropped features": (
+        "GATConv",
+        lambda n, m: ((n, m), {"heads": 2, "edge_dim": 4, "dropout": 0.5}),
+        "features",
+    ),
     "gat, dropped": ("GATConv", lambda n, m: ((n, m), {"heads": 2, "dropout": 0.5}), ""),
     "gatv2, dropped": ("GATv2Conv", lambda n, m: ((n, m), {"heads": 2, "dropout": 0.5}), ""),
     "gat, given features": ("GATConv", lambda n, m: ((n, m), {"edge_dim": 4, "fill_value": 0.5}), "features"),
@@ -129,8 +133,8 @@ SORTED = ("gat, dropped", "gatv2, dropped features")
 
 
 def ranks(edges: Tensor, loops: int) -> Tensor:
-    """Returns the place of each edge in the order of CSR: of the edges without loops, and of the loops of all nodes. All
-    edges without loops of nodes."""
+    """Returns the place of each edge in the order of CSR. loops > 0: of the edges that are not loops, then of one loop
+    for each of these nodes."""
     if loops > 0:
         edges = torch.cat([edges[:, edges[0] != edges[1]], torch.arange(loops, device=edges.device).expand(2, -1)], 1)
     return torch.argsort(torch.argsort(edges[1] * (edges.max() + 1) + edges[0], stable=True))
@@ -199,7 +203,9 @@ def test_a_state_of_pyg_gives_its_output_and_gradients(device: str, name: str, n
 @pytest.mark.skipif(pyg is None, reason="needs torch_geometric")
 @on_devices
 @pytest.mark.parametrize("given", ["edge_index", "matrix"])
-@pytest.mark.parametrize("name", [name for name, layer in LAYERS.items() if layer[2] != "features" and "dropped" not in name])
+@pytest.mark.parametrize(
+    "name", [name for name, layer in LAYERS.items() if layer[2] != "features" and "dropped" not in name]
+)
 def test_edges_and_loops_that_are_there_several_times(device: str, name: str, given: str) -> None:
     torch.manual_seed(0)
     ours, theirs = both(name, 16, 8, device)
@@ -1038,7 +1044,7 @@ GRAPH_LAYERS: dict[str, Callable[[], nn.Module]] = {
     "rgcn": lambda: st.nn.RGCNConv(8, 4, num_relations=3),
     "gine, features": lambda: st.nn.GINEConv(nn.Linear(8, 4), edge_dim=3),
     "pna": lambda: st.nn.PNAConv(8, 4, ["mean", "max", "std"], ["identity", "attenuation"], torch.tensor([1, 2, 4])),
-    "pna, features": lambda: st.nn.PNAConv(8, 4, ["mean", "min"], ["identity"], torch.tensor([1, 2, 4]), 3, pre_layers=2),
+    "pna, features": lambda: st.nn.PNAConv(8, 4, ["mean", "min"], ["identity"], torch.ones(4), 3, pre_layers=2),
 }
 
 

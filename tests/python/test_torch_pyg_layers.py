@@ -127,7 +127,9 @@ TABLE: dict[str, Layer] = {
         {"pre_layers": 3, "act": "leaky_relu", "act_kwargs": {"negative_slope": 0.3}, "towers": 2},
         batches=False,
     ),
-    "pna, features": Layer("PNAConv", principal(EVERY, SCALED), {"edge_dim": 3, "towers": 2}, "features", batches=False),
+    "pna, features": Layer(
+        "PNAConv", principal(EVERY, SCALED), {"edge_dim": 3, "towers": 2}, "features", batches=False
+    ),
     "pna, one": Layer("PNAConv", principal(["std"], ["linear"]), {"edge_dim": 3}, "features", batches=False),
     "pna, maxima": Layer("PNAConv", principal(["max"], ["identity"]), {"edge_dim": 3}, "features", batches=False),
     "pna, deep, features": Layer(

@@ -52,8 +52,8 @@ def _mix(z: Tensor) -> Tensor:
 def factors(
     seed: Tensor, count: int, heads: int, p: float, dtype: torch.dtype, places: Tensor | None = None
 ) -> Tensor:
-    """Returns 0 with probability p, otherwise 1 / (1 - p), for each head and entry: [heads, count]. Entries are numbered
-    from 0, or by places [count].
+    """Returns 0 with probability p, otherwise 1 / (1 - p), for each head and entry: [heads, count]. Numbers of entries
+    are 0 to count - 1, or places [count].
 
     Number i of SplitMix64, started with the seed, has two numbers of 32 bits: those of heads 2 k and 2 k + 1 of entry
     e, where i = e * ceil(heads / 2) + k. An entry is dropped if its number, as a signed one, is below p * 2^32 - 2^31.

@@ -200,8 +200,9 @@ def attention(
     nonzero and head, in float32 or wider, and the backward pass computes them and the mask again, so that none are kept
     between the passes. Transforms of `torch.func` and forward mode keep them.
 
-    A bias is one value per nonzero and head, also if it is from a table. The gradient of the table is an SpMM, which adds
-    in a fixed order. A keeps the last `bias_index`, and compares it in each call; see `SparseMatrix`.
+    A bias is one value per nonzero and head, also if it is from a table. The gradient of the table is an SpMM, which
+    adds in a fixed order. A keeps a copy of the last `bias_index`, and compares it in each call. On a CUDA device, this
+    comparison synchronizes.
 
     The mask depends on a seed, which `torch` draws on the device of A, the position of the nonzero and the head.
 
@@ -221,8 +222,8 @@ def attention(
 
 
 def _bias_of_types(a: SparseMatrix, table: Tensor, types: Tensor) -> Tensor:
-    """Returns the row of a table [types, ...] for each nonzero: a product with a nonzeros x types matrix, whose gradient
-    is a product too. The matrix `a` keeps it while the types are unchanged."""
+    """Returns the row of a table [types, ...] for each nonzero: a product with a nonzeros x types matrix, as is its
+    gradient. `a` keeps this matrix while the types are unchanged."""
     check_list_of_ids(types, "bias_index")
     given = a._entries.given
     if table.dim() not in (1, 2) or types.shape[0] != given or types.device != a.device:

@@ -176,7 +176,9 @@ def _take_better(best: Tensor, arg: Tensor, piece: Piece, messages: Tensor, leas
     arg.copy_(torch.where(better, place + piece.begin, arg))
 
 
-def _of_messages(given: dict[str, Tensor], args: dict[str, Tensor], messages: Tensor, row: Tensor, piece: Piece) -> Tensor:
+def _of_messages(
+    given: dict[str, Tensor], args: dict[str, Tensor], messages: Tensor, row: Tensor, piece: Piece
+) -> Tensor:
     """Returns the gradient of the messages of a piece from those of the reductions."""
     terms = []
     for name, g in given.items():
@@ -228,8 +230,8 @@ def reduce_messages(
     """Returns reductions [rows, width] of the messages to each row, in float32 or wider, by name: "sum", "squares",
     "max", "min". Rows without edges are 0.
 
-    targets [rows, ...], sources [cols, ...], edges [given, ...]; None: messages do not depend on them. `message` must be
-    a function of its arguments alone, as it is computed again; with `in_pieces` False, and in compiled code and
+    targets [rows, ...], sources [cols, ...], edges [given, ...]; None: messages do not depend on them. `message` must
+    be a function of its arguments alone, as it is computed again. With `in_pieces` False, and in compiled code and
     transforms of torch.func, messages are kept.
     """
     tensors = [targets, sources, edges, *parameters]

@@ -55,7 +55,7 @@ class DegreeScalers(nn.Module):
         nn.init.constant_(self.avg_deg_log, self.init_avg_deg_log)
 
     def forward(self, x: Tensor, degree: Tensor) -> Tensor:
-        """Returns x [nodes, towers, n] times each factor, next to one another. degree [nodes, 1, 1] of the type of x."""
+        """Returns x [nodes, towers, n] times each factor, as columns. degree [nodes, 1, 1] of the type of x."""
         least = degree.clamp(min=1)
         factors: dict[str, Callable[[], Tensor]] = {
             "amplification": lambda: (degree + 1).log() / self.avg_deg_log,
@@ -110,10 +110,10 @@ class PNAConv(GraphLayer):
 
     Notes
     -----
-    The first layer of ``pre_nn`` is split into terms for i, j and e. If it is the only one and there are no edge features,
-    the aggregations are SpMM, maxima and minima of transformed nodes, and the layer allocates no memory per edge.
-    Otherwise both passes compute messages in pieces of edges, keep none, and the matrix keeps up to 20 bytes per edge for
-    the backward pass. Compiled code, transforms of `torch.func` and random activations keep messages.
+    The first layer of ``pre_nn`` is split into terms for i, j and e. If it is the only one and there are no edge
+    features, the aggregations are SpMM, maxima and minima of transformed nodes, and the layer allocates no memory per
+    edge. Otherwise both passes compute messages in pieces of edges, keep none, and the matrix keeps up to 20 bytes per
+    edge for the backward pass. Compiled code, transforms of `torch.func` and random activations keep messages.
 
     Variances are ``mean(h**2) - mean(h)**2`` in float32 or wider. The term for i changes no variance and is left out.
     Of equal maxima or minima, the first receives the gradient.
@@ -217,7 +217,10 @@ class PNAConv(GraphLayer):
             raise UsageError("edge_attr requires a layer with edge_dim, and such a layer requires edge_attr")
         if edge_attr is not None:
             edge_attr = check_edge_attr(edge_attr, self.edge_encoder, a._entries.given)
-        of_towers = x.view(-1, self.towers, self.F_in) if self.divide_input else x.unsqueeze(1).expand(-1, self.towers, -1)
+        if self.divide_input:
+            of_towers = x.reshape(-1, self.towers, self.F_in)
+        else:
+            of_towers = x.unsqueeze(1).expand(-1, self.towers, -1)
         degree = a._derive("degrees", a.degrees).to(statistic(x.dtype))
         aggregated = self._aggregated(a, x, of_towers, edge_attr, degree)
         scaled = self.aggr_module(aggregated, degree.unsqueeze(-1)).to(x.dtype)
@@ -242,14 +245,11 @@ class PNAConv(GraphLayer):
         targets = targets + bias
         if len(self.pre_nns[0]) > 1:  # type: ignore[arg-type]
             found = self._of_deep_messages(a, targets, sources, edge_attr, edge_weights, degree)
-            shift = None
         elif edge_weights is None:
-            found, shift = self._of_nodes(a, sources), targets
+            found = _shifted(self._of_nodes(a, sources), targets, degree)
         else:
-            found, shift = self._of_messages(a, _sum_of_terms, (None, sources, edge_attr, (edge_weights,)), degree), targets
-        if shift is not None:
-            shift = shift.to(statistic(shift.dtype))
-            found |= {name: found[name] + shift * (degree if name == "sum" else degree > 0) for name in found if name not in ("var", "std")}
+            terms = None, sources, edge_attr, (edge_weights,)
+            found = _shifted(self._of_messages(a, _sum_of_terms, terms, degree), targets, degree)
         kept = [found["sum" if name == "add" else name].view(-1, self.towers, self.F_in) for name in self.aggregators]
         return torch.cat(kept, -1)
 
@@ -318,7 +318,8 @@ class PNAConv(GraphLayer):
             h = i + j
             if edges is not None:
                 h = h + functional.linear(edges, next(rest))
-            return torch.cat([_applied(tail, x, rest) for tail, x in zip(tails, h.chunk(self.towers, 1), strict=True)], 1)
+            towers = zip(tails, h.chunk(self.towers, 1), strict=True)
+            return torch.cat([_applied(tail, x, rest) for tail, x in towers], 1)
 
         parameters = [*([] if edge_weights is None else [edge_weights]), *own]
         in_pieces = not any(isinstance(module, _RANDOM) for tail in tails for top in tail for module in top.modules())
@@ -351,7 +352,8 @@ class PNAConv(GraphLayer):
             degree = torch.bincount(data.edge_index[1], minlength=data.num_nodes)
             counts = torch.bincount(degree).cpu()
             size = max(found.numel(), counts.numel())
-            found = functional.pad(found, (0, size - found.numel())) + functional.pad(counts, (0, size - counts.numel()))
+            found, counts = (functional.pad(x, (0, size - x.numel())) for x in (found, counts))
+            found = found + counts
         return found
 
     def extra_repr(self) -> str:
@@ -367,6 +369,13 @@ def _applied(modules: Sequence[nn.Module], x: Tensor, parameters: Iterator[Tenso
         else:
             x = functional_call(module, own, (x,)) if own else module(x)
     return x
+
+
+def _shifted(found: dict[str, Tensor], shift: Tensor, degree: Tensor) -> dict[str, Tensor]:
+    """Returns the aggregations of messages to which a row of `shift` is added in each row: variances stay."""
+    shift = shift.to(statistic(shift.dtype))
+    times = {"sum": degree, "mean": degree > 0, "max": degree > 0, "min": degree > 0}
+    return {name: x + shift * times[name] if name in times else x for name, x in found.items()}
 
 
 def _sum_of_terms(_targets: None, x: Tensor, edges: Tensor, parameters: Sequence[Tensor]) -> Tensor:

@@ -83,12 +83,14 @@ def calls(a: st.SparseMatrix, dtype: torch.dtype) -> dict[str, Call]:
     out, statistics = op.attention(*bare, q, k, v, bias, 1.0, 0, 0.2)
     sums, added = op.attention(*bare, one, other, v, None, 1.0, 2, 0.2)
     own, key, vector = f(ROWS, HEADS, N), f(COLS, HEADS, N), f(HEADS, N)
-    pairs = (own, key, vector, bias, f(HEADS, given), f(given, HEADS, N))
-    mixed, summary = op.gatv2(*bare, *pairs, 0.2)
-    keyed = (own, key, f(COLS, HEADS, N), f(ROWS, HEADS, M), f(HEADS, given))
+    seed = torch.tensor(7)
+    pairs = (own, key, vector, bias, f(given, HEADS, N), seed)
+    mixed, summary = op.gatv2(*bare, *pairs, 0.5, 0.2)
+    wide = [x.to(torch.promote_types(dtype, torch.float32)) for x in (q, k, bias)]
+    keyed = (own, key, f(COLS, HEADS, N), f(ROWS, HEADS, M), seed)
     shared, apart = (f(given, M), *keyed), (f(given, HEADS, M), *keyed)
-    values, added_edges, weighed = op.edge_attention(*bare, *shared, 0.5)
-    of_edges = (weighed, values, added_edges, values, added_edges, 0.5, True)
+    values, added_edges, weighed = op.edge_attention(*bare, *shared, 0.5, 0.5)
+    of_edges = (weighed, values, added_edges, values, added_edges, 0.5, 0.5, True)
     c, z = op.spmm_update(*product, False, x, f(N, M), f(M), True, False, True)
     arg = torch.randint(-1, COLS, (ROWS, N), dtype=torch.int32)
     row, col = a.places()
@@ -121,10 +123,19 @@ def calls(a: st.SparseMatrix, dtype: torch.dtype) -> dict[str, Call]:
         "attention_gradient [additive]": Call(
             op.attention_gradient, (*bare, one, other, v, None, added, sums, sums, 1.0, 2, 0.2, False)
         ),
-        "gatv2": Call(op.gatv2, (*bare, *pairs, 0.2)),
-        "gatv2_gradient": Call(op.gatv2_gradient, (*bare, *pairs, summary, mixed, mixed, 0.2)),
-        "edge_attention": Call(op.edge_attention, (*bare, *shared, 0.5)),
-        "edge_attention [heads]": Call(op.edge_attention, (*bare, *apart, 0.5)),
+        "gatv2": Call(op.gatv2, (*bare, *pairs, 0.5, 0.2)),
+        "gatv2_gradient": Call(op.gatv2_gradient, (*bare, *pairs, summary, mixed, mixed, 0.5, 0.2)),
+        "dropped": Call(op.dropped, (*bare, bias, seed, 0.5), any_size("values", 0)),
+        "dropped_spmm": Call(op.dropped_spmm, (*bare, k, bias, seed, 0.5), any_size("b", 2)),
+        "dropped_spmm_gradient": Call(
+            op.dropped_spmm_gradient, (*bare, q, k, bias, seed, 0.5, True, True)
+        ),
+        "dropped_attention": Call(op.dropped_attention, (*bare, v, *wide, seed, 0.5, 1.0, 0.2), any_size("v", 2)),
+        "dropped_attention_gradient": Call(
+            op.dropped_attention_gradient, (*bare, v, *wide, seed, out, 0.5, 1.0, 0.2, True)
+        ),
+        "edge_attention": Call(op.edge_attention, (*bare, *shared, 0.5, 0.5)),
+        "edge_attention [heads]": Call(op.edge_attention, (*bare, *apart, 0.5, 0.5)),
         "edge_attention_gradient": Call(op.edge_attention_gradient, (*bare, *shared, *of_edges)),
         "edge_attention_gradient [heads]": Call(op.edge_attention_gradient, (*bare, *apart, *of_edges)),
         "spmm_update": Call(op.spmm_update, (*product, False, x, f(N, M), f(M), True, False, True)),
@@ -157,6 +168,8 @@ def fits_of_type(call: Call, name: str, x: Tensor, dtype: torch.dtype) -> bool:
         return False
     if not x.dtype.is_floating_point:
         return name != "arg" and dtype in (torch.int32, torch.int64)  # arg is int32, as kernels write it
+    if call.operator == op.dropped_attention and name == "v":
+        return dtype in (torch.float16, torch.bfloat16)  # scores of 16-bit values are float32
     numbers = [one for one in call.arguments if isinstance(one, Tensor) and not is_token(one)]
     return sum(one.dtype.is_floating_point for one in numbers) == 1 and dtype in FLOATS
 
@@ -259,7 +272,7 @@ def alike(one: Tensor, other: Tensor) -> bool:
 
 def direct(log: Log, a: st.SparseMatrix, at_end: bool) -> None:
     """Calls without torch's dispatcher, as functions and layers make them."""
-    from sptile.torch import operators
+    from sptile.torch import dropout, operators
     from sptile.torch.attention import attention, attention_gradient
     from sptile.torch.edge_attention import edge_attention, edge_attention_gradient
     from sptile.torch.gatv2 import gatv2, gatv2_gradient
@@ -284,13 +297,17 @@ def direct(log: Log, a: st.SparseMatrix, at_end: bool) -> None:
         "attention_gradient": lambda: attention_gradient(
             a._entries, three, three, three, None, three, three, three, 1.0, 0, 0.2, False
         ),
-        "gatv2": lambda: gatv2(a._entries, three, three, x, None, None, None, 0.2),
+        "gatv2": lambda: gatv2(a._entries, three, three, x, None, None, None, 0.0, 0.2),
         "gatv2_gradient": lambda: gatv2_gradient(
-            a._entries, three, three, x, None, None, None, three, three, three, 0.2
+            a._entries, three, three, x, None, None, None, three, three, three, 0.0, 0.2
         ),
-        "edge_attention": lambda: edge_attention(a._entries, x, three, three, three, three, None, 1.0),
+        "dropped_spmm": lambda: dropout.dropped_spmm(a._entries, three, numbers.view(1, 1), torch.tensor(1), 0.5),
+        "dropped_attention": lambda: dropout.dropped_attention(
+            a._entries, three, three, three, None, torch.tensor(1), 0.5, 1.0, 1.0
+        ),
+        "edge_attention": lambda: edge_attention(a._entries, x, three, three, three, three, None, 0.0, 1.0),
         "edge_attention_gradient": lambda: edge_attention_gradient(
-            a._entries, x, three, three, three, three, None, three, three, three, three, three, 1.0, True
+            a._entries, x, three, three, three, three, None, three, three, three, three, three, 0.0, 1.0, True
         ),
         "a Ref of other sizes": lambda: Ref(a._entries.token, 1, 1, 1).entries,
     }.items():

@@ -18,6 +18,8 @@ from torch_problems import close, error, graph, matrix, on_devices  # noqa: E402
 
 import sptile  # noqa: E402
 import sptile.torch as st  # noqa: E402
+from sptile.torch.dropout import new_seed  # noqa: E402
+from sptile.torch.functions import drop_weights, dropped_product  # noqa: E402
 
 NODES, WIDTH = 20, 6
 
@@ -147,6 +149,7 @@ def test_backward_needs_no_matrix_of_the_caller() -> None:
 
 # ---- Layers ----
 
+DEGREES = torch.tensor([1, 2, 5, 3])
 LAYERS: dict[str, tuple[Callable[[], nn.Module], str]] = {
     "gcn": (lambda: st.nn.GCNConv(WIDTH, 3), "weights"),
     "gcn, wide": (lambda: st.nn.GCNConv(WIDTH, 30), "weights"),
@@ -184,6 +187,10 @@ LAYERS: dict[str, tuple[Callable[[], nn.Module], str]] = {
     "cluster": (lambda: st.nn.ClusterGCNConv(WIDTH, 3, diag_lambda=0.5), ""),
     "rgcn": (lambda: st.nn.RGCNConv(WIDTH, 3, 4), "types"),
     "rgcn, wide": (lambda: st.nn.RGCNConv(WIDTH, 30, 4, num_bases=2), "types"),
+    "gine": (lambda: st.nn.GINEConv(nn.Linear(WIDTH, 3), edge_dim=2), "features"),
+    "pna": (lambda: st.nn.PNAConv(WIDTH, 3, ["mean", "max", "std"], ["identity", "linear"], DEGREES), ""),
+    "pna, features": (lambda: st.nn.PNAConv(WIDTH, 3, ["sum", "min"], ["attenuation"], DEGREES, 2), "features"),
+    "pna, two layers": (lambda: st.nn.PNAConv(WIDTH, 3, ["mean"], ["identity"], DEGREES, pre_layers=2, act="tanh"), ""),
     "gat, features without loops": (lambda: st.nn.GATConv(WIDTH, 3, edge_dim=2, add_self_loops=False), "features"),
 }
 
@@ -235,6 +242,53 @@ def test_layers_with_dropout_compile(device: str) -> None:
     assert not torch.equal(compiled(x, edges), compiled(x, edges))
     layer.eval()
     assert error(compiled(x, edges), layer(x, edges)) < 1e-5
+
+
+@on_devices
+@pytest.mark.parametrize("kind", ["attention", "list", "product"])
+def test_compiled_gradients_have_the_mask_of_the_result(device: str, kind: str) -> None:
+    """Attention is linear in its values, here those of all nodes: <g, A v> = <A^T g, v>."""
+    torch.manual_seed(0)
+    a, _ = matrix(8, 8, 0.5, device=device)
+    v, q = torch.rand(8, 2, 4, device=device, requires_grad=True), torch.rand(8, 2, 4, device=device)
+    weights = st.softmax(a, torch.rand(a.nnz, 2, device=device))
+
+    def call(v: Tensor) -> Tensor:
+        if kind == "attention":
+            return st.attention(a, q, q, v, dropout_p=0.5)
+        seed = new_seed(v.device)
+        if kind == "list":
+            return st.spmm(a, v, drop_weights(a, weights, seed, 0.5))
+        return dropped_product(a, v, weights, seed, 0.5)
+
+    for backend in ("aot_eager", "inductor") if device == "cpu" and kind == "attention" else ("aot_eager",):
+        torch._dynamo.reset()
+        compiled = torch.compile(call, fullgraph=True, backend=backend)
+        out, other = compiled(v), compiled(v)
+        g = torch.rand_like(out)
+        (gradient,) = torch.autograd.grad(out, v, g)
+        assert float((g * out.detach()).sum()) == pytest.approx(float((gradient * v.detach()).sum()), rel=1e-5)
+        assert not torch.equal(out, other)
+
+
+@on_devices
+def test_biases_of_types_compile(device: str) -> None:
+    a, _ = matrix(8, 8, 0.5, device=device)
+    types = torch.arange(a.nnz, device=device) % 3
+    q, k, v = (torch.rand(8, 2, 4, device=device) for _ in range(3))
+    table = torch.rand(3, 2, device=device, requires_grad=True)
+
+    def call(table: Tensor, types: Tensor) -> Tensor:
+        return st.attention(a, q, k, v, bias=table, bias_index=types)
+
+    compiled = torch.compile(call, fullgraph=True, backend="aot_eager")
+    for given_types in (types, types.flip(0)):
+        outs = [function(table, given_types) for function in (compiled, call)]
+        results = [(out, *torch.autograd.grad(out.square().sum(), table)) for out in outs]
+        for one, other in zip(*results, strict=True):
+            assert error(one, other) < 1e-5
+    with pytest.raises(sptile.BadInputError):
+        compiled(table, types + 3)
 
 
 def test_attention_weights_in_compiled_code() -> None:

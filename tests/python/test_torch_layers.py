@@ -7,7 +7,8 @@ import os
 import pickle
 import shutil
 import sysconfig
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from torch_problems import close, error, graph, on_devices, random  # noqa: E402
 
 import sptile  # noqa: E402
 import sptile.torch as st  # noqa: E402
+from sptile.torch import dropout as dropout_of_entries  # noqa: E402
 
 try:
     import torch_geometric.nn as pyg
@@ -115,9 +117,42 @@ LAYERS: dict[str, tuple[str, Callable[[int, int], tuple[tuple[Any, ...], dict[st
         lambda n, m: ((n, m), {"heads": 2, "edge_dim": 4, "bias": False, "beta": True, "dropout": 0.5}),
         "features",
     ),
+    "transformer, dropped": ("TransformerConv", lambda n, m: ((n, m), {"heads": 3, "bias": False, "dropout": 0.5}), ""),
+    "gat, dropped features": (
+        "GATConv",
+        lambda n, m: ((n, m), {"heads": 2, "edge_dim": 4, "dropout": 0.5}),
+        "features",
+    ),
+    "gat, dropped": ("GATConv", lambda n, m: ((n, m), {"heads": 2, "dropout": 0.5}), ""),
+    "gatv2, dropped": ("GATv2Conv", lambda n, m: ((n, m), {"heads": 2, "dropout": 0.5}), ""),
     "gat, given features": ("GATConv", lambda n, m: ((n, m), {"edge_dim": 4, "fill_value": 0.5}), "features"),
 }
 SIZES = [(16, 8), (8, 16)]
+# Layers that number the edges in the order of CSR, loops among them.
+SORTED = ("gat, dropped", "gatv2, dropped features")
+
+
+def ranks(edges: Tensor, loops: int) -> Tensor:
+    """Returns the place of each edge in the order of CSR. loops > 0: of the edges that are not loops, then of one loop
+    for each of these nodes."""
+    if loops > 0:
+        edges = torch.cat([edges[:, edges[0] != edges[1]], torch.arange(loops, device=edges.device).expand(2, -1)], 1)
+    return torch.argsort(torch.argsort(edges[1] * (edges.max() + 1) + edges[0], stable=True))
+
+
+@contextmanager
+def masks_of_ours(places: Tensor | None = None) -> Iterator[None]:
+    """Lets PyG drop the weights of edges [edges, heads] that our layers drop. Places: of edges, if not in order."""
+
+    def dropout(x: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+        if not training or p == 0:
+            return x
+        mask = dropout_of_entries.factors(dropout_of_entries.new_seed(x.device), *x.shape, p, x.dtype).t()
+        return x * (mask if places is None else mask[places])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(nn.functional, "dropout", dropout)
+        yield
 
 
 def both(name: str, n: int, m: int, device: str) -> tuple[nn.Module, nn.Module]:
@@ -155,7 +190,9 @@ def test_a_state_of_pyg_gives_its_output_and_gradients(device: str, name: str, n
         own = x.clone().requires_grad_()
         torch.manual_seed(1)
         more = given_for_edges(LAYERS[name][2], edges)
-        out = layer(own, edges, *more)
+        loops = NODES if LAYERS[name][0] != "TransformerConv" else 0
+        with masks_of_ours(ranks(edges, loops) if name in SORTED else None):
+            out = layer(own, edges, *more)
         learned = [parameter for _name, parameter in sorted(layer.named_parameters())]
         g = torch.linspace(-1, 1, out.numel(), device=device).view(out.shape)
         results.append((out, *torch.autograd.grad(out, [own, *learned, *more], g)))
@@ -166,7 +203,9 @@ def test_a_state_of_pyg_gives_its_output_and_gradients(device: str, name: str, n
 @pytest.mark.skipif(pyg is None, reason="needs torch_geometric")
 @on_devices
 @pytest.mark.parametrize("given", ["edge_index", "matrix"])
-@pytest.mark.parametrize("name", [name for name, layer in LAYERS.items() if layer[2] != "features"])
+@pytest.mark.parametrize(
+    "name", [name for name, layer in LAYERS.items() if layer[2] != "features" and "dropped" not in name]
+)
 def test_edges_and_loops_that_are_there_several_times(device: str, name: str, given: str) -> None:
     torch.manual_seed(0)
     ours, theirs = both(name, 16, 8, device)
@@ -1003,13 +1042,16 @@ GRAPH_LAYERS: dict[str, Callable[[], nn.Module]] = {
     "arma": lambda: st.nn.ARMAConv(8, 4, num_stacks=2, num_layers=2),
     "cluster": lambda: st.nn.ClusterGCNConv(8, 4, diag_lambda=0.5),
     "rgcn": lambda: st.nn.RGCNConv(8, 4, num_relations=3),
+    "gine, features": lambda: st.nn.GINEConv(nn.Linear(8, 4), edge_dim=3),
+    "pna": lambda: st.nn.PNAConv(8, 4, ["mean", "max", "std"], ["identity", "attenuation"], torch.tensor([1, 2, 4])),
+    "pna, features": lambda: st.nn.PNAConv(8, 4, ["mean", "min"], ["identity"], torch.ones(4), 3, pre_layers=2),
 }
 
 
 def forward(name: str, layer: nn.Module, x: Tensor, taken: Any, edges: Tensor) -> Tensor:
     """Of a graph given as `taken`, whose edges are `edges`."""
     torch.manual_seed(1)
-    more = (torch.randn(edges.shape[1], 3).to(x.dtype),) if name == "gat, features" else ()
+    more = (torch.randn(edges.shape[1], 3).to(x.dtype),) if name.endswith(", features") else ()
     more = (torch.arange(edges.shape[1]) % 3,) if name == "rgcn" else more
     out: Tensor = layer(x, taken, *more)
     return out
@@ -1151,13 +1193,16 @@ def test_attention_in_float64_on_multigraphs() -> None:
 # ---- What PyG's layers take ----
 
 
-def assert_same(ours: nn.Module, theirs: nn.Module, tensors: list[Tensor], call: Callable[..., Any]) -> None:
-    """Results, and gradients of tensors and parameters."""
+def assert_same(
+    ours: nn.Module, theirs: nn.Module, tensors: list[Tensor], call: Callable[..., Any], places: Tensor | None = None
+) -> None:
+    """Results, and gradients of tensors and parameters. Places: see `masks_of_ours`."""
     results = []
     for layer in (ours, theirs):
         own = [x.detach().clone().requires_grad_() for x in tensors]
         torch.manual_seed(1)
-        out = call(layer, *own)
+        with masks_of_ours(places):
+            out = call(layer, *own)
         more = []
         if isinstance(out, tuple):
             out, more = out[0], list(out[1])
@@ -1245,9 +1290,9 @@ def test_weights_and_features_of_each_edge(conv: str, edges: Tensor, loops: bool
     for mode in (True, False):
         for layer in (ours, theirs):
             layer.train(mode)
-        assert_same(ours, theirs, [x, features], lambda layer, x, y: layer(x, edges, y))
-        # Where no weights are returned, dropout draws in another order.
-        for kind in (True,) if mode else (True, None):
+        places = ranks(edges, 13 * loops) if conv == "GATv2Conv" and edges.shape[1] > 0 else None
+        assert_same(ours, theirs, [x, features], lambda layer, x, y: layer(x, edges, y), places)
+        for kind in (True, None):
             assert_same(
                 ours,
                 theirs,

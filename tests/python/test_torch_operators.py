@@ -633,3 +633,81 @@ def test_what_does_not_fit_is_refused(device: str, case: str) -> None:
     with pytest.raises(kind) as caught:
         call()
     assert isinstance(caught.value, sptile.Error) and len(str(caught.value)) > 15
+
+
+# ---- Relative bias ----
+
+
+@on_devices
+@pytest.mark.parametrize("repeats", [False, True])
+@pytest.mark.parametrize("dropout_p", [0.0, 0.3])
+@pytest.mark.parametrize("heads", [1, 3])
+def test_a_table_of_biases_is_a_bias_per_nonzero(device: str, heads: int, dropout_p: float, repeats: bool) -> None:
+    torch.manual_seed(0)
+    row, col = torch.randint(0, 20, (60,)), torch.randint(0, 15, (60,))
+    if not repeats:
+        places = torch.unique(row * 15 + col)[torch.randperm(torch.unique(row * 15 + col).numel())]
+        row, col = places // 15, places % 15
+    a = st.SparseMatrix._of_entries(row.to(device), col.to(device), None, (20, 15))
+    types = torch.randint(0, 4, row.shape, device=device)
+    shapes = ((20, heads, 4), (15, heads, 4), (15, heads, 5))
+    q, k, v = (torch.randn(*shape, dtype=torch.float64, device=device, requires_grad=True) for shape in shapes)
+    table = torch.randn(6, heads, dtype=torch.float64, device=device, requires_grad=True)  # two types are not there
+
+    def results(**named: Tensor) -> list[Tensor]:
+        torch.manual_seed(3)
+        out = st.attention(a, q, k, v, dropout_p=dropout_p, **named)
+        g = torch.linspace(-1, 1, out.numel(), dtype=out.dtype, device=device).view(out.shape)
+        return [out, *torch.autograd.grad(out, [q, k, v, table], g)]
+
+    found, expected = results(bias=table, bias_index=types), results(bias=table[types])
+    for one, other in zip(found, expected, strict=True):
+        assert torch.allclose(one, other, rtol=0, atol=1e-12)
+    assert not found[-1][4:].any()
+    for same_types in (types.int(), types):
+        again = results(bias=table, bias_index=same_types)
+        assert all(torch.equal(one, two) for one, two in zip(again, found, strict=True))
+    same = results(bias=table[:, 0], bias_index=types)[0]
+    assert close(same, results(bias=table[:, 0][types])[0])
+    kept = a._derived["bias types"]
+    results(bias=table, bias_index=types)
+    assert a._derived["bias types"] is kept
+    types[0] = (types[0] + 1) % 4  # in place: seen
+    assert close(results(bias=table, bias_index=types)[0], results(bias=table[types])[0])
+    assert a._derived["bias types"] is not kept
+
+
+def test_biases_of_types_are_exact_and_reproducible_for_many_nonzeros() -> None:
+    torch.manual_seed(0)
+    count = 200_000
+    a = st.SparseMatrix._of_entries(torch.arange(count) // 100, torch.arange(count) % 100, None, (count // 100, 100))
+    q, k, v = (torch.randn(n, 2, 4) for n in (count // 100, 100, 100))
+    table, types = torch.randn(3, 2, requires_grad=True), torch.randint(0, 3, (count,))
+    gradients = []
+    for _ in range(2):
+        out = st.attention(a, q, k, v, bias=table, bias_index=types)
+        gradients.append(torch.autograd.grad(out.square().sum(), table)[0])
+    exact = [x.double() for x in (q, k, v)]
+    wide = table.detach().double().requires_grad_()
+    (expected,) = torch.autograd.grad(st.attention(a, *exact, bias=wide[types]).square().sum(), wide)
+    assert torch.equal(*gradients) and error(gradients[0], expected) < 1e-4
+
+
+def test_tables_of_biases_that_do_not_fit() -> None:
+    a, _ = matrix(6, 5, 0.5)
+    q, k, v = torch.ones(6, 2, 4), torch.ones(5, 2, 4), torch.ones(5, 2, 3)
+    types, table = torch.zeros(a.nnz, dtype=torch.int64), torch.ones(3, 2)
+    refused = [
+        (sptile.ArgumentTypeError, None, types),
+        (sptile.ArgumentTypeError, table, types.tolist()),
+        (sptile.UsageError, table, types.float()),
+        (sptile.UsageError, table, types[1:]),
+        (sptile.UsageError, table.unsqueeze(0), types),
+        (sptile.UsageError, torch.ones(3, 1), types),
+        (sptile.BadInputError, table, types + 3),
+        (sptile.BadInputError, table, types - 1),
+        (sptile.BadInputError, table[:0], types),
+    ]
+    for kind, bias, index in refused:
+        with pytest.raises(kind):
+            st.attention(a, q, k, v, bias=bias, bias_index=index)

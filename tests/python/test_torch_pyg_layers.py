@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
@@ -12,10 +13,12 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from torch import Tensor, nn  # noqa: E402
+from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 from torch_problems import error, graph, on_devices  # noqa: E402
 
 import sptile  # noqa: E402
 import sptile.torch as st  # noqa: E402
+from sptile.torch import pieces  # noqa: E402
 
 try:
     import torch_geometric.nn as pyg
@@ -45,7 +48,7 @@ class Layer(NamedTuple):
     kind: str
     arguments: Callable[[int, int], tuple[Any, ...]]
     options: dict[str, Any] = {}
-    edges: str = ""  # "weights", "types", or none
+    edges: str = ""  # "weights", "types", "features" of width 3, "wide features", or none
     call: dict[str, Any] = {}
     batches: bool = True
     pairs: bool = False
@@ -57,6 +60,20 @@ def widths(n: int, m: int) -> tuple[int, int]:
 
 def relations(n: int, m: int) -> tuple[int, ...]:
     return n, m, RELATIONS
+
+
+def modules(n: int, m: int) -> tuple[nn.Module]:
+    return (nn.Sequential(nn.Linear(n, m), nn.ReLU(), nn.Linear(m, m)),)
+
+
+DEGREES = torch.tensor([2, 1, 0, 3, 4])
+SOME, SCALED = ["mean", "max", "std"], ["identity", "amplification"]
+EVERY = ["sum", "mean", "min", "max", "var", "std"]
+ALL_SCALERS = ["identity", "amplification", "attenuation", "linear", "inverse_linear"]
+
+
+def principal(aggregators: list[str], scalers: list[str]) -> Callable[[int, int], tuple[Any, ...]]:
+    return lambda n, m: (n, m, aggregators, scalers, DEGREES)
 
 
 BATCH = torch.arange(NODES) % 2
@@ -99,6 +116,29 @@ TABLE: dict[str, Layer] = {
     "rgcn, minima": Layer("RGCNConv", relations, {"aggr": "min", "num_blocks": 2}, "types", batches=False, pairs=True),
     "rgcn, bases": Layer("RGCNConv", relations, {"num_bases": 3}, "types", batches=False, pairs=True),
     "rgcn, blocks": Layer("RGCNConv", relations, {"num_blocks": 2}, "types", batches=False, pairs=True),
+    "gine": Layer("GINEConv", modules, {"train_eps": True, "eps": 0.3}, "wide features", pairs=True),
+    "gine, transformed": Layer("GINEConv", modules, {"edge_dim": 3}, "features", pairs=True),
+    "pna": Layer("PNAConv", principal(EVERY, ALL_SCALERS), {"train_norm": True}, batches=False),
+    "pna, towers": Layer("PNAConv", principal(EVERY, SCALED), {"towers": 2, "post_layers": 2}, batches=False),
+    "pna, parts": Layer("PNAConv", principal(SOME, ALL_SCALERS), {"towers": 4, "divide_input": True}, batches=False),
+    "pna, deep": Layer(
+        "PNAConv",
+        principal(EVERY, SCALED),
+        {"pre_layers": 3, "act": "leaky_relu", "act_kwargs": {"negative_slope": 0.3}, "towers": 2},
+        batches=False,
+    ),
+    "pna, features": Layer(
+        "PNAConv", principal(EVERY, SCALED), {"edge_dim": 3, "towers": 2}, "features", batches=False
+    ),
+    "pna, one": Layer("PNAConv", principal(["std"], ["linear"]), {"edge_dim": 3}, "features", batches=False),
+    "pna, maxima": Layer("PNAConv", principal(["max"], ["identity"]), {"edge_dim": 3}, "features", batches=False),
+    "pna, deep, features": Layer(
+        "PNAConv",
+        principal(EVERY, ALL_SCALERS),
+        {"edge_dim": 3, "towers": 4, "divide_input": True, "pre_layers": 2, "act": nn.Tanh()},
+        "features",
+        batches=False,
+    ),
     "rgcn without root": Layer("RGCNConv", relations, {"root_weight": False}, "types", batches=False),
 }
 of_table = pytest.mark.parametrize("name", TABLE)
@@ -116,8 +156,11 @@ def both(name: str, n: int, m: int, device: str = "cpu") -> tuple[nn.Module, nn.
     return ours.to(device), theirs.to(device)
 
 
-def of_edges(name: str, edges: Tensor) -> tuple[Tensor, ...]:
+def of_edges(name: str, edges: Tensor, width: int = 8) -> tuple[Tensor, ...]:
     torch.manual_seed(2)
+    if "features" in TABLE[name].edges:
+        width = 3 if TABLE[name].edges == "features" else width
+        return (torch.randn(edges.shape[1], width, dtype=torch.float64).to(edges.device).requires_grad_(),)
     if TABLE[name].edges == "weights":
         return ((torch.rand(edges.shape[1], dtype=torch.float64) + 0.5).to(edges.device).requires_grad_(),)
     return (torch.randint(0, RELATIONS, edges.shape[1:]).to(edges.device),) if TABLE[name].edges == "types" else ()
@@ -135,7 +178,7 @@ def compare(name: str, layers: tuple[nn.Module, nn.Module], x: Any, edges: Tenso
     is_pair = isinstance(x, tuple)
     for layer in layers:
         own = [one.detach().clone().requires_grad_() for one in (x if is_pair else (x,)) if one is not None]
-        more = of_edges(name, edges)
+        more = of_edges(name, edges, own[0].shape[-1])
         options = {
             key: value.to(edges.device) if isinstance(value, Tensor) else value for key, value in TABLE[name].call.items()
         }
@@ -199,6 +242,7 @@ def test_pairs_of_node_sets(name: str, edges: Tensor, as_matrix: bool) -> None:
     compare(name, both(name, 8, 4), (source, target), edges, as_matrix)
     if TABLE[name].kind != "RGCNConv":  # needs the targets
         compare(name, both(name, 8, 4), (source, None), edges, as_matrix)
+    if TABLE[name].kind not in ("RGCNConv", "GINEConv"):  # one width
         layer, wide = TABLE[name], torch.randn(TARGETS, 6, dtype=torch.float64)
         pair = [getattr(kind, layer.kind)((8, 6), 4, **layer.options).double() for kind in (st.nn, pyg)]
         pair[0].load_state_dict(pair[1].state_dict())
@@ -318,6 +362,139 @@ def test_widths_of_the_first_call(name: str) -> None:
         theirs(x, edges)
         before.load_state_dict(theirs.state_dict())
         assert error(before(x, edges), theirs(x, edges)) < 1e-5
+
+
+def test_the_width_of_edge_features_is_that_of_the_first_call() -> None:
+    torch.manual_seed(0)
+    x, features = torch.randn(NODES, 8), torch.randn(MULTIGRAPH.shape[1], 3)
+    layer = st.nn.GINEConv(nn.Linear(8, 4), edge_dim=-1)
+    before = copy.deepcopy(layer)
+    out = layer(x, MULTIGRAPH, features)
+    assert layer.lin is not None and layer.lin.weight.shape == (8, 3)
+    before.load_state_dict(layer.state_dict())
+    assert torch.equal(before(x, MULTIGRAPH, features), out)
+
+
+# ---- Messages in pieces ----
+
+PIECES = ["gine", "gine, transformed", "pna, deep", "pna, features", "pna, deep, features"]
+
+
+@on_devices
+@pytest.mark.parametrize("elements", [1, 100, 1000])
+@pytest.mark.parametrize("name", PIECES)
+def test_pieces_give_the_same(device: str, name: str, elements: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    layer = both(name, 8, 4, device)[0]
+    edges = MULTIGRAPH.to(device)
+    x = torch.randn(NODES, 8, dtype=torch.float64, device=device, requires_grad=True)
+    more = of_edges(name, edges)
+
+    def results() -> list[Tensor]:
+        a = st.SparseMatrix.from_edge_index(edges, num_nodes=NODES)
+        out = layer(x, a, *more)
+        return [out, *gradients(out, [x, *more, *layer.parameters()])]
+
+    expected = results()
+    monkeypatch.setitem(pieces._ELEMENTS, device, elements)
+    found, again = results(), results()
+    for one, other, third in zip(found, expected, again, strict=True):
+        assert torch.allclose(one, other, rtol=1e-11, atol=1e-11) and torch.equal(one, third)
+
+
+class Largest(TorchDispatchMode):
+    """The most elements of a result of an operation."""
+
+    elements = 0
+
+    def __torch_dispatch__(self, function: Any, types: Any, arguments: Any = (), keywords: Any = None) -> Any:
+        out = function(*arguments, **(keywords or {}))
+        for x in out if isinstance(out, tuple | list) else (out,):
+            if isinstance(x, Tensor):
+                self.elements = max(self.elements, x.numel())
+        return out
+
+
+@on_devices
+@pytest.mark.parametrize("name", [*PIECES, "pna"])
+def test_messages_are_neither_kept_nor_written_at_once(device: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch.manual_seed(0)
+    monkeypatch.setitem(pieces._ELEMENTS, device, 4096)
+    layer = both(name, 8, 4, device)[0].float()
+    edges = torch.randint(0, NODES, (2, 10_000), device=device)
+    a = st.SparseMatrix.from_edge_index(edges, num_nodes=NODES)
+    x = torch.randn(NODES, 8, device=device, requires_grad=True)
+    more = tuple(one.detach().float() for one in of_edges(name, edges))
+    layer(x, a, *more).sum().backward()  # makes the pieces
+    kept: list[Tensor] = []
+    with Largest() as largest, torch.autograd.graph.saved_tensors_hooks(lambda x: kept.append(x) or x, lambda x: x):
+        layer(x, a, *more).sum().backward()
+    given = [one.data_ptr() for one in more]
+    assert all(one.numel() < 10_000 or one.data_ptr() in given for one in kept)
+    assert largest.elements <= 2 * 4096
+
+
+@on_devices
+@pytest.mark.parametrize("name", ["pna, features", "pna, maxima"])
+def test_pieces_find_nan_and_the_extremes_of_long_rows(
+    device: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A row in several pieces, with the largest message and NaN in any of them."""
+    monkeypatch.setitem(pieces._ELEMENTS, device, 8 * 8)
+    edges = torch.stack([torch.arange(NODES).repeat(8), torch.arange(2).repeat_interleave(4 * NODES)])
+    a = st.SparseMatrix.from_edge_index(edges.to(device), num_nodes=NODES)
+    x, values = torch.zeros(NODES, 1, device=device), torch.randn(edges.shape[1], 1, dtype=torch.float64)
+    call = lambda y: pieces.reduce_messages(  # noqa: E731
+        a, lambda _i, j, e, _p: j + e, 1, ["max", "min"], None, x.double(), y.to(device)
+    )
+    for place in (0, 51, 52, 103):
+        for special in (100.0, -100.0, torch.nan, torch.inf):
+            changed = values.clone()
+            changed[place] = special
+            found = call(changed)
+            for name_, reduce in (("max", torch.amax), ("min", torch.amin)):
+                expected = reduce(changed.view(2, -1), 1)
+                assert torch.equal(found[name_][:2, 0].cpu().nan_to_num(7), expected.nan_to_num(7))
+                assert not found[name_][2:].any()
+
+
+@on_devices
+@pytest.mark.parametrize("autocast", [False, True])
+@pytest.mark.parametrize("name", [*PIECES, "pna"])
+def test_layers_of_pieces_in_16_bits(device: str, name: str, autocast: bool) -> None:
+    layer = both(name, 8, 4, device)[0].float()
+    edges = MULTIGRAPH.to(device)
+    x = torch.randn(NODES, 8, device=device)
+    more = tuple(one.detach().float() for one in of_edges(name, edges))
+    expected = layer(x, edges, *more)
+    if autocast:
+        with torch.autocast(device, torch.bfloat16):
+            found = layer(x, edges, *more)
+    else:
+        found = copy.deepcopy(layer).bfloat16()(x.bfloat16(), edges, *(one.bfloat16() for one in more))
+    assert found.dtype == torch.bfloat16 and error(found.float(), expected) < 0.05
+
+
+def test_random_activations_keep_messages() -> None:
+    """Computed again, they would be others."""
+
+    def results(step: Tensor | float) -> tuple[Tensor, Tensor]:
+        torch.manual_seed(0)
+        layer = st.nn.PNAConv(8, 4, ["sum"], ["identity"], DEGREES, pre_layers=2, act="rrelu").double()
+        x = (torch.randn(NODES, 8, dtype=torch.float64) + step).requires_grad_()
+        out = layer(x, MULTIGRAPH).sum()
+        return out.detach(), torch.autograd.grad(out, x)[0]
+
+    out, gradient = results(0.0)
+    step = 1e-6 * gradient / gradient.norm()
+    assert float(results(step)[0] - out) == pytest.approx(float((gradient * step).sum()), rel=1e-3)
+
+
+def test_histograms_of_degrees_are_those_of_pyg() -> None:
+    graphs = [SimpleNamespace(edge_index=edges, num_nodes=NODES) for edges in (MULTIGRAPH, NO_LOOPS[:, :9])]
+    found = st.nn.PNAConv.get_degree_histogram(graphs)
+    assert found.sum() == 2 * NODES
+    if pyg is not None:
+        assert torch.equal(found, pyg.PNAConv.get_degree_histogram(graphs))
 
 
 # ---- Models of several layers ----
@@ -455,6 +632,44 @@ REFUSED: dict[str, tuple[type[Exception], Callable[[], object]]] = {
     "relations of floats": (sptile.UsageError, lambda: st.nn.RGCNConv(8, 4, 4)(X, MULTIGRAPH, TYPES.float())),
     "a batch for relations": (sptile.UsageError, lambda: st.nn.RGCNConv(8, 4, 4)(X[None], MULTIGRAPH, TYPES)),
     "relations without targets": (sptile.UsageError, lambda: st.nn.RGCNConv(8, 4, 4)((X, None), MULTIGRAPH, TYPES)),
+    "a layer without edge features": (sptile.UsageError, lambda: st.nn.GINEConv(nn.Linear(8, 4))(X, MULTIGRAPH)),
+    "edge features of another width": (
+        sptile.UsageError,
+        lambda: st.nn.GINEConv(nn.Linear(8, 4))(X, MULTIGRAPH, torch.ones(150, 3)),
+    ),
+    "edge features of other edges": (
+        sptile.UsageError,
+        lambda: st.nn.GINEConv(nn.Linear(8, 4))(X, MULTIGRAPH, torch.ones(149, 8)),
+    ),
+    "edge features that are a list": (
+        sptile.ArgumentTypeError,
+        lambda: st.nn.GINEConv(nn.Linear(8, 4))(X, MULTIGRAPH, [1.0]),  # type: ignore[arg-type]
+    ),
+    "a module without a width": (sptile.UsageError, lambda: st.nn.GINEConv(nn.ReLU(), edge_dim=3)),
+    "x of another width than the module": (
+        sptile.UsageError,
+        lambda: st.nn.GINEConv(nn.Linear(6, 4), edge_dim=3)(X, MULTIGRAPH, torch.ones(150, 3)),
+    ),
+    "an aggregator of PNAConv": (sptile.UnsupportedError, lambda: st.nn.PNAConv(8, 4, ["median"], SCALED, DEGREES)),
+    "a scaler of PNAConv": (sptile.UnsupportedError, lambda: st.nn.PNAConv(8, 4, SOME, ["square"], DEGREES)),
+    "no aggregators": (sptile.UsageError, lambda: st.nn.PNAConv(8, 4, [], SCALED, DEGREES)),
+    "an unknown width of PNAConv": (sptile.UsageError, lambda: st.nn.PNAConv(-1, 4, SOME, SCALED, DEGREES)),
+    "towers that do not divide": (sptile.UsageError, lambda: st.nn.PNAConv(8, 4, SOME, SCALED, DEGREES, towers=3)),
+    "no nodes in the training set": (sptile.UsageError, lambda: st.nn.PNAConv(8, 4, SOME, SCALED, 0 * DEGREES)),
+    "an unknown activation": (
+        sptile.UnsupportedError,
+        lambda: st.nn.PNAConv(8, 4, SOME, SCALED, DEGREES, pre_layers=2, act="module"),
+    ),
+    "features without edge_dim": (
+        sptile.UsageError,
+        lambda: st.nn.PNAConv(8, 4, SOME, SCALED, DEGREES)(X, MULTIGRAPH, torch.ones(150, 3)),
+    ),
+    "edge_dim without features": (
+        sptile.UsageError,
+        lambda: st.nn.PNAConv(8, 4, SOME, SCALED, DEGREES, edge_dim=3)(X, MULTIGRAPH),
+    ),
+    "a batch for PNAConv": (sptile.UsageError, lambda: st.nn.PNAConv(8, 4, SOME, SCALED, DEGREES)(X[None], MULTIGRAPH)),
+    "x of another width": (sptile.UsageError, lambda: st.nn.PNAConv(6, 4, SOME, SCALED, DEGREES)(X, MULTIGRAPH)),
     "a pair for one set of nodes": (sptile.UsageError, lambda: st.nn.TAGConv(8, 4)((X, X), MULTIGRAPH)),
     "loops between node types": (
         sptile.UsageError,

@@ -244,12 +244,13 @@ def test_checkpoints_and_hooks_keep_gradients() -> None:
 
 
 class Typed(torch.nn.Module):
-    """A layer that takes relations, of 60 edges."""
+    """A layer that takes relations, or features, of 60 edges."""
 
-    def __init__(self, layer: torch.nn.Module) -> None:
+    def __init__(self, layer: torch.nn.Module, width: int = 0) -> None:
         super().__init__()
         self.layer = layer
-        self.register_buffer("types", torch.arange(60) % 4)
+        features = torch.linspace(-1, 1, 60 * width).view(60, width)
+        self.register_buffer("types", features if width > 0 else torch.arange(60) % 4)
 
     def forward(self, x: Tensor, edge_index: Tensor | st.SparseMatrix) -> Tensor:
         return self.layer(x, edge_index, self.types)
@@ -283,6 +284,11 @@ LAYERS: dict[str, Callable[[], torch.nn.Module]] = {
     "arma": lambda: st.nn.ARMAConv(5, 3, num_stacks=2, num_layers=2),
     "cluster": lambda: st.nn.ClusterGCNConv(5, 3),
     "rgcn": lambda: Typed(st.nn.RGCNConv(5, 3, 4)),
+    "gine": lambda: Typed(st.nn.GINEConv(torch.nn.Linear(5, 3)), 5),
+    "gine, transformed": lambda: Typed(st.nn.GINEConv(torch.nn.Linear(5, 3), edge_dim=2), 2),
+    "pna": lambda: st.nn.PNAConv(5, 3, ["mean", "std"], ["identity", "linear"], torch.tensor([1, 2, 3])),
+    "pna, features": lambda: Typed(st.nn.PNAConv(5, 3, ["sum", "var"], ["identity"], torch.tensor([1, 2, 3]), 2), 2),
+    "pna, two layers": lambda: st.nn.PNAConv(5, 3, ["sum", "var"], ["identity"], torch.tensor([1, 2, 3]), pre_layers=2),
     "sparse linear": lambda: st.nn.SparseLinear.from_linear(torch.nn.Linear(5, 3)),
 }
 

@@ -122,8 +122,18 @@ def test_backends_begin_alike(model: str, community: Path) -> None:
 
 @pytest.mark.parametrize("model", MODELS)
 def test_a_seed_draws_the_same_for_each_backend(
-    model: str, community: Path, capsys: pytest.CaptureFixture[str]
+    model: str, community: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """With PyTorch's weights of attention dropped as ours are."""
+    import torch_layers
+    from sptile.torch.dropout import factors, new_seed
+
+    def drop(layer: Any, weights: Any) -> Any:
+        if not layer.training or layer.dropout == 0:
+            return weights
+        return weights * factors(new_seed(weights.device), *weights.shape, layer.dropout, weights.dtype).t()
+
+    monkeypatch.setattr(torch_layers.GATConv, "drop", drop)
     found = report(capsys, model, "--data", community, "--compare", "torch,sptile", "--epochs", 5)
     plain, ours = (run["losses"] for run in found["runs"])
     assert ours == pytest.approx(plain, rel=1e-5)
@@ -414,7 +424,8 @@ def test_accuracy_on_citation_graphs(
     by_seed: dict[int, list[float]] = {}
     for run in found["runs"]:
         by_seed.setdefault(run["seed"], []).append(run["test_accuracy"])
-    assert all(max(alike) - min(alike) <= 0.007 for alike in by_seed.values())
+    most = 0.02 if model == "gat" else 0.007  # backends drop other weights of attention
+    assert all(max(alike) - min(alike) <= most for alike in by_seed.values())
 
 
 # ---- What is wrong ----

@@ -54,11 +54,10 @@ class OwnFeatures:
 
 
 class WeightDropout:
-    """Drops attention weights with the masks of a single process, which draws them head by head for the edges and
-    self-loops, sorted by target and source."""
+    """Drops attention weights with the masks of a single process, which depend on the place of an edge or self-loop
+    among all of them, sorted by target and source."""
 
     def __init__(self, graph):
-        self.count = graph.nnz + graph.shape[0]
         looped = graph.joined.with_loops().pattern
         ids = graph.with_halo(graph.rows.double()[:, None])[:, 0].long()  # of columns
         row, col = looped.row(), ids[looped.col.long()]
@@ -71,8 +70,9 @@ class WeightDropout:
         self.places[order] = first.repeat_interleave(degree) + within
 
     def __call__(self, weights, dropout):
-        drawn = functional.dropout(weights.new_ones(len(weights), self.count), dropout)
-        return weights * drawn[:, self.places]
+        from sptile.torch.dropout import factors, new_seed
+
+        return weights * factors(new_seed(weights.device), *weights.shape[::-1], dropout, weights.dtype, self.places)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -196,8 +196,5 @@ class GATConv(nn.Module):
         return (out.flatten(1) if self.concat else out.mean(1)) + self.bias
 
     def drop(self, weights):
-        """Applies dropout to [E + N, heads] while training. Masks are drawn head by head, as in sptile, so that a
-        seed drops the same weights."""
-        if not self.training:
-            return weights
-        return weights * functional.dropout(weights.new_ones(weights.shape[::-1]), self.dropout).t()
+        """Applies dropout to [E + N, heads] while training. sptile draws other masks from a seed."""
+        return functional.dropout(weights, self.dropout, self.training)

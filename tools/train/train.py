@@ -40,7 +40,8 @@ def parse_arguments(arguments):
         type=seed_list,
         default=[1],
         metavar="S[,S...]",
-        help="random seeds of parameters and dropout, the same for all backends (default: 1)",
+        help="random seeds of parameters and dropout, the same for all backends, except dropout of attention weights "
+        "(default: 1)",
     )
     seeds.add_argument(
         "--seeds", type=seed_count, dest="seed", metavar="N", help="train with the seeds 1 to N"

@@ -1,10 +1,10 @@
 """The operator sptile::edge_attention: attention with edge features in keys and values.
 
-The weights are the softmax of ``scale * (q[i] . k[j] + edge_queries[i] . edges[e])``. Factors multiply them afterwards.
-The results are sums of weights times v[j] and times edges[e], by row.
+The weights are the softmax of ``scale * (q[i] . k[j] + edge_queries[i] . edges[e])``. With a seed, they are dropped with
+probability p (`dropout`). The results are sums of weights times v[j] and times edges[e], by row.
 
 edges [given, m] in the order in which entries were given, shared by all heads, or [given, heads, m], q [rows, heads, n],
-k and v [cols, heads, n], edge_queries [rows, heads, m], factors [heads, given]. Besides the results it keeps two numbers
+k and v [cols, heads, n], edge_queries [rows, heads, m]. Besides the results it keeps two numbers
 for each row and head; the gradient computes weights again from them, and allocates four numbers per entry and head.
 
 Parallel entries each have a weight, as in PyG.
@@ -19,7 +19,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from ..errors import UsageError
-from .gatv2 import every
+from . import operators
+from .dropout import factors as factors_of_dropout
 from .handle import Entries, Handle, Ref, TorchPlan
 from .operands import (
     Sizes,
@@ -36,8 +37,10 @@ def _plan(handle: Handle, operation: str, edges: Tensor, q: Tensor) -> TorchPlan
     return handle.plan(operation, q.shape[2], q.dtype, heads=q.shape[1], m=edges.shape[-1])
 
 
-def _factors(a: Entries, factors: Tensor | None) -> Tensor | None:
-    return None if factors is None else list_in_memory(a.order.to_csr(factors, -1))
+def _factors(a: Entries, q: Tensor, seed: Tensor | None, p: float) -> Tensor | None:
+    if seed is None:
+        return None
+    return list_in_memory(a.order.to_csr(factors_of_dropout(seed, a.given, q.shape[1], p, q.dtype), -1))
 
 
 def _optional(x: Tensor | None) -> tuple[int, int, int] | None:
@@ -77,15 +80,16 @@ def _edge_attention(
     k: Tensor,
     v: Tensor,
     edge_queries: Tensor,
-    factors: Tensor | None,
+    seed: Tensor | None,
+    p: float,
     scale: float,
 ) -> tuple[Tensor, Tensor, Tensor]:
     _check_width(edges)
-    out, sums, statistics = _fake_edge_attention(a, edges, q, k, v, edge_queries, factors, scale)
+    out, sums, statistics = _fake_edge_attention(a, edges, q, k, v, edge_queries, seed, p, scale)
     if out.numel() == 0 or a.given == 0:
         return out.zero_(), sums.zero_(), statistics.zero_()
-    a = every(a)
-    edges, factors = _padded(a.order.to_csr(edges, 0)), _factors(a, factors)
+    a = operators.every_of(a)
+    edges, factors = _padded(a.order.to_csr(edges, 0)), _factors(a, q, seed, p)
     q, k, v, edge_queries = _padded(q), _padded(k), _padded(v), _padded(edge_queries)
     padded_out, padded_sums = _result(out), _result(sums)
     _plan(a.handle, "edge_attention", edges, q).run(
@@ -114,7 +118,8 @@ def _fake_edge_attention(
     k: Tensor,
     v: Tensor,
     edge_queries: Tensor,
-    factors: Tensor | None,
+    seed: Tensor | None,
+    p: float,
     scale: float,
 ) -> tuple[Tensor, Tensor, Tensor]:
     statistics = q.new_empty((*q.shape[:2], 2), dtype=statistic(q.dtype))
@@ -130,14 +135,15 @@ class _EdgeAttention(torch.autograd.Function):
         k: Tensor,
         v: Tensor,
         edge_queries: Tensor,
-        factors: Tensor | None,
+        seed: Tensor | None,
+        p: float,
         scale: float,
     ) -> tuple[Tensor, Tensor, Tensor]:
-        return edge_attention.below(a, edges, q, k, v, edge_queries, factors, scale)
+        return edge_attention.below(a, edges, q, k, v, edge_queries, seed, p, scale)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        ctx.a, *tensors, ctx.scale = inputs
+        ctx.a, *tensors, ctx.p, ctx.scale = inputs
         out, sums, statistics = output
         ctx.save_for_backward(*tensors, statistics, out, sums)
         ctx.mark_non_differentiable(statistics)
@@ -145,16 +151,17 @@ class _EdgeAttention(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, dout: Tensor, dsums: Tensor, _statistics: Tensor) -> Any:
         wanted = ctx.needs_input_grad
-        gradients = edge_attention_gradient.again(ctx.a, *ctx.saved_tensors, dout, dsums, ctx.scale, wanted[1])
+        settings = ctx.p, ctx.scale, wanted[1]
+        gradients = edge_attention_gradient.again(ctx.a, *ctx.saved_tensors, dout, dsums, *settings)
         named = [g if want else None for g, want in zip(gradients, wanted[1:6], strict=True)]
-        return None, *named, None, None
+        return None, *named, None, None, None
 
     jvp = vmap = only_reverse("edge_attention")
 
 
 edge_attention = Operator(
-    "edge_attention(a, Tensor edges, Tensor q, Tensor k, Tensor v, Tensor edge_queries, Tensor? factors, float scale)"
-    " -> (Tensor, Tensor, Tensor)",
+    "edge_attention(a, Tensor edges, Tensor q, Tensor k, Tensor v, Tensor edge_queries, Tensor? seed, float p,"
+    " float scale) -> (Tensor, Tensor, Tensor)",
     _edge_attention,
     _fake_edge_attention,
     _EdgeAttention,
@@ -168,25 +175,26 @@ def _gradient(
     k: Tensor,
     v: Tensor,
     edge_queries: Tensor,
-    factors: Tensor | None,
+    seed: Tensor | None,
     statistics: Tensor,
     out: Tensor,
     sums: Tensor,
     dout: Tensor,
     dsums: Tensor,
+    p: float,
     scale: float,
     of_edges: bool,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     _check_width(edges)
     dedges, dq, dk, dv, dedge_queries = _fake_gradient(
-        a, edges, q, k, v, edge_queries, factors, statistics, out, sums, dout, dsums, scale, of_edges
+        a, edges, q, k, v, edge_queries, seed, statistics, out, sums, dout, dsums, p, scale, of_edges
     )
     if out.numel() == 0 or a.given == 0:
         return dedges.zero_(), dq.zero_(), dk.zero_(), dv.zero_(), dedge_queries.zero_()
-    a = every(a)
+    a = operators.every_of(a)
     handle, heads, m = a.handle, q.shape[1], edges.shape[-1]
     nnz, shared = handle.pattern.nnz, edges.dim() == 2
-    edges, factors = _padded(a.order.to_csr(edges, 0)), _factors(a, factors)
+    edges, factors = _padded(a.order.to_csr(edges, 0)), _factors(a, q, seed, p)
     q, dout = rows_in_memory(q), rows_in_memory(dout)
     lists = q.new_empty((2, heads, nnz))
     by_entry = q.new_empty((nnz, heads, edges.shape[-1])) if of_edges else None
@@ -238,12 +246,13 @@ def _fake_gradient(
     k: Tensor,
     v: Tensor,
     edge_queries: Tensor,
-    factors: Tensor | None,
+    seed: Tensor | None,
     statistics: Tensor,
     out: Tensor,
     sums: Tensor,
     dout: Tensor,
     dsums: Tensor,
+    p: float,
     scale: float,
     of_edges: bool,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
@@ -258,9 +267,9 @@ def _fake_gradient(
 
 
 edge_attention_gradient = Operator(
-    "edge_attention_gradient(a, Tensor edges, Tensor q, Tensor k, Tensor v, Tensor edge_queries, Tensor? factors,"
-    " Tensor statistics, Tensor out, Tensor sums, Tensor dout, Tensor dsums, float scale, bool of_edges)"
-    " -> (Tensor, Tensor, Tensor, Tensor, Tensor)",
+    "edge_attention_gradient(a, Tensor edges, Tensor q, Tensor k, Tensor v, Tensor edge_queries, Tensor? seed,"
+    " Tensor statistics, Tensor out, Tensor sums, Tensor dout, Tensor dsums, float p, float scale,"
+    " bool of_edges) -> (Tensor, Tensor, Tensor, Tensor, Tensor)",
     _gradient,
     _fake_gradient,
     once_differentiable("edge_attention", "use sddmm, softmax and spmm instead"),

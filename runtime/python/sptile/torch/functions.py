@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 import torch
 from torch import Tensor
@@ -14,9 +13,11 @@ from ..errors import ArgumentTypeError, UsageError
 from . import operators
 from .attention import SCORES
 from .attention import attention as attention_operator
+from .dropout import dropped, dropped_attention, dropped_spmm, new_seed
 from .handle import kernel_for, precision_of
 from .matrix import SparseMatrix, cast, heads_first, optional_tensor, tensor_of
 from .operands import statistic
+from .pattern import check_list_of_ids
 from .reductions import reduced, segment_reduce
 
 
@@ -154,6 +155,7 @@ def attention(
     *,
     scale: float | None = None,
     bias: Tensor | None = None,
+    bias_index: Tensor | None = None,
     dropout_p: float = 0.0,
     score: str = "dot",
     negative_slope: float = 0.2,
@@ -170,6 +172,9 @@ def attention(
         Scale of the scores. By default ``1 / sqrt(n)`` for "dot", otherwise 1.
     bias : Tensor, optional
         Bias of shape (nonzeros,) or (nonzeros, heads). -inf masks a nonzero.
+    bias_index : Tensor, optional
+        Integers of shape (nonzeros,). `bias` is then a table of shape (types,) or (types, heads), and a nonzero has the
+        bias ``bias[bias_index]``: a relative bias by distance, or by type of edge.
     dropout_p : float, optional
         Probability of dropping a weight.
     score : str, optional
@@ -186,11 +191,20 @@ def attention(
     ------
     UsageError
         If shapes, types or devices do not match, or an option is invalid.
+    BadInputError
+        If `bias_index` is not from 0 to types - 1.
 
     Notes
     -----
-    One kernel computes the result and allocates no memory per nonzero. With dropout, in transforms of `torch.func` and
-    in forward mode, it allocates weights per nonzero and head, in float32 or wider.
+    One kernel computes the result and allocates no memory per nonzero. With dropout, both passes allocate weights per
+    nonzero and head, in float32 or wider, and the backward pass computes them and the mask again, so that none are kept
+    between the passes. Transforms of `torch.func` and forward mode keep them.
+
+    A bias is one value per nonzero and head, also if it is from a table. The gradient of the table is an SpMM, which
+    adds in a fixed order. A keeps a copy of the last `bias_index`, and compares it in each call. On a CUDA device, this
+    comparison synchronizes.
+
+    The mask depends on a seed, which `torch` draws on the device of A, the position of the nonzero and the head.
 
     Examples
     --------
@@ -202,8 +216,35 @@ def attention(
     """
     if not 0 <= dropout_p <= 1:
         raise UsageError(f"dropout_p must be from 0 to 1, got {dropout_p}")
-    drop = partial(functional.dropout, p=dropout_p) if dropout_p > 0 else None
-    return attention_dropped_by(A, q, k, v, drop, scale, bias, score, negative_slope)
+    if bias_index is not None:
+        bias = _bias_of_types(_matrix(A), tensor_of("bias", bias), bias_index)
+    return attention_dropped_by(A, q, k, v, float(dropout_p), scale, bias, score, negative_slope)
+
+
+def _bias_of_types(a: SparseMatrix, table: Tensor, types: Tensor) -> Tensor:
+    """Returns the row of a table [types, ...] for each nonzero: a product with a nonzeros x types matrix, as is its
+    gradient. `a` keeps this matrix while the types are unchanged."""
+    check_list_of_ids(types, "bias_index")
+    given = a._entries.given
+    if table.dim() not in (1, 2) or types.shape[0] != given or types.device != a.device:
+        raise UsageError(
+            f"bias_index requires a table bias [types] or [types, heads], and {given} types on {a.device}, one per "
+            f"nonzero; got {list(table.shape)}, and {list(types.shape)} on {types.device}"
+        )
+    number = table.shape[0]
+    if torch.compiler.is_compiling():
+        return spmm(_matrix_of_types(types, number)[1], table)
+    kept = a._derived.get("bias types")
+    if kept is None or kept[1].shape[1] != number or not operators.unchanged(kept[0], types):
+        a._derived.pop("bias types", None)
+        kept = a._derive("bias types", lambda: _matrix_of_types(types, number))
+    return spmm(kept[1], table)
+
+
+def _matrix_of_types(types: Tensor, number: int) -> tuple[Tensor, SparseMatrix]:
+    types = types.clone()
+    entries = torch.arange(types.shape[0], device=types.device)
+    return types, SparseMatrix._of_entries(entries, types, None, (types.shape[0], number), format="csr")
 
 
 def attention_dropped_by(
@@ -211,13 +252,14 @@ def attention_dropped_by(
     q: Tensor,
     k: Tensor,
     v: Tensor,
-    drop: Callable[[Tensor], Tensor] | None,
+    drop: Callable[[Tensor], Tensor] | float,
     scale: float | None,
     bias: Tensor | None,
     score: str,
     negative_slope: float,
 ) -> Tensor:
-    """Attention whose weights (heads, nonzeros) `drop` multiplies by a mask, see `attention`."""
+    """Attention whose weights (heads, nonzeros) are dropped with a probability, or by a function that multiplies them
+    by a mask; see `attention`."""
     a = _matrix(A)
     q, k, v, bias = tensor_of("q", q), tensor_of("k", k), tensor_of("v", v), optional_tensor("bias", bias)
     score_code = named(score, SCORES, "score")
@@ -239,7 +281,7 @@ def attention_dropped_by(
     listed = None if bias is None else heads_first(a, "bias", bias, q.shape[1])
     settings = (float(scale), score_code, float(negative_slope))
     # Cases that the fused operator does not support: dropout, scores without columns, transforms of torch.func.
-    if drop is not None or q.shape[2] == 0 or operators.transformed():
+    if drop != 0 or q.shape[2] == 0 or operators.transformed():
         attention_operator.check(a._entries, (q, k, v, listed, *settings))
         out = _attention_in_steps(a, q, k, v, listed, *settings, drop)
     else:
@@ -256,25 +298,47 @@ def _attention_in_steps(
     scale: float,
     score: int,
     slope: float,
-    drop: Callable[[Tensor], Tensor] | None,
+    drop: Callable[[Tensor], Tensor] | float,
 ) -> Tensor:
-    """Attention whose weights are written: they can be dropped, and each step has derivatives of all kinds."""
+    """Attention whose weights are written, so that they can be dropped. With a probability one operator does so and
+    keeps no weights. Otherwise, each step has derivatives of all kinds."""
     wide = statistic(q.dtype)
-    q, k = q.to(wide), k.to(wide)
+    q, k, bias = q.to(wide), k.to(wide), None if bias is None else bias.to(wide)
     if score == SCORES["cosine"]:
         q, k = functional.normalize(q, dim=-1), functional.normalize(k, dim=-1)
     if score == SCORES["additive"]:
         one = q.new_ones(())
         q, k = torch.cat([q, one.expand_as(q)], -1), torch.cat([one.expand_as(k), k], -1)
+    else:
+        slope = 1.0
+    if isinstance(drop, float) and drop > 0 and not operators.transformed():
+        return dropped_attention(a._entries, v, q, k, bias, new_seed(a.device), drop, scale, slope)
     scores = operators.sddmm(a._entries, q, k)
-    if score == SCORES["additive"]:
-        scores = functional.leaky_relu(scores, slope)
-    scores = scores * scale
+    scores = (scores if slope == 1 else functional.leaky_relu(scores, slope)) * scale
     if bias is not None:
         scores = scores + bias
     weights = operators.softmax(a._entries, scores)
-    weights = weights if drop is None else drop(weights)
+    if callable(drop):
+        weights = drop(weights)
+    elif drop > 0:
+        weights = dropped(a._entries, weights, new_seed(a.device), drop)
     return operators.spmm(a._entries, False, v, weights.to(v.dtype))
+
+
+def drop_weights(A: SparseMatrix, weights: Tensor, seed: Tensor | None, p: float) -> Tensor:
+    """Returns weights (nonzeros, heads), dropped with probability p if there is a seed."""
+    if seed is None:
+        return weights
+    return _by_entry(dropped(A._entries, weights.t(), seed, p))
+
+
+def dropped_product(A: SparseMatrix, x: Tensor, weights: Tensor, seed: Tensor | None, p: float) -> Tensor:
+    """Returns the product of x (cols, heads, n) with weights as in `drop_weights`. It keeps the weights, not the
+    dropped ones."""
+    if seed is None or operators.transformed():
+        return spmm(A, x, drop_weights(A, weights, seed, p))
+    out: Tensor = dropped_spmm(A._entries, x, weights.t(), seed, p)
+    return out
 
 
 def spmm_update(

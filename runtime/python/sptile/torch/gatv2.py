@@ -1,8 +1,8 @@
 """The operator sptile::gatv2: attention with the score vector . leaky_relu(x[i] + y[j] + edges[e]) and values y.
 
-x [rows, heads, n], y [cols, heads, n], vector [heads, n], bias and factors [heads, given], edges [given, heads, n] in
-the order in which entries were given. Factors multiply the weights after the softmax. Besides the result it keeps two
-numbers for each row and head; the gradient computes weights again from them.
+x [rows, heads, n], y [cols, heads, n], vector [heads, n], bias [heads, given], edges [given, heads, n] in the order in
+which entries were given. With a seed, weights are dropped with probability p (`dropout`). Besides the result it keeps
+two numbers for each row and head; the gradient computes weights again from them.
 
 Parallel entries each have a weight, as in PyG.
 """
@@ -14,6 +14,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from . import operators
+from .dropout import factors as factors_of_dropout
 from .handle import Entries, Handle, Ref, TorchPlan
 from .matrix import SparseMatrix
 from .operands import (
@@ -27,24 +29,7 @@ from .operands import (
     statistic,
 )
 from .operators import Operator, once_differentiable, only_reverse
-from .pattern import EntryOrder, Pattern, apart, inverse
-
-
-def every(a: Entries) -> Entries:
-    """Entries whose pattern contains every given entry, parallel ones too. Kept with the order of `a`."""
-    if not a.order.repeats:
-        return a
-    found = a.handle.derived.get("every")
-    if found is None or found[0] is not a.order:
-        with apart():
-            position, source = torch.sort(a.order.positions(), stable=True)
-            pattern = a.handle.pattern
-            crow = torch.searchsorted(position, pattern.crow)
-            every = Pattern(pattern.rows, pattern.cols, crow, pattern.col.index_select(0, position))
-            found = a.order, Entries(Handle(every), EntryOrder(a.given, inverse(source), source))
-        a.handle.derived["every"] = found
-    entries: Entries = found[1]
-    return entries
+from .pattern import EntryOrder, Pattern, apart
 
 
 def every_in_order(a: SparseMatrix) -> tuple[SparseMatrix, Tensor | None]:
@@ -52,8 +37,8 @@ def every_in_order(a: SparseMatrix) -> tuple[SparseMatrix, Tensor | None]:
     places; None if they are the same. The matrix keeps it."""
 
     def make() -> tuple[SparseMatrix, Tensor | None]:
-        found = every(a._entries.entries)
-        return SparseMatrix._of(found.handle, EntryOrder(found.given), None), found.order.source
+        every = operators.every_of(a._entries.entries)
+        return SparseMatrix._of(every.handle, EntryOrder(every.given), None), every.order.source
 
     return a._derive("every in order", make)
 
@@ -79,6 +64,10 @@ def _list(a: Entries, values: Tensor | None) -> Tensor | None:
     return None if values is None else list_in_memory(a.order.to_csr(values, -1))
 
 
+def _factors(a: Entries, x: Tensor, seed: Tensor | None, p: float) -> Tensor | None:
+    return None if seed is None else _list(a, factors_of_dropout(seed, a.given, x.shape[1], p, x.dtype))
+
+
 def _rows(a: Entries, edges: Tensor | None) -> Tensor | None:
     return None if edges is None else rows_in_memory(a.order.to_csr(edges, 0))
 
@@ -93,18 +82,19 @@ def _gatv2(
     y: Tensor,
     vector: Tensor,
     bias: Tensor | None,
-    factors: Tensor | None,
     edges: Tensor | None,
+    seed: Tensor | None,
+    p: float,
     slope: float,
 ) -> tuple[Tensor, Tensor]:
-    out, statistics = _fake_gatv2(a, x, y, vector, bias, factors, edges, slope)
+    out, statistics = _fake_gatv2(a, x, y, vector, bias, edges, seed, p, slope)
     if out.numel() == 0:
         return out, statistics
     if a.given == 0:
         return out.zero_(), statistics.zero_()
-    a = every(a)
+    a = operators.every_of(a)
     x, y, vector = rows_in_memory(x), rows_in_memory(y), list_in_memory(vector)
-    bias, factors, edges = _list(a, bias), _list(a, factors), _rows(a, edges)
+    bias, factors, edges = _list(a, bias), _factors(a, x, seed, p), _rows(a, edges)
     _plan(a.handle, "gatv2", x).run(
         (
             operand(x),
@@ -127,8 +117,9 @@ def _fake_gatv2(
     y: Tensor,
     vector: Tensor,
     bias: Tensor | None,
-    factors: Tensor | None,
     edges: Tensor | None,
+    seed: Tensor | None,
+    p: float,
     slope: float,
 ) -> tuple[Tensor, Tensor]:
     return x.new_empty(x.shape), x.new_empty((*x.shape[:2], 2), dtype=statistic(x.dtype))
@@ -142,15 +133,16 @@ class _Gatv2(torch.autograd.Function):
         y: Tensor,
         vector: Tensor,
         bias: Tensor | None,
-        factors: Tensor | None,
         edges: Tensor | None,
+        seed: Tensor | None,
+        p: float,
         slope: float,
     ) -> tuple[Tensor, Tensor]:
-        return gatv2.below(a, x, y, vector, bias, factors, edges, slope)
+        return gatv2.below(a, x, y, vector, bias, edges, seed, p, slope)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        ctx.a, *tensors, ctx.slope = inputs
+        ctx.a, *tensors, ctx.p, ctx.slope = inputs
         out, statistics = output
         ctx.save_for_backward(*tensors, statistics, out)
         ctx.mark_non_differentiable(statistics)
@@ -158,16 +150,16 @@ class _Gatv2(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, dout: Tensor, _statistics: Tensor) -> Any:
         wanted = ctx.needs_input_grad
-        dx, dy, dvector, dedges = gatv2_gradient.again(ctx.a, *ctx.saved_tensors, dout, ctx.slope)
+        dx, dy, dvector, dedges = gatv2_gradient.again(ctx.a, *ctx.saved_tensors, dout, ctx.p, ctx.slope)
         named = [g if want else None for g, want in zip((dx, dy, dvector), wanted[1:4], strict=True)]
-        return None, *named, None, None, dedges if wanted[6] else None, None
+        return None, *named, None, dedges if wanted[5] else None, None, None, None
 
     jvp = vmap = only_reverse("gatv2")
 
 
 gatv2 = Operator(
-    "gatv2(a, Tensor x, Tensor y, Tensor vector, Tensor? bias, Tensor? factors, Tensor? edges, float slope)"
-    " -> (Tensor, Tensor)",
+    "gatv2(a, Tensor x, Tensor y, Tensor vector, Tensor? bias, Tensor? edges, Tensor? seed, float p,"
+    " float slope) -> (Tensor, Tensor)",
     _gatv2,
     _fake_gatv2,
     _Gatv2,
@@ -180,20 +172,23 @@ def _gradient(
     y: Tensor,
     vector: Tensor,
     bias: Tensor | None,
-    factors: Tensor | None,
     edges: Tensor | None,
+    seed: Tensor | None,
     statistics: Tensor,
     out: Tensor,
     dout: Tensor,
+    p: float,
     slope: float,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    dx, dy, dvector, dedges = _fake_gradient(a, x, y, vector, bias, factors, edges, statistics, out, dout, slope)
+    dx, dy, dvector, dedges = _fake_gradient(
+        a, x, y, vector, bias, edges, seed, statistics, out, dout, p, slope
+    )
     if a.given == 0 or out.numel() == 0:
         return dx.zero_(), dy.zero_(), dvector.zero_(), dedges.zero_()
-    a = every(a)
+    a = operators.every_of(a)
     handle, heads = a.handle, x.shape[1]
     x, y, vector, statistics = rows_in_memory(x), rows_in_memory(y), list_in_memory(vector), list_in_memory(statistics)
-    bias, factors, edges = _list(a, bias), _list(a, factors), _rows(a, edges)
+    bias, factors, edges = _list(a, bias), _factors(a, x, seed, p), _rows(a, edges)
     out, dout = rows_in_memory(out), rows_in_memory(dout)
     delta = statistics.new_empty((x.shape[0], heads))
     of_rows = statistics.new_empty(x.shape)
@@ -255,11 +250,12 @@ def _fake_gradient(
     y: Tensor,
     vector: Tensor,
     bias: Tensor | None,
-    factors: Tensor | None,
     edges: Tensor | None,
+    seed: Tensor | None,
     statistics: Tensor,
     out: Tensor,
     dout: Tensor,
+    p: float,
     slope: float,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     given = 0 if edges is None else a.given
@@ -267,8 +263,8 @@ def _fake_gradient(
 
 
 gatv2_gradient = Operator(
-    "gatv2_gradient(a, Tensor x, Tensor y, Tensor vector, Tensor? bias, Tensor? factors, Tensor? edges,"
-    " Tensor statistics, Tensor out, Tensor dout, float slope) -> (Tensor, Tensor, Tensor, Tensor)",
+    "gatv2_gradient(a, Tensor x, Tensor y, Tensor vector, Tensor? bias, Tensor? edges, Tensor? seed,"
+    " Tensor statistics, Tensor out, Tensor dout, float p, float slope) -> (Tensor, Tensor, Tensor, Tensor)",
     _gradient,
     _fake_gradient,
     once_differentiable("gatv2", "use sddmm, softmax and spmm instead"),

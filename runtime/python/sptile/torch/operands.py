@@ -27,7 +27,7 @@ class Operand(NamedTuple):
     shape  `rows` and `cols` are the sizes of the matrix, of its transpose where the operator has t, and `given` is its
            number of given entries. A number is that size. The first tensor with any other name sets it.
     kind   "float": a type of DTYPES, the same for all; "statistic": the type in which a softmax of them is
-           formed; "ids": int32 or int64; "arg": int32; "token": of a matrix, int64
+           formed; "ids": int32 or int64; "arg": int32; "seed": int64; "token": of a matrix, int64
     mark   "?": may be None; "!": is written, so contiguous and apart from the others
     """
 
@@ -62,12 +62,12 @@ def _attention(n: str, more: str = "") -> str:
 
 
 _GATV2 = (
-    "x [rows, heads, n], y [cols, heads, n], vector [heads, n], bias? [heads, given], factors? [heads, given],"
-    " edges? [given, heads, n]"
+    "x [rows, heads, n], y [cols, heads, n], vector [heads, n], bias? [heads, given], edges? [given, heads, n],"
+    " seed? seed []"
 )
 _OF_GATV2 = ", statistics statistic [rows, heads, 2], out [rows, heads, n], dout [rows, heads, n]"
 _EDGES = (
-    "q [rows, heads, n], k [cols, heads, n], v [cols, heads, n], edge_queries [rows, heads, m], factors? [heads, given]"
+    "q [rows, heads, n], k [cols, heads, n], v [cols, heads, n], edge_queries [rows, heads, m], seed? seed []"
 )
 _OF_EDGES = (
     ", statistics statistic [rows, heads, 2], out [rows, heads, n], sums [rows, heads, m], dout [rows, heads, n],"
@@ -75,6 +75,10 @@ _OF_EDGES = (
 )
 _SHARED_EDGES, _EDGES_OF_HEADS = "edges [given, m], ", "edges [given, heads, m], "
 _OF_GRADIENT = ", statistics statistic [heads, rows, 2], out [rows, heads, m], dout [rows, heads, m]"
+_DROPPED_ATTENTION = (
+    "v [cols, heads, m], q statistic [rows, heads, n], k statistic [cols, heads, n], bias? statistic [heads, given],"
+    " seed seed []"
+)
 _TOKENS = "entries token [], product token []"
 
 # The tensors of each operator, in the order of its schema. That of the matrix itself, `a`, is left out.
@@ -107,6 +111,11 @@ OPERANDS: dict[str, Row] = {
     "gatv2_gradient": _row(_GATV2 + _OF_GATV2),
     "edge_attention": _row(_SHARED_EDGES + _EDGES, _EDGES_OF_HEADS + _EDGES),
     "edge_attention_gradient": _row(_SHARED_EDGES + _EDGES + _OF_EDGES, _EDGES_OF_HEADS + _EDGES + _OF_EDGES),
+    "dropped": _row("values [heads, given], seed seed []"),
+    "dropped_spmm": _row("x [cols, heads, n], values [heads, given], seed seed []"),
+    "dropped_spmm_gradient": _row("g [rows, heads, n], x [cols, heads, n], values [heads, given], seed seed []"),
+    "dropped_attention": _row(_DROPPED_ATTENTION),
+    "dropped_attention_gradient": _row(_DROPPED_ATTENTION + ", dout [rows, heads, m]"),
     "matrix_of": _row("row ids [given], col ids [given]"),
     "graph_of": _row("edge_index ids [2, edges]"),
     "csr_of": _row("crow ids [pointers], col ids [given]"),
@@ -171,7 +180,7 @@ def _check_floats(bound: _Bound, operand: Operand, x: Tensor, first: Tensor) -> 
         )
 
 
-_WHOLE = {"ids": (torch.int32, torch.int64), "arg": (torch.int32,), "token": (torch.int64,)}
+_WHOLE = {"ids": (torch.int32, torch.int64), "arg": (torch.int32,), "seed": (torch.int64,), "token": (torch.int64,)}
 
 
 def _check_type(bound: _Bound, operand: Operand, x: Tensor, first: Tensor) -> None:

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch._C import (
@@ -32,7 +33,18 @@ from torch._C._functorch import is_legacy_batchedtensor
 from torch.autograd import forward_ad
 
 from ..errors import UnsupportedError, UsageError
-from .handle import Entries, Handle, PackedProduct, Ref, TorchPlan, entries_of_sizes, packed_address, packed_key, precision_of
+from .handle import (
+    Entries,
+    Handle,
+    PackedProduct,
+    Ref,
+    TorchPlan,
+    capturing,
+    entries_of_sizes,
+    packed_address,
+    packed_key,
+    precision_of,
+)
 from .operands import (
     Check,
     Sizes,
@@ -43,7 +55,7 @@ from .operands import (
     rows_in_memory,
     statistic,
 )
-from .pattern import pattern_of_entries, untraced
+from .pattern import EntryOrder, Pattern, apart, inverse, pattern_of_entries, untraced
 
 library: Any = torch.library.Library("sptile", "FRAGMENT")
 
@@ -81,6 +93,18 @@ def transformed() -> bool:
 def followed(x: Tensor) -> bool:
     """True if a derivative, a transform or a compiler may ask how results follow from x."""
     return x.requires_grad or torch.compiler.is_compiling() or transformed()
+
+
+def unchanged(kept: Tensor, now: Tensor) -> bool:
+    """True if a tensor of ids equals the copy that was kept of it: versions and addresses miss changes
+    through `.data` and through memory that NumPy shares. O(ids), on a CUDA device with a synchronization;
+    while a graph is captured, ids are taken to be unchanged."""
+    if kept.shape != now.shape or kept.dtype != now.dtype or kept.device != now.device:
+        return False
+    if kept.device.type != "cpu" or type(now) is not Tensor or transformed():
+        with apart():
+            return capturing() or torch.equal(kept, now)
+    return np.array_equal(kept.numpy(), now.numpy())
 
 
 def _recorded(arguments: tuple[Any, ...]) -> bool:
@@ -530,13 +554,13 @@ def once_differentiable(name: str, instead: str) -> Any:
     return Gradient
 
 
-def only_reverse(name: str) -> Any:
-    """Forward mode and vmap of a function that has neither."""
+def only_reverse(name: str, instead: str | None = None) -> Any:
+    """Forward mode and vmap of a function that has neither. `instead`: function with both, if its name differs."""
 
     def refuse(*_arguments: Any) -> Any:
         raise UnsupportedError(
             f"the operator sptile::{name} supports neither forward mode nor vmap; outside of compiled code use "
-            f"sptile.torch.{name}, which supports both"
+            f"sptile.torch.{instead or name}, which supports both"
         )
 
     return staticmethod(refuse)
@@ -596,6 +620,32 @@ def segments_of(a: Entries) -> Entries:
         pattern, order = pattern_of_entries(a.row(), ids, a.rows, a.given)
         derived[a.order] = Entries(Handle(pattern), order)
     return derived[a.order]
+
+
+def every_of(a: Entries) -> Entries:
+    """Returns entries whose pattern contains every given entry, parallel ones too. Kept with the order of `a`."""
+    if not a.order.repeats:
+        return a
+    found = a.handle.derived.get("every")
+    if found is None or found[0] is not a.order:
+        with apart():
+            position, source = torch.sort(a.order.positions(), stable=True)
+            pattern = a.handle.pattern
+            crow = torch.searchsorted(position, pattern.crow)
+            every = Pattern(pattern.rows, pattern.cols, crow, pattern.col.index_select(0, position))
+            found = a.order, Entries(Handle(every), EntryOrder(a.given, inverse(source), source))
+        a.handle.derived["every"] = found
+    entries: Entries = found[1]
+    return entries
+
+
+def in_csr_order(a: Entries) -> Entries:
+    """Returns the pattern with every given entry, as entries in the order of CSR. Kept with the pattern."""
+    handle = every_of(a).handle
+    if "in order" not in handle.derived:
+        handle.derived["in order"] = Entries(handle, EntryOrder(handle.pattern.nnz))
+    entries: Entries = handle.derived["in order"]
+    return entries
 
 
 def _compares_repeats(a: Entries, values: Tensor | None) -> bool:

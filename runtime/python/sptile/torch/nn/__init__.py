@@ -9,10 +9,12 @@ from .gat_conv import GATConv
 from .gatv2_conv import GATv2Conv
 from .gcn_conv import GCNConv
 from .gin_conv import GINConv
+from .gine_conv import GINEConv
 from .graph_conv import GraphConv
 from .hetero_conv import HeteroConv
 from .lg_conv import LGConv
 from .light_gcn import LightGCN
+from .pna_conv import PNAConv
 from .rgcn_conv import RGCNConv
 from .sage_conv import SAGEConv
 from .sg_conv import SGConv
@@ -30,10 +32,12 @@ __all__ = [
     "GATv2Conv",
     "GCNConv",
     "GINConv",
+    "GINEConv",
     "GraphConv",
     "HeteroConv",
     "LGConv",
     "LightGCN",
+    "PNAConv",
     "RGCNConv",
     "SAGEConv",
     "SGConv",

@@ -7,7 +7,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from ...errors import UnsupportedError, UsageError
-from ..functions import sddmm, softmax, spmm
+from ..dropout import new_seed
+from ..functions import drop_weights, dropped_product, sddmm, softmax, spmm
 from ..operands import statistic
 from .edge_features import check_edge_attr, check_fill_value, with_loops
 from .graph import Edges, Features, Graph, GraphLayer, Size, attend, edges_of, node_sets, refuse_values
@@ -53,8 +54,8 @@ class GATConv(GraphLayer):
 
     Notes
     -----
-    Without dropout, edge features and returned weights, the layer allocates no memory per edge. Otherwise it allocates
-    one value per edge and head.
+    Without dropout, edge features and returned weights, the layer allocates no memory per edge. Dropout keeps none; see
+    `sptile.torch.attention`. Edge features and returned weights keep one value per edge and head, and its score.
 
     Examples
     --------
@@ -191,15 +192,21 @@ class GATConv(GraphLayer):
             formed = statistic(h.dtype)
             with torch.autocast(h.device.type, enabled=False):
                 scores = alpha_dst.to(formed), alpha_src.to(formed)
-                weights = self._weights(edges, *scores, edge_attr, p)
-                out = spmm(edges.matrix, h.to(formed), weights).to(h.dtype)
-            listed = torch.stack([edges.col, edges.row]), weights.to(h.dtype)
+                weights = self._weights(edges, *scores, edge_attr)
+                seed = new_seed(h.device) if p > 0 else None
+                if return_attention_weights:
+                    weights = drop_weights(edges.matrix, weights, seed, p)
+                    out = spmm(edges.matrix, h.to(formed), weights)
+                    listed = torch.stack([edges.col, edges.row]), weights.to(h.dtype)
+                else:
+                    out = dropped_product(edges.matrix, h.to(formed), weights, seed, p)
+                out = out.to(h.dtype)
         out = out.flatten(1) if self.concat else out.mean(1)
         if self.res is not None and target is not None:
             out = out + self.res(target)
         if self.bias is not None:
             out = out + self.bias.to(out.dtype)
-        return (out, listed) if return_attention_weights and listed is not None else out
+        return out if listed is None else (out, listed)
 
     def _scores(self, source: Tensor, target: Tensor | None) -> tuple[Tensor, Tensor | None]:
         """Returns the contributions of nodes [nodes, heads out_channels] to scores as sources and as targets, each
@@ -214,10 +221,8 @@ class GATConv(GraphLayer):
         both = (source @ torch.cat([by_src, by_dst], 1)).view(-1, 2, self.heads)
         return both[:, 0], both[:, 1]
 
-    def _weights(
-        self, edges: Edges, alpha_dst: Tensor, alpha_src: Tensor, edge_attr: Tensor | None, p: float
-    ) -> Tensor:
-        """Returns the attention weights, [edges, heads]."""
+    def _weights(self, edges: Edges, alpha_dst: Tensor, alpha_src: Tensor, edge_attr: Tensor | None) -> Tensor:
+        """Returns the attention weights before dropout, [edges, heads]."""
         to, by = torch.ones_like(alpha_dst), torch.ones_like(alpha_src)
         scores = sddmm(edges.matrix, torch.stack([alpha_dst, to], -1), torch.stack([by, alpha_src], -1))
         if edge_attr is not None:
@@ -226,8 +231,7 @@ class GATConv(GraphLayer):
         if edges.left_out is not None:
             masked = torch.cat([edges.left_out, edges.left_out.new_zeros(edges.loops)])
             scores = scores.masked_fill(masked.unsqueeze(1), -torch.inf)
-        # Dense in the order of the edges, so that dropout samples the same elements as in PyG.
-        return functional.dropout(softmax(edges.matrix, scores).contiguous(), p)
+        return softmax(edges.matrix, scores)
 
     def _of_edges(self, edge_attr: Tensor, edges: Edges, dtype: torch.dtype) -> Tensor:
         """Returns the contributions of edge features to scores, [edges, heads]. They are linear, so added loops get

@@ -7,7 +7,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from ...errors import UnsupportedError, UsageError
-from ..functions import softmax, spmm
+from ..dropout import new_seed
+from ..functions import drop_weights, softmax, spmm
 from ..gatv2 import every_in_order
 from ..gatv2 import gatv2 as gatv2_operator
 from ..matrix import SparseMatrix, cast
@@ -72,9 +73,9 @@ class GATv2Conv(GraphLayer):
 
     Notes
     -----
-    Without edge features, the layer allocates no memory per edge; with dropout, one value per edge and head. Transformed
-    edge features, of shape (edges, heads * out_channels), are allocated once, and their gradient once. Returned weights
-    and transforms of `torch.func` allocate features per edge.
+    Without edge features, the layer keeps no memory per edge. With dropout, both passes allocate one value per edge and
+    head; see `sptile.torch.attention`. Transformed edge features, of shape (edges, heads * out_channels), are allocated
+    once, and their gradient once. Returned weights and transforms of `torch.func` allocate features per edge.
 
     Examples
     --------
@@ -189,7 +190,7 @@ class GATv2Conv(GraphLayer):
         if edge_attr is None and p == 0 and not return_attention_weights and not transformed():
             entries, masks = attended(a, self.add_self_loops)
             bias = None if masks is None else masks.unsqueeze(0).expand(self.heads, -1)
-            out = self._attend(entries, x_r, x_l, bias, None, None)
+            out = self._attend(entries, x_r, x_l, bias)
         else:
             edges = edges_of(a, self.add_self_loops)
             if return_attention_weights and edges.left_out is not None:
@@ -200,14 +201,12 @@ class GATv2Conv(GraphLayer):
             if edge_attr is not None:
                 edge_attr = check_edge_attr(edge_attr, self.lin_edge, edges.given)
                 edge_attr = with_loops(edge_attr, edges, self.fill_value)
-            count = edges.row.shape[0]
-            # In the order of the edges, so that dropout samples the same elements as in PyG.
-            factors = functional.dropout(x_l.new_ones(count, self.heads), p) if p > 0 else None
+            seed = new_seed(x_l.device) if p > 0 else None
             if return_attention_weights or transformed():
-                out, weights = self._in_steps(edges, x_r, x_l, factors, edge_attr)
+                out, weights = self._in_steps(edges, x_r, x_l, edge_attr, seed, p)
                 listed = torch.stack([edges.col, edges.row]), weights
             else:
-                out = self._of_edges(edges, x_r, x_l, factors, edge_attr)
+                out = self._of_edges(edges, x_r, x_l, edge_attr, seed, p)
         out = out.flatten(1) if self.concat else out.mean(1)
         if self.res is not None:
             out = out + self.res(target)
@@ -221,16 +220,17 @@ class GATv2Conv(GraphLayer):
         x_r: Tensor,
         x_l: Tensor,
         bias: Tensor | None,
-        factors: Tensor | None,
-        edges: Tensor | None,
+        edges: Tensor | None = None,
+        seed: Tensor | None = None,
+        p: float = 0.0,
     ) -> Tensor:
         n, unpadded = x_l.shape[2], [x_r, x_l, self.att.squeeze(0)]
-        tensors = [*(_padded(x, n) for x in unpadded), bias, factors, edges]
+        tensors = [*(_padded(x, n) for x in unpadded), bias, edges]
         if torch.is_autocast_enabled(x_l.device.type):
             tensors = [cast(a, x) for x in tensors]
         else:
             tensors = [None if x is None else x.to(x_l.dtype) for x in tensors]
-        out, _statistics = gatv2_operator(a._entries, *tensors, float(self.negative_slope))
+        out, _statistics = gatv2_operator(a._entries, *tensors, seed, p, float(self.negative_slope))
         result: Tensor = out[..., :n]
         return result
 
@@ -248,24 +248,22 @@ class GATv2Conv(GraphLayer):
         return functional.linear(edge_attr, weight.flatten(0, 1)).view(-1, self.heads, weight.shape[1])
 
     def _of_edges(
-        self, edges: Edges, x_r: Tensor, x_l: Tensor, factors: Tensor | None, edge_attr: Tensor | None
+        self, edges: Edges, x_r: Tensor, x_l: Tensor, edge_attr: Tensor | None, seed: Tensor | None, p: float
     ) -> Tensor:
-        """Attention whose edges have features or factors. Lists are sorted before the features are transformed,
-        because the transformed ones are wider."""
+        """Attention whose edges have features or dropout. Features are sorted before they are transformed, because the
+        transformed ones are wider."""
         matrix, bias = edges.matrix, None
         if edges.left_out is not None:
             masks = torch.where(edges.left_out, -torch.inf, 0.0).to(x_l.dtype)
             bias = torch.cat([masks, masks.new_zeros(edges.loops)]).unsqueeze(0).expand(self.heads, -1)
-        elif not torch.compiler.is_compiling():
+        elif edge_attr is not None and not torch.compiler.is_compiling():
             matrix, source = every_in_order(edges.matrix)
             if source is not None:
-                factors = None if factors is None else factors.index_select(0, source)
-                edge_attr = None if edge_attr is None else edge_attr.index_select(0, source)
-        listed = None if factors is None else factors.t()
-        return self._attend(matrix, x_r, x_l, bias, listed, self._padded_edges(edge_attr))
+                edge_attr = edge_attr.index_select(0, source)
+        return self._attend(matrix, x_r, x_l, bias, self._padded_edges(edge_attr), seed, p)
 
     def _in_steps(
-        self, edges: Edges, x_r: Tensor, x_l: Tensor, factors: Tensor | None, edge_attr: Tensor | None
+        self, edges: Edges, x_r: Tensor, x_l: Tensor, edge_attr: Tensor | None, seed: Tensor | None, p: float
     ) -> tuple[Tensor, Tensor]:
         """Result and weights [edges, heads]. Allocates features per edge; each step has derivatives of all kinds."""
         dtype, formed = x_l.dtype, statistic(x_l.dtype)
@@ -276,8 +274,7 @@ class GATv2Conv(GraphLayer):
             if features is not None:
                 z = z + features.to(formed)
             scores = (functional.leaky_relu(z, self.negative_slope) * self.att.to(formed)).sum(-1)
-            weights = softmax(edges.matrix, scores)
-            weights = weights if factors is None else weights * factors.to(formed)
+            weights = drop_weights(edges.matrix, softmax(edges.matrix, scores), seed, p)
             return spmm(edges.matrix, x_l, weights).to(dtype), weights.to(dtype)
 
     def extra_repr(self) -> str:

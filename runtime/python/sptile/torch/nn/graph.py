@@ -7,7 +7,6 @@ import weakref
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.utils.weak import WeakTensorKeyDictionary
@@ -15,9 +14,9 @@ from torch.utils.weak import WeakTensorKeyDictionary
 from ...errors import ArgumentTypeError, UnsupportedError, UsageError
 from ..edges import EdgeMatrix
 from ..functions import attention
-from ..handle import Handle, capturing, refuse_capture
+from ..handle import Handle, refuse_capture
 from ..matrix import SparseMatrix, product_type
-from ..operators import transformed
+from ..operators import unchanged
 from ..pattern import apart, pattern_of_pointers
 from ..sources import Source, is_sparse_tensor, source_of
 
@@ -102,18 +101,6 @@ def node_sets(
     if sources not in (None, cols) or targets not in (None, rows):
         raise UsageError(f"{layer}: size is {tuple(size or ())}, but there are {cols} sources and {rows} targets")
     return source, target, matrix_of(edge_index, rows, cols, weight)
-
-
-def unchanged(kept: Tensor, now: Tensor) -> bool:
-    """True if a tensor of ids equals the copy that was kept of it: versions and addresses miss changes
-    through `.data` and through memory that NumPy shares. O(ids), on a CUDA device with a synchronization;
-    while a graph is captured, ids are taken to be unchanged."""
-    if kept.shape != now.shape or kept.dtype != now.dtype or kept.device != now.device:
-        return False
-    if kept.device.type != "cpu" or type(now) is not Tensor or transformed():
-        with apart():
-            return capturing() or torch.equal(kept, now)
-    return np.array_equal(kept.numpy(), now.numpy())
 
 
 # Matrices of the tensors that were last seen, as long as these live: layers of one model share them. With each

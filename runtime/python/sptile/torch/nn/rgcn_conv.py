@@ -9,9 +9,10 @@ from torch import Tensor, nn
 
 from ...errors import UnsupportedError, UsageError
 from ..matrix import SparseMatrix
+from ..operators import unchanged
 from ..pattern import check_ids, check_list_of_ids
 from ..reductions import AGGREGATIONS, propagate
-from .graph import Features, Graph, GraphLayer, matrix_of, types_of, unchanged
+from .graph import Features, Graph, GraphLayer, matrix_of, types_of
 from .linear import glorot_
 from .order import aggregate_first
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from ...errors import UsageError
+from ..dropout import new_seed
 from ..edge_attention import edge_attention
-from ..functions import attention, sddmm, segment_reduce, softmax, spmm
+from ..functions import attention, drop_weights, sddmm, segment_reduce, softmax, spmm
 from ..gatv2 import every_in_order
 from ..matrix import SparseMatrix, cast
 from ..operands import statistic
@@ -52,7 +52,8 @@ class TransformerConv(GraphLayer):
 
     Notes
     -----
-    Without dropout, edge features and returned weights, the layer allocates no memory per edge. If edge_dim is at
+    Without dropout, edge features and returned weights, the layer allocates no memory per edge. Dropout keeps none; see
+    `sptile.torch.attention`. If edge_dim is at
     most 128 and at most ``4 * out_channels``, edge features are read as they are. The layer transforms queries and sums
     instead: ``q @ (W_e @ e)`` is ``(W_e.T @ q) @ e``. It keeps nothing per edge, and backward allocates four values per
     edge and head. Wider features are transformed, and the result, of shape (edges, heads * out_channels), is kept.
@@ -158,12 +159,13 @@ class TransformerConv(GraphLayer):
         listed = None
         if edge_attr is not None:
             edge_attr = check_edge_attr(edge_attr, self.lin_edge, a._entries.given)
-        if edge_attr is None and not return_attention_weights and (self.dropout == 0 or not self.training):
-            out = attention(a, q, k, v)
+        p = float(self.dropout) if self.training else 0.0
+        if edge_attr is None and not return_attention_weights:
+            out = attention(a, q, k, v, dropout_p=p)
         elif edge_attr is not None and not return_attention_weights and not transformed():
-            out = self._with_features(a, q, k, v, edge_attr)
+            out = self._with_features(a, q, k, v, edge_attr, p)
         else:
-            out, weights, order = self._in_steps(a, q, k, v, edge_attr)
+            out, weights, order = self._in_steps(a, q, k, v, edge_attr, p)
             if return_attention_weights:
                 weights = weights if order is None else weights.index_select(0, inverse(order))
                 row, col = a.places()
@@ -180,20 +182,19 @@ class TransformerConv(GraphLayer):
         mixed: Tensor = gate * root + (1 - gate) * out
         return mixed
 
-    def _with_features(self, a: SparseMatrix, q: Tensor, k: Tensor, v: Tensor, edge_attr: Tensor) -> Tensor:
-        factors = self._factors(a, v)
-        listed = None if factors is None else factors.t()
+    def _with_features(self, a: SparseMatrix, q: Tensor, k: Tensor, v: Tensor, edge_attr: Tensor, p: float) -> Tensor:
+        seed = new_seed(v.device) if p > 0 else None
         scale, weight = self.out_channels**-0.5, self._edge_weight()
         if edge_attr.shape[1] <= max(self.out_channels, min(4 * self.out_channels, _MOST_RAW)):
             edges, queries = edge_attr, torch.matmul(q.transpose(0, 1), weight).transpose(0, 1)
         else:
             edges, queries = self._transformed(edge_attr), q
-        tensors = [edges, q, k, v, queries, listed]
+        tensors = [edges, q, k, v, queries]
         if torch.is_autocast_enabled(v.device.type):
             tensors = [cast(a, x) for x in tensors]
         else:
-            tensors = [None if x is None else x.to(v.dtype) for x in tensors]
-        out, sums, _statistics = edge_attention(a._entries, *tensors, scale)
+            tensors = [x.to(v.dtype) for x in tensors]
+        out, sums, _statistics = edge_attention(a._entries, *tensors, seed, p, scale)
         if edges is edge_attr:
             sums = torch.matmul(sums.transpose(0, 1), weight.transpose(1, 2)).transpose(0, 1)
         result: Tensor = out + sums
@@ -212,18 +213,16 @@ class TransformerConv(GraphLayer):
         return transformed_features
 
     def _in_steps(
-        self, a: SparseMatrix, q: Tensor, k: Tensor, v: Tensor, edge_attr: Tensor | None
+        self, a: SparseMatrix, q: Tensor, k: Tensor, v: Tensor, edge_attr: Tensor | None, p: float
     ) -> tuple[Tensor, Tensor, Tensor | None]:
         """Returns the result, the weights [edges, heads] before dropout, and the edge of each; None: all in order. Each
         step has derivatives of all kinds."""
         dtype, formed = v.dtype, statistic(v.dtype)
-        factors = self._factors(a, v)
         every, source = a, None
         if not torch.compiler.is_compiling():
             every, source = every_in_order(a)
-        if source is not None:
-            factors = None if factors is None else factors.index_select(0, source)
-            edge_attr = None if edge_attr is None else edge_attr.index_select(0, source)
+        if source is not None and edge_attr is not None:
+            edge_attr = edge_attr.index_select(0, source)
         features = None if edge_attr is None else self._transformed(edge_attr)
         with torch.autocast(v.device.type, enabled=False):
             q, k, v = q.to(formed) * self.out_channels**-0.5, k.to(formed), v.to(formed)
@@ -233,18 +232,11 @@ class TransformerConv(GraphLayer):
                 row, _col = every.places()
                 scores = scores + (q.index_select(0, row) * features).sum(-1)
             weights = softmax(every, scores)
-            kept = weights if factors is None else weights * factors.to(formed)
+            kept = drop_weights(every, weights, new_seed(v.device) if p > 0 else None, p)
             out = spmm(every, v, kept)
             if features is not None:
                 out = out + segment_reduce(every, kept.unsqueeze(-1) * features)
         return out.to(dtype), weights, source
-
-    def _factors(self, a: SparseMatrix, like: Tensor) -> Tensor | None:
-        """Returns the factors of dropout [edges, heads], in the order of the edges, so that the same elements are dropped
-        as in PyG."""
-        if self.dropout == 0 or not self.training:
-            return None
-        return functional.dropout(like.new_ones(a._entries.given, self.heads), self.dropout)
 
     def extra_repr(self) -> str:
         return f"{self.in_channels}, {self.out_channels}, heads={self.heads}"

@@ -189,11 +189,8 @@ class TransformerConv(GraphLayer):
             edges, queries = edge_attr, torch.matmul(q.transpose(0, 1), weight).transpose(0, 1)
         else:
             edges, queries = self._transformed(edge_attr), q
-        tensors = [edges, q, k, v, queries]
-        if torch.is_autocast_enabled(v.device.type):
-            tensors = [cast(a, x) for x in tensors]
-        else:
-            tensors = [x.to(v.dtype) for x in tensors]
+        autocast, given = torch.is_autocast_enabled(v.device.type), (edges, q, k, v, queries)
+        tensors = [cast(a, x) if autocast else x.to(v.dtype) for x in given]
         out, sums, _statistics = edge_attention(a._entries, *tensors, seed, p, scale)
         if edges is edge_attr:
             sums = torch.matmul(sums.transpose(0, 1), weight.transpose(1, 2)).transpose(0, 1)

@@ -142,7 +142,8 @@ class SparseMatrix:
     separately. Tensors with one value per nonzero (`values`, results of `sddmm`) are in the order in which the nonzeros
     were given.
 
-    ``torch.compile`` accepts the operators and compiles once for all matrices.
+    ``torch.compile`` accepts the operators and compiles once for all matrices. Programs of ``torch.export`` take a matrix
+    as an argument, or store the arrays of one that a module holds.
 
     Examples
     --------

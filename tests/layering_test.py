@@ -147,7 +147,7 @@ torch.nn
 torch.accelerate.matrices torch.accelerate.state
 torch.accelerate.graphs torch.accelerate.originals torch.accelerate.products torch.accelerate.sparse_tensors
 torch.accelerate.rows
-torch.accelerate.layers
+torch.accelerate.layers torch.accelerate.twins
 torch.accelerate.scope
 torch.accelerate
 torch

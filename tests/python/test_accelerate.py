@@ -177,6 +177,20 @@ def test_inductor_compiles_a_model_of_pyg():
     torch._dynamo.reset()
 
 
+@pytest.mark.parametrize("name", TWINS)
+def test_types_under_autocast(name):
+    layer, arguments = made(name)
+    torch._dynamo.reset()
+    compiled = torch.compile(layer, backend="eager")
+    with torch.autocast("cpu", torch.bfloat16):
+        expected = layer(*arguments)
+        with st.accelerate():
+            layer(*arguments)
+            for found in (layer(*arguments), compiled(*arguments)):
+                torch.testing.assert_close(found, expected, rtol=0.03, atol=0.03)
+    torch._dynamo.reset()
+
+
 class Reversed(pyg.nn.GATv2Conv):
     """A layer that computes something else."""
 

@@ -135,7 +135,7 @@ def _unflatten(leaves: Any, settings: Settings) -> SparseMatrix:
     reference = None if torch.compiler.is_compiling() else _matrices.get(leaves[2])
     known = None if reference is None else reference()
     if known is not None and all(x is y for x, y in zip(known._derived["leaves"][0], leaves, strict=True)):
-        return known  # type: ignore[no-any-return]
+        return known
     a = _of_leaves(leaves, settings)
     a.is_normalized = settings[1]
     a._derived["leaves"] = leaves, settings
@@ -152,7 +152,7 @@ def _of_leaves(leaves: list[Tensor], settings: Settings) -> SparseMatrix:
         found = entries_of_arrays(arrays)
         return SparseMatrix._of_ref(Ref(found.token(), rows, cols, given, found), values)
     entries = DerivedRef(arrays.token, rows, cols, given)
-    product = DerivedRef(lambda: torch.ops.sptile.counted(entries.token), rows, cols, given)  # type: ignore[no-any-return]
+    product = DerivedRef(lambda: torch.ops.sptile.counted(entries.token), rows, cols, given)
     a = SparseMatrix.__new__(SparseMatrix)
     a._place(entries, product, values, values, False, col.device)
     return a

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn.parameter import is_lazy
 
 from .. import nn as layers
 from ..operators import transformed
@@ -49,6 +48,7 @@ class Twin(NamedTuple):
     eager: bool = False  # also in eager mode; others are routed there by what they compute per edge
     aggregations: tuple[str, ...] = ("add", "sum")
     permits: Function | None = None  # of the layer, x and further arguments by name
+    widens: bool = False  # under autocast, PyG multiplies messages by float32 weights, and returns float32
 
 
 def _without_dropout(layer: Any, x: Any, more: dict[str, Any]) -> bool:
@@ -74,21 +74,21 @@ def _relational(layer: Any, x: Any, more: dict[str, Any]) -> bool:
 _ANY = ("add", "sum", "mean", "max", "min")
 # Classes of PyG by name. Their subclasses run PyG's code, because they may compute something else.
 TWINS: dict[str, Twin] = {
-    "AGNNConv": Twin(layers.AGNNConv),
-    "APPNP": Twin(layers.APPNP, permits=_without_dropout),
-    "ARMAConv": Twin(layers.ARMAConv),
-    "ChebConv": Twin(layers.ChebConv),
+    "AGNNConv": Twin(layers.AGNNConv, widens=True),
+    "APPNP": Twin(layers.APPNP, permits=_without_dropout, widens=True),
+    "ARMAConv": Twin(layers.ARMAConv, widens=True),
+    "ChebConv": Twin(layers.ChebConv, widens=True),
     "ClusterGCNConv": Twin(layers.ClusterGCNConv),
-    "GATConv": Twin(layers.GATConv, eager=True, permits=_with_edges),
-    "GATv2Conv": Twin(layers.GATv2Conv, eager=True, permits=_with_edges),
-    "GCNConv": Twin(layers.GCNConv),
+    "GATConv": Twin(layers.GATConv, eager=True, permits=_with_edges, widens=True),
+    "GATv2Conv": Twin(layers.GATv2Conv, eager=True, permits=_with_edges, widens=True),
+    "GCNConv": Twin(layers.GCNConv, widens=True),
     "GINConv": Twin(layers.GINConv),
     "GraphConv": Twin(layers.GraphConv, aggregations=("add", "sum", "mean", "max")),
-    "LGConv": Twin(layers.LGConv),
-    "RGCNConv": Twin(layers.RGCNConv, eager=True, aggregations=("add", "sum", "mean"), permits=_relational),
+    "LGConv": Twin(layers.LGConv, widens=True),
+    "RGCNConv": Twin(layers.RGCNConv, eager=True, aggregations=("add", "sum", "mean"), permits=_relational, widens=True),
     "SAGEConv": Twin(layers.SAGEConv, aggregations=_ANY),
     "SGConv": Twin(layers.SGConv),
-    "TAGConv": Twin(layers.TAGConv),
+    "TAGConv": Twin(layers.TAGConv, widens=True),
     "TransformerConv": Twin(layers.TransformerConv, eager=True, permits=_transformer),
 }
 _VIEWS = {name: _view(twin.ours) for name, twin in TWINS.items()}
@@ -120,8 +120,8 @@ def _fits(twin: Twin, layer: Any, x: Any, edge_index: Any, more: dict[str, Any])
 
 
 def _is_plain(name: str, module: Any) -> bool:
-    """True for a part of a layer that ours reads: a linear layer of PyG with its weight, without hooks. The network and
-    the activation of a layer are called, whatever they are."""
+    """True for a part of a layer that ours reads: a linear layer of PyG that has its weight, and no hooks, of which one
+    makes the weight. The network and the activation of a layer are called, whatever they are."""
     if module is None or name in ("aggr_module", "nn", "act"):
         return True
     if type(module) is nn.ModuleList:
@@ -130,14 +130,13 @@ def _is_plain(name: str, module: Any) -> bool:
     return type(module).__module__ == "torch_geometric.nn.dense.linear" and not hooked
 
 
-def _is_ready(layer: nn.Module) -> bool:
-    return not any(is_lazy(x) for x in layer.parameters())
-
-
-@functools.cache
-def _forward(kind: type[nn.Module], original: Function, always: bool) -> Function:
-    """Returns `forward` of a class of PyG, for a scope, or for the layers of an accelerated model (`always`). The scopes
-    of other threads count in compiled code, where results are the same."""
+def _forward(kind: type[nn.Module], always: bool) -> Function:
+    """Returns `forward` of a class of PyG, for a scope, or for the layers of an accelerated model (`always`). In
+    compiled code the scopes of other threads count, too; results are the same."""
+    original = _original(kind.forward)
+    key = kind, original, always
+    if key in _forwards:
+        return _forwards[key]
     twin, view, names = TWINS[kind.__name__], _VIEWS[kind.__name__], _arguments(TWINS[kind.__name__].ours)
 
     @functools.wraps(original)
@@ -146,20 +145,22 @@ def _forward(kind: type[nn.Module], original: Function, always: bool) -> Functio
             routed = (always or state.in_scope) and type(self) is kind
             given = {**dict(zip(names, more, strict=False)), **named}
             if routed and _fits(twin, self, x, edge_index, given):
-                return view(self).forward(x, edge_index, *more, **named)  # type: ignore[attr-defined]
+                return _widened(twin, view(self).forward(x, edge_index, *more, **named))
             return original(self, x, edge_index, *more, **named)
         if always:
             return kind.forward(self, x, edge_index, *more, **named)
         if twin.eager and current.scope is not None and type(self) is kind:
             given = {**dict(zip(names, more, strict=False)), **named}
-            if _fits(twin, self, x, edge_index, given) and _is_ready(self):
-                return _run(view, original, self, x, edge_index, more, named)
+            if _fits(twin, self, x, edge_index, given):
+                return _run(twin, original, self, x, edge_index, given.get("size"), more, named)
         return original(self, x, edge_index, *more, **named)
 
-    _originals[forward] = original
+    _originals[forward], _forwards[key] = original, forward
     return forward
 
 
+# Kept, so that compiled code finds them again.
+_forwards: dict[tuple[type[nn.Module], Function, bool], Function] = {}
 _originals: dict[Function, Function] = {}  # PyG's `forward` of each of ours
 
 
@@ -170,7 +171,7 @@ def _arguments(ours: type[nn.Module]) -> tuple[str, ...]:
 
 
 def _run(
-    view: type[View], original: Function, layer: Any, x: Any, edge_index: Tensor, more: Any, named: dict[str, Any]
+    twin: Twin, original: Function, layer: Any, x: Any, edge_index: Tensor, size: Any, more: Any, named: Any
 ) -> Any:
     """Runs a layer in eager mode, as ours if the matrix of the edges is there or pays."""
     source, target = x if isinstance(x, tuple | list) else (x, x)
@@ -178,19 +179,23 @@ def _run(
     if transformed() or not usable(like) or edge_index.shape[1] == 0:
         return original(layer, x, edge_index, *more, **named)
     sources = layer.in_channels_l if source is None else source.shape[0]
-    size = named.get("size", more[1] if len(more) > 1 else None)
-    targets = target.shape[0] if target is not None else sources if size is None else size[1]
-    name, scope = view.__name__, current.scope
+    targets = target.shape[0] if target is not None else size[1] if size and size[1] is not None else sources
+    name, scope = twin.ours.__name__, current.scope
     graph = Graph(edge_index, 1, lambda what, _x: scope._count(name, what))
     matrix = graph.matrix(targets, sources, like)
     if matrix is not None:
         graph.report(f"st.nn.{name}", like)
-        return view(layer).forward(x, matrix, *more, **named)  # type: ignore[attr-defined]
+        return _widened(twin, _VIEWS[name](layer).forward(x, matrix, *more, **named))
     current.scope = None  # one use of the edges, not one per product
     try:
         return original(layer, x, edge_index, *more, **named)
     finally:
         current.scope = scope
+
+
+def _widened(twin: Twin, out: Tensor) -> Tensor:
+    narrow = out.dtype in (torch.float16, torch.bfloat16)
+    return out.float() if twin.widens and narrow and torch.is_autocast_enabled(out.device.type) else out
 
 
 def _kinds() -> Iterator[type[nn.Module]]:
@@ -205,16 +210,15 @@ def _kinds() -> Iterator[type[nn.Module]]:
 def patches() -> Iterator[Patch]:
     """Returns the patches for the classes of PyG that have a twin."""
     for kind in _kinds():
-        original = kind.forward
-        yield Patch(kind, "forward", original, _forward(kind, original, False))
+        yield Patch(kind, "forward", kind.forward, _forward(kind, False))
 
 
 def attach(model: nn.Module) -> None:
     """Lets code that is compiled from now on run the layers of a model as ours."""
-    kinds = {kind: _original(kind.forward) for kind in _kinds()}
+    kinds = set(_kinds())
     for layer in model.modules():
         if type(layer) in kinds and "forward" not in layer.__dict__:
-            layer.forward = types.MethodType(_forward(type(layer), kinds[type(layer)], True), layer)
+            layer.forward = types.MethodType(_forward(type(layer), True), layer)
 
 
 def _original(forward: Function) -> Function:

@@ -1392,11 +1392,14 @@ def _sides_are_named() -> bool:
     `accelerate` has put in the place of torch's. Corrects the names once, and restarts the compilation."""
     try:
         from torch._dynamo.exc import RestartAnalysis
-        from torch._dynamo.variables.builtin import BUILTIN_TO_TENSOR_FN_MAP, BUILTIN_TO_TENSOR_RFN_MAP
-    except ImportError:
+        from torch._dynamo.variables import builtin
+
+        tables = builtin.BUILTIN_TO_TENSOR_FN_MAP, builtin.BUILTIN_TO_TENSOR_RFN_MAP
+    except (ImportError, AttributeError):
         return False
+    getattr(builtin, "populate_builtin_to_tensor_fn_map", lambda: None)()  # once, if the table is empty
     correct = True
-    for table, function in ((BUILTIN_TO_TENSOR_FN_MAP, _FROM_THE_LEFT), (BUILTIN_TO_TENSOR_RFN_MAP, _FROM_THE_RIGHT)):
+    for table, function in zip(tables, (_FROM_THE_LEFT, _FROM_THE_RIGHT), strict=True):
         correct = correct and table.get(operator.matmul) is function
         table[operator.matmul] = function
     if not correct:

@@ -121,7 +121,8 @@ def adj_t(A: SparseMatrix) -> Tensor:
     Notes
     -----
     Layers that multiply by the adjacency matrix use it (SAGEConv, GINConv, GCNConv with normalize=False), also under
-    `torch.compile`. Layers that compute messages per edge receive the edges, with duplicates. Means divide by the number of edges.
+    `torch.compile`. Layers that compute messages per edge receive the edges, with duplicates. Means divide by the
+    number of edges.
 
     Examples
     --------

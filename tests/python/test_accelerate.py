@@ -299,6 +299,17 @@ def test_attention_between_two_sets_of_nodes(name):
     assert scope.counts[name, f"st.nn.{name}"] == 1
 
 
+def test_edge_features_of_a_transformer():
+    torch.manual_seed(1)
+    layer = pyg.nn.TransformerConv(WIDTH, 6, heads=2, edge_dim=3)
+    arguments = (features(), EDGE_INDEX, torch.rand(EDGE_INDEX.shape[1], 3))
+    expected = results(layer, arguments)
+    with st.accelerate() as scope:
+        for _ in range(2):
+            assert_same(results(layer, arguments), expected)
+    assert scope.counts["TransformerConv", "st.nn.TransformerConv"] == 1
+
+
 def test_embeddings_of_relations():
     torch.manual_seed(1)
     layer = pyg.nn.RGCNConv(NODES, 6, 3, num_bases=2)

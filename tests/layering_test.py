@@ -146,14 +146,14 @@ torch.reductions
 torch.functions torch.gatv2
 torch.pieces torch.sparse torch.edge_attention
 torch.nn.linear torch.nn.graph torch.nn.fused
-torch.nn.edge_features torch.nn.order
+torch.nn.edge_features torch.nn.order torch.exported
 torch.nn.agnn_conv torch.nn.appnp torch.nn.cheb_conv torch.nn.cluster_gcn_conv torch.nn.gat_conv torch.nn.gatv2_conv torch.nn.gcn_conv torch.nn.gin_conv torch.nn.gine_conv torch.nn.graph_conv torch.nn.hetero_conv torch.nn.lg_conv torch.nn.pna_conv torch.nn.rgcn_conv torch.nn.sage_conv torch.nn.sg_conv torch.nn.sparse_linear torch.nn.tag_conv torch.nn.transformer_conv torch.pyg torch.compiled
 torch.nn.arma_conv torch.nn.light_gcn
 torch.nn
 torch.accelerate.matrices torch.accelerate.state
 torch.accelerate.graphs torch.accelerate.originals torch.accelerate.products torch.accelerate.sparse_tensors
 torch.accelerate.rows
-torch.accelerate.layers
+torch.accelerate.layers torch.accelerate.twins
 torch.accelerate.scope
 torch.accelerate
 torch

@@ -149,6 +149,9 @@ def calls(a: st.SparseMatrix, dtype: torch.dtype) -> dict[str, Call]:
         "matrix_of": Call(op.matrix_of, (row, col, ROWS, COLS, "csr", "")),
         "graph_of": Call(op.graph_of, (torch.stack([col, row]), ROWS, COLS), any_size("edge_index", 1)),
         "csr_of": Call(op.csr_of, (crow, col[torch.argsort(row, stable=True)], COLS, "csr", "")),
+        "entries_of_arrays": Call(
+            op.entries_of_arrays, (a.pattern.crow, a.pattern.col, None, f(a.nnz), COLS, "csr", "")
+        ),
         "counted": Call(op.counted, bare[:1]),
         "transpose_of": Call(op.transpose_of, (bare[0], product[0], False)),
         "with_loops_of": Call(op.with_loops_of, bare[:1]),
@@ -219,7 +222,7 @@ def changes(call: Call, at_end: bool) -> Iterator[tuple[str, tuple[Any, ...], bo
         elif isinstance(x, int) and not isinstance(x, bool):
             for other in (x - 1, x + 1, -1, 2**31, 2**40):
                 # Sizes of a new matrix are free where they are not too small or too large.
-                new = call.operator in (op.matrix_of, op.graph_of, op.csr_of)
+                new = call.operator in (op.matrix_of, op.graph_of, op.csr_of, op.entries_of_arrays)
                 if not (new and other >= x and other < 2**31) and not (name == "score" and other in (0, 1)):
                     yield f"{name} = {other}", with_other(other), False
         elif isinstance(x, float):

@@ -15,12 +15,14 @@ pyg = pytest.importorskip("torch_geometric")
 
 from conftest import run_python  # noqa: E402
 from layers_of_pyg import EDGE_INDEX, LAYERS, NODES, WIDTH, features, results  # noqa: E402
+from torch._dynamo.backends.debugging import aot_eager  # noqa: E402
 from torch_geometric.nn import GCNConv, MessagePassing, SAGEConv  # noqa: E402
 
 import sptile.torch as st  # noqa: E402
 from sptile.errors import ArgumentTypeError  # noqa: E402
 from sptile.torch.accelerate import graphs, matrices, products  # noqa: E402
 from sptile.torch.accelerate import state as accelerate_state  # noqa: E402
+from sptile.torch.accelerate.twins import TWINS  # noqa: E402
 
 SUM, WEIGHTED, MEAN, WEIGHTED_MEAN = "spmm sum", "weighted spmm sum", "spmm mean", "weighted spmm mean"
 # What our kernels compute in a layer once it has seen its edges; layers that are not listed gather all rows.
@@ -34,8 +36,9 @@ ROUTED = {
     ),
     **dict.fromkeys("GINConv MFConv".split(), {SUM}),
     **dict.fromkeys("DirGNNConv GPSConv HeteroConv SAGEConv SignedConv".split(), {MEAN}),
-    **dict.fromkeys("GATConv GATv2Conv HANConv".split(), {"softmax", WEIGHTED}),
-    **dict.fromkeys("AGNNConv SuperGATConv TransformerConv".split(), {"sddmm", "softmax", WEIGHTED}),
+    **{name: {f"st.nn.{name}"} for name in "GATConv GATv2Conv RGCNConv TransformerConv".split()},
+    "HANConv": {"softmax", WEIGHTED},
+    **dict.fromkeys("AGNNConv SuperGATConv".split(), {"sddmm", "softmax", WEIGHTED}),
     "EGConv": {SUM, MEAN, WEIGHTED},
     "PPFConv": {"sddmm"},
     "SimpleConv": {WEIGHTED_MEAN},
@@ -47,6 +50,7 @@ PATCHED = [
     (pyg.edge_index, "_spmm"),
     (pyg.nn.conv.gcn_conv, "gcn_norm"),
     (pyg.nn.conv.gat_conv, "softmax"),
+    (pyg.nn.GATConv, "forward"),
     (torch.sparse, "mm"),
     (torch.Tensor, "__matmul__"),
 ]
@@ -102,17 +106,235 @@ def test_the_page_lists_the_layers():
     assert left == set(LAYERS) - set(ROUTED)
 
 
-@pytest.mark.parametrize("name", "GCNConv SAGEConv GATConv TransformerConv AGNNConv HypergraphConv CGConv".split())
-def test_compiled_layers_give_the_same_outputs_and_gradients(name):
+# ---- Layers that run as ours ----
+
+ATTENTION = [name for name, twin in TWINS.items() if twin.eager]
+
+
+class Backend:
+    """A backend that counts our operators in what it compiles, and traces gradients, too."""
+
+    def __init__(self):
+        self.graphs = self.operators = 0
+
+    def __call__(self, module, inputs):
+        self.graphs += 1
+        self.operators += sum("sptile" in str(node.target) for node in module.graph.nodes)
+        return aot_eager(module, inputs)
+
+
+@pytest.fixture
+def backend():
+    torch._dynamo.reset()
+    yield Backend()
+    torch._dynamo.reset()
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_compiled_layers_give_the_same_outputs_and_gradients(name, backend):
     layer, arguments = made(name)
     expected = results(layer, arguments)
-    compiled = torch.compile(layer, backend="aot_eager")
+    compiled = torch.compile(layer, backend=backend, fullgraph=name in TWINS)
     with st.accelerate():
         assert_same(results(compiled, arguments), expected)
-    torch._dynamo.reset()
-    compiled = torch.compile(st.accelerate(layer), backend="aot_eager")
+    assert bool(backend.operators) == (name in TWINS or name in INSIDE)
+
+
+# Layers that call layers that run as ours.
+INSIDE = "AntiSymmetricConv DirGNNConv GPSConv HeteroConv".split()
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_compiled_layers_of_a_model_run_as_ours(name, backend):
+    layer, arguments = made(name)
+    expected = results(layer, arguments)
+    compiled = torch.compile(st.accelerate(layer), backend=backend, fullgraph=True)
     assert_same(results(compiled, arguments), expected)
+    assert backend.operators > 0
+    counted = backend.operators
     torch._dynamo.reset()
+    assert_same(results(torch.compile(st.accelerate(layer, enabled=False), backend=backend), arguments), expected)
+    assert backend.operators == counted and "forward" not in vars(layer)
+
+
+def test_compiled_code_follows_the_scope(backend):
+    layer, arguments = made("SAGEConv")
+    expected = layer(*arguments)
+    with st.accelerate():
+        compiled = torch.compile(layer, backend=backend, fullgraph=True)
+        torch.testing.assert_close(compiled(*arguments), expected)
+        counted = backend.operators
+        compiled(*arguments)
+        assert backend.graphs == 1 and counted > 0
+    torch.testing.assert_close(compiled(*arguments), expected)
+    assert backend.graphs == 2 and backend.operators == counted
+
+
+def test_fresh_edges_do_not_compile_again(backend):
+    layer = st.accelerate(SAGEConv(WIDTH, 6))
+    compiled = torch.compile(layer, backend=backend, fullgraph=True)
+    for nodes in (NODES, 31, 23, 50):
+        x, edges = torch.rand(nodes, WIDTH), torch.randint(0, nodes, (2, 5 * nodes))
+        torch.testing.assert_close(compiled(x, edges), layer(x, edges))
+    assert backend.graphs <= 2
+
+
+def test_inductor_compiles_a_model_of_pyg():
+    torch._dynamo.reset()
+    torch.manual_seed(1)
+    model = pyg.nn.GAT(WIDTH, 8, num_layers=2, out_channels=3, heads=2, v2=True)
+    arguments = (features(), EDGE_INDEX)
+    expected = results(model, arguments)
+    with st.accelerate():
+        assert_same(results(torch.compile(model), arguments), expected)
+    torch._dynamo.reset()
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_types_under_autocast(name):
+    layer, arguments = made(name)
+    torch._dynamo.reset()
+    compiled = torch.compile(layer, backend="eager")
+    with torch.autocast("cpu", torch.bfloat16):
+        expected = layer(*arguments)
+        with st.accelerate():
+            layer(*arguments)
+            for found in (layer(*arguments), compiled(*arguments)):
+                torch.testing.assert_close(found, expected, rtol=0.03, atol=0.03)
+    torch._dynamo.reset()
+
+
+class Reversed(pyg.nn.GATv2Conv):
+    """A layer that computes something else."""
+
+    def message(self, x_j, alpha):
+        return -super().message(x_j, alpha)
+
+
+def hooked():
+    layer = pyg.nn.GATv2Conv(WIDTH, 6)
+    layer.register_message_forward_hook(lambda module, inputs, output: 2 * output)
+    return layer
+
+
+def hooked_inside():
+    layer = pyg.nn.TransformerConv(WIDTH, 6)
+    layer.lin_value.register_forward_hook(lambda module, inputs, output: 2 * output)
+    return layer
+
+
+def written():
+    layer = pyg.nn.GATConv(WIDTH, 6)
+    layer.message = lambda x_j, alpha: alpha.unsqueeze(-1) * x_j * 3
+    return layer
+
+
+LEFT = {
+    "a subclass": (lambda: Reversed(WIDTH, 6), ()),
+    "a hook of messages": (hooked, ()),
+    "a hook of a linear layer": (hooked_inside, ()),
+    "a message of its own": (written, ()),
+    "another flow": (lambda: pyg.nn.GATConv(WIDTH, 6, flow="target_to_source"), ()),
+    "another aggregation": (lambda: pyg.nn.GATConv(WIDTH, 6, aggr="max"), ()),
+    "features without weights": (lambda: pyg.nn.GATConv(WIDTH, 6), (torch.rand(EDGE_INDEX.shape[1], 3),)),
+    "returned weights": (lambda: pyg.nn.TransformerConv(WIDTH, 6), (None, True)),
+    "no features": (lambda: pyg.nn.GATv2Conv(-1, 6), ()),
+}
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_layers_that_are_not_ours_run_the_code_of_pyg(name):
+    make, more = LEFT[name]
+    torch.manual_seed(1)
+    layer, arguments = make(), (features(), EDGE_INDEX, *more)
+    with st.accelerate() as scope:
+        first = layer(*arguments)
+        assert not any(what.startswith("st.nn") for _, what in scope.counts)
+        layer(*arguments)
+        second = layer(*arguments)
+    expected = layer(*arguments)
+    first, second, expected = (x[0] if isinstance(x, tuple) else x for x in (first, second, expected))
+    torch.testing.assert_close(first, expected, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(second, expected, rtol=1e-4, atol=1e-5)
+    assert any(what.startswith("st.nn") for _, what in scope.counts) == (name == "no features")
+
+
+@pytest.mark.parametrize("name", ATTENTION)
+def test_attention_keeps_nothing_of_edges_times_features(name):
+    torch.manual_seed(1)
+    few, many = 10, 4000
+    x, edges = torch.rand(few, 16, requires_grad=True), torch.randint(0, few, (2, many))
+    relations = (torch.arange(many) % 3,) if name == "RGCNConv" else ()
+    settings = {"num_relations": 3} if relations else {"heads": 2}
+    layer = getattr(pyg.nn, name)(16, 16, **settings)
+    sizes = []
+
+    def keep(tensor):
+        sizes.append(tensor.numel())
+        return tensor
+
+    with st.accelerate():
+        layer(x, edges, *relations)
+        with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+            layer(x, edges, *relations).sum().backward()
+    assert sizes and max(sizes) < 4 * many
+
+
+@pytest.mark.parametrize("name", ["GATConv", "GATv2Conv", "TransformerConv"])
+def test_the_same_weights_are_dropped(name):
+    torch.manual_seed(1)
+    layer = getattr(pyg.nn, name)(WIDTH, 6, heads=2, dropout=0.5)
+    arguments = (features(), EDGE_INDEX)
+
+    def run():
+        torch.manual_seed(7)
+        return layer(*arguments)
+
+    expected = run()
+    with st.accelerate() as scope:
+        for _ in range(2):
+            torch.testing.assert_close(run(), expected, rtol=1e-4, atol=1e-5)
+    assert scope.counts[name, f"st.nn.{name}"] == 1
+
+
+@pytest.mark.parametrize("name", ["GATConv", "RGCNConv"])
+def test_attention_between_two_sets_of_nodes(name):
+    torch.manual_seed(1)
+    edges = torch.stack([EDGE_INDEX[0], EDGE_INDEX[1] % 7])
+    if name == "RGCNConv":
+        layer, arguments = pyg.nn.RGCNConv((WIDTH, 5), 6, 3), ((features(), features(5)[:7]), edges, torch.arange(edges.shape[1]) % 3)
+    else:
+        layer, arguments = pyg.nn.GATConv((WIDTH, 5), 6, add_self_loops=False), ((features(), None), edges, None, (NODES, 7))
+    expected = layer(*arguments)
+    with st.accelerate() as scope:
+        for _ in range(2):
+            torch.testing.assert_close(layer(*arguments), expected, rtol=1e-4, atol=1e-5)
+    assert scope.counts[name, f"st.nn.{name}"] == 1
+
+
+def test_edge_features_of_a_transformer():
+    torch.manual_seed(1)
+    layer = pyg.nn.TransformerConv(WIDTH, 6, heads=2, edge_dim=3)
+    arguments = (features(), EDGE_INDEX, torch.rand(EDGE_INDEX.shape[1], 3))
+    expected = results(layer, arguments)
+    with st.accelerate() as scope:
+        for _ in range(2):
+            assert_same(results(layer, arguments), expected)
+    assert scope.counts["TransformerConv", "st.nn.TransformerConv"] == 1
+
+
+def test_embeddings_of_relations():
+    torch.manual_seed(1)
+    layer = pyg.nn.RGCNConv(NODES, 6, 3, num_bases=2)
+    arguments = (None, EDGE_INDEX, torch.arange(EDGE_INDEX.shape[1]) % 3)
+    expected = layer(*arguments)
+    with st.accelerate() as scope:
+        for _ in range(2):
+            torch.testing.assert_close(layer(*arguments), expected, rtol=1e-4, atol=1e-5)
+    assert scope.counts["RGCNConv", "st.nn.RGCNConv"] == 1
+
+
+# ---- Edges and settings ----
 
 
 @pytest.mark.parametrize("reduce", ["add", "mean", "max", "min"])

@@ -5,7 +5,10 @@ from __future__ import annotations
 
 import gc
 import io
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,10 +17,12 @@ torch = pytest.importorskip("torch")
 
 from torch import Tensor, nn  # noqa: E402
 from torch._dynamo.backends.debugging import aot_eager  # noqa: E402
+from torch.utils import _pytree as pytree  # noqa: E402
 from torch_problems import close, error, graph, matrix, on_devices  # noqa: E402
 
 import sptile  # noqa: E402
 import sptile.torch as st  # noqa: E402
+from sptile.torch import exported  # noqa: E402
 from sptile.torch.dropout import new_seed  # noqa: E402
 from sptile.torch.functions import drop_weights, dropped_product  # noqa: E402
 
@@ -149,6 +154,33 @@ def test_backward_needs_no_matrix_of_the_caller() -> None:
 
 # ---- Layers ----
 
+
+class Hetero(nn.Module):
+    """A HeteroConv of one node type and two edge types."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = st.nn.HeteroConv({("a", kind, "a"): st.nn.GraphConv(WIDTH, 3) for kind in ("to", "by")})
+
+    def forward(self, x: Tensor, edges: Any, weight: Tensor | None = None) -> Tensor:
+        kinds = self.conv.edge_types
+        weights = None if weight is None else dict.fromkeys(kinds, weight)
+        found: Tensor = self.conv({"a": x}, dict.fromkeys(kinds, edges), edge_weight_dict=weights)["a"]
+        return found
+
+
+class Light(nn.Module):
+    """A LightGCN, which has its own features."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.model = st.nn.LightGCN(NODES, 4, 2)
+
+    def forward(self, x: Tensor, edges: Any, weight: Tensor | None = None) -> Tensor:
+        found: Tensor = self.model.get_embedding(edges, weight)
+        return found + x.sum()
+
+
 DEGREES = torch.tensor([1, 2, 5, 3])
 LAYERS: dict[str, tuple[Callable[[], nn.Module], str]] = {
     "gcn": (lambda: st.nn.GCNConv(WIDTH, 3), "weights"),
@@ -192,6 +224,8 @@ LAYERS: dict[str, tuple[Callable[[], nn.Module], str]] = {
     "pna, features": (lambda: st.nn.PNAConv(WIDTH, 3, ["sum", "min"], ["attenuation"], DEGREES, 2), "features"),
     "pna, two layers": (lambda: st.nn.PNAConv(WIDTH, 3, ["mean"], ["identity"], DEGREES, pre_layers=2, act="tanh"), ""),
     "gat, features without loops": (lambda: st.nn.GATConv(WIDTH, 3, edge_dim=2, add_self_loops=False), "features"),
+    "hetero": (Hetero, "weights"),
+    "light gcn": (Light, "weights"),
 }
 
 
@@ -231,6 +265,29 @@ def test_layers_compile_whole(device: str, form: str, name: str) -> None:
     gradients = [torch.autograd.grad(y, learned, g, allow_unused=True) for y in (found, expected)]
     for one, other in zip(*gradients, strict=True):
         assert (one is None) == (other is None) and (one is None or error(one, other) < 2e-5)
+
+
+def test_inductor_compiles_a_model_for_all_sizes() -> None:
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.gcn, self.gat = st.nn.GCNConv(WIDTH, 8), st.nn.GATConv(8, 4, heads=2)
+            self.sage = st.nn.SAGEConv(8, 3)
+
+        def forward(self, x: Tensor, edges: Any) -> Tensor:
+            found: Tensor = self.sage(self.gat(self.gcn(x, edges).relu(), edges).relu(), edges)
+            return found
+
+    torch.manual_seed(0)
+    model = Model()
+    compiled = torch.compile(model, fullgraph=True)
+    for nodes in (20, 31, 17):
+        x, edges = torch.rand(nodes, WIDTH, requires_grad=True), torch.randint(0, nodes, (2, 5 * nodes))
+        pairs = []
+        for one in (compiled, model):
+            out = one(x, edges)
+            pairs.append((out, *torch.autograd.grad(out.sin().sum(), [x, *model.parameters()])))
+        torch.testing.assert_close(*pairs, rtol=1e-4, atol=1e-5)
 
 
 @on_devices
@@ -318,41 +375,137 @@ def test_sparse_linear_compiles_and_follows_its_values(device: str) -> None:
     assert error(compiled(x), other(x)) < 1e-5
 
 
-EXPORTED: dict[str, Callable[[], nn.Module]] = {
-    **{name: LAYERS[name][0] for name in ("gcn", "sage", "gin", "agnn", "gat", "graph", "cheb", "arma")},
-    "sparse linear": lambda: st.nn.SparseLinear.from_linear(nn.Linear(WIDTH, 9), 0.1),
-}
-
-
-@pytest.mark.parametrize("name", EXPORTED)
-def test_layers_are_exported(name: str) -> None:
+@pytest.mark.parametrize("form", ["edge_index", "matrix"])
+@pytest.mark.parametrize("name", LAYERS)
+def test_layers_are_exported(form: str, name: str) -> None:
+    make, kind = LAYERS[name]
     torch.manual_seed(0)
-    layer = EXPORTED[name]().eval()
-    arguments = given("cpu", "edge_index", "")
-    arguments = (arguments[0].detach(), *arguments[1:])[: 1 if name == "sparse linear" else 2]
-    exported = torch.export.export(layer, arguments)
-    assert error(exported.module()(*arguments), layer(*arguments)) < 1e-5
+    layer = make().eval()
+    arguments = tuple(x.detach() for x in given("cpu", form, kind))
+    program = torch.export.export(layer, arguments)
+    expected = layer(*arguments)
+    assert error(program.module()(*arguments), expected) < 1e-5
+    assert error(loaded(program)(*arguments), expected) < 1e-5
+
+
+def loaded(program: Any) -> Any:
+    """Returns the module of a program that was saved and loaded."""
     file = io.BytesIO()
-    torch.export.save(exported, file)
+    torch.export.save(program, file)
     file.seek(0)
-    assert error(torch.export.load(file).module()(*arguments), layer(*arguments)) < 1e-5
+    return torch.export.load(file).module()
+
+
+def test_sparse_linear_is_exported() -> None:
+    layer, x = st.nn.SparseLinear.from_linear(nn.Linear(WIDTH, 9), 0.1).eval(), torch.rand(NODES, WIDTH)
+    assert error(loaded(torch.export.export(layer, (x,)))(x), layer(x)) < 1e-5
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("kind", ["pattern", "values", "multigraph", "multigraph of values"])
+def test_an_exported_program_takes_other_matrices(kind: str, strict: bool) -> None:
+    class Model(nn.Module):
+        def forward(self, x: Tensor, a: st.SparseMatrix) -> Tensor:
+            return st.attention(a, x, x, a @ x) + a.t() @ x + st.spmm(a, x, reduce="max")
+
+    model, auto = Model(), torch.export.Dim.AUTO
+    a, x = (one.detach() for one in operands("cpu", kind))
+    dynamic = ({0: auto}, [{0: auto}] * len(torch.utils._pytree.tree_leaves(a)))
+    program = loaded(torch.export.export(model, (x, a), dynamic_shapes=dynamic, strict=strict))
+    for seed in range(3):
+        a, x = (one.detach() for one in operands("cpu", kind, seed))
+        assert error(program(x, a), model(x, a)) < 1e-5
+    rows, cols = torch.tensor([[1, 2, 2], [0, 1, 2]])  # in order
+    if kind == "pattern":
+        a, x = st.SparseMatrix._of_entries(rows, cols, None, (3, 3)), torch.rand(3, NODES)
+        assert error(program(x, a), model(x, a)) < 1e-5
 
 
 class Fixed(nn.Module):
-    """A layer over a matrix of its own."""
+    """A layer with a matrix."""
 
     def __init__(self, a: st.SparseMatrix) -> None:
         super().__init__()
         self.a = a
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.a @ x + st.spmm(self.a.t(), x)
+        return self.a @ x + st.spmm(self.a.t(), x) + st.attention(self.a, x, x, x)
 
 
-def test_a_module_with_a_matrix_is_exported() -> None:
-    a, full = matrix(6, 6, 0.5, dtype=torch.float32)
-    exported = torch.export.export(Fixed(a), (torch.eye(6),))
-    assert close(exported.module()(torch.eye(6)), full + full.t())
+ANOTHER_PROCESS = """
+import sys, torch, sptile.torch
+program, x, expected = sys.argv[1:]
+found = torch.export.load(program).module()(torch.load(x))
+torch.testing.assert_close(found, torch.load(expected))
+"""
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("kind", ["values", "learned values", "multigraph"])
+def test_a_module_with_a_matrix_runs_in_another_process(tmp_path: Path, kind: str, strict: bool) -> None:
+    a, x = operands("cpu", kind)
+    x = x.detach()
+    files = [tmp_path / name for name in ("program.pt2", "x.pt", "expected.pt")]
+    torch.export.save(torch.export.export(Fixed(a), (x,), strict=strict), files[0])
+    torch.save(x, files[1])
+    torch.save(Fixed(a)(x).detach(), files[2])
+    subprocess.run([sys.executable, "-c", ANOTHER_PROCESS, *map(str, files)], check=True, timeout=300)
+
+
+def test_a_program_does_not_rebuild_its_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
+    a, x = operands("cpu", "values")
+    program = loaded(torch.export.export(Fixed(a), (x.detach(),)))
+    program(x)
+    monkeypatch.setattr(exported, "_made", None)
+    program(x)
+
+
+def test_a_matrix_is_the_tree_of_its_arrays() -> None:
+    a, x = operands("cpu", "multigraph of values")
+    leaves, spec = pytree.tree_flatten(a)
+    assert pytree.tree_unflatten(leaves, spec) is a
+    other = pytree.tree_map(torch.clone, a)
+    assert other is not a and torch.equal(other @ x, a @ x) and torch.equal(other.values, a.values)
+    assert pytree.tree_leaves(pytree.tree_map(lambda leaf: leaf.dim(), a)) == [1, 1, 2, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        (([0, 1, 3], [0, 1, 0], None), "ascending columns"),
+        (([0, 1, 3], [0, 0, 1], [0, 1, 1]), "a place of each nonzero"),
+        (([0, 1, 3], [0, 0, 1], [0, 1, 3]), "ids from 0 to 2"),
+        (([0, 4, 3], [0, 0, 1], None), "crow must increase"),
+        (([0, 1, 3], [0, 0, 2], None), "ids from 0 to 1"),
+    ],
+)
+def test_bad_arrays_of_a_program_are_refused(arrays: Any, message: str) -> None:
+    tensors = [None if x is None else torch.tensor(x, dtype=torch.int32) for x in arrays]
+    with pytest.raises(sptile.BadInputError, match=message):
+        torch.ops.sptile.entries_of_arrays(*tensors, None, 2, "auto", "")
+
+
+# ---- adj_t ----
+
+
+def test_layers_of_pyg_with_adj_t_compile_whole() -> None:
+    pyg = pytest.importorskip("torch_geometric.nn")
+    layers = [pyg.SAGEConv(WIDTH, 3), pyg.GCNConv(WIDTH, 3, normalize=False), pyg.GINConv(nn.Linear(WIDTH, 3))]
+    for layer in [*layers, pyg.SAGEConv(WIDTH, 3, aggr="max")]:
+        for inside in (False, True):
+            torch._dynamo.reset()
+            backend = Counted()
+
+            def function(x: Tensor, a: Any, layer: nn.Module = layer, inside: bool = inside) -> Any:
+                return layer(x, st.adj_t(a) if inside else a)
+
+            compiled = torch.compile(function, fullgraph=True, backend=backend)
+            for seed in range(4):
+                x, a = given("cpu", "matrix", "", seed)
+                graph = a if inside else st.adj_t(a)
+                pairs = [(y, torch.autograd.grad(y.sin().sum(), x)[0]) for y in (f(x, graph) for f in (compiled, function))]
+                assert all(error(found, expected) < 1e-5 for found, expected in zip(*pairs, strict=True))
+            assert backend.count <= 2
 
 
 def test_a_token_of_another_process_is_refused() -> None:

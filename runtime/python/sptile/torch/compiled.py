@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from ..errors import UsageError
-from .handle import Entries, Handle, Ref, entries_of
+from .exported import entries_of_arrays
+from .handle import Arrays, Entries, Handle, Ref, entries_of
 from .matrix import SparseMatrix
 from .operands import Check
 from .operators import TAGS, library, segments_of
@@ -47,6 +48,12 @@ def _csr_of(crow: Tensor, col: Tensor, cols: int, format: str, kernels: str = ""
     from .nn.graph import matrix_of_pointers
 
     return _tokens(matrix_of_pointers(crow, col, cols, format, kernels))
+
+
+def _entries_of_arrays(
+    crow: Tensor, col: Tensor, position: Tensor | None, values: Tensor | None, cols: int, format: str, kernels: str
+) -> Tensor:
+    return entries_of_arrays(Arrays(crow, col, position, values, cols, format, kernels)).token()
 
 
 def _counted(entries: Tensor) -> Tensor:
@@ -123,6 +130,12 @@ OPERATORS: tuple[tuple[str, Callable[..., Any], Callable[..., Any]], ...] = (
     ),
     ("graph_of(Tensor edge_index, SymInt rows, SymInt cols) -> (Tensor, Tensor)", _graph_of, _two_tokens),
     ("csr_of(Tensor crow, Tensor col, SymInt cols, str format, str kernels='') -> (Tensor, Tensor)", _csr_of, _two_tokens),
+    (
+        "entries_of_arrays(Tensor crow, Tensor col, Tensor? position, Tensor? values, SymInt cols, str format, "
+        "str kernels) -> Tensor",
+        _entries_of_arrays,
+        _token,
+    ),
     ("counted(Tensor entries) -> Tensor", _counted, _token),
     (
         "transpose_of(Tensor entries, Tensor product, bool learned) -> (Tensor, Tensor)",

@@ -395,12 +395,44 @@ def entries_of_sizes(token: Tensor, rows: int, cols: int, given: int) -> Entries
     return entries
 
 
+class Arrays(NamedTuple):
+    """Arrays from which `Entries` are rebuilt: CSR arrays and, for each given entry, its place in them. None: in order."""
+
+    crow: Tensor
+    col: Tensor
+    position: Tensor | None
+    values: Tensor | None  # in the order of CSR
+    cols: int
+    format: str
+    kernels: str
+
+    @classmethod
+    def of(cls, a: Entries) -> Arrays:
+        pattern, handle = a.handle.pattern, a.handle
+        return cls(
+            pattern.crow, pattern.col, a.order.position, handle.values, a.cols, handle.format, handle.kernels
+        )
+
+    def token(self) -> Tensor:
+        """Returns a token of the entries, from an operator that compilers see."""
+        token: Tensor = torch.ops.sptile.entries_of_arrays(*self)
+        return token
+
+
+def _is_exporting() -> bool:
+    """Returns whether torch.export traces. torch.compile takes `torch.compiler.is_exporting()` to be true."""
+    return getattr(torch.compiler, "_is_exporting_flag", False)
+
+
+_is_exporting._dynamo_marked_constant = True  # type: ignore[attr-defined]
+
+
 class Ref:
     """A matrix as an argument of operators: token, sizes, and number of given entries, which compilers read. Other code
     uses `entries`."""
 
     def __init__(self, token: Tensor, rows: int, cols: int, given: int, entries: Entries | None = None) -> None:
-        self.token, self.rows, self.cols, self.given, self._entries = token, rows, cols, given, entries
+        self._token, self.rows, self.cols, self.given, self._entries = token, rows, cols, given, entries
 
     FIELDS = ("token", "rows", "cols", "given")  # the leading arguments of each operator
     device = None  # unknown, unlike that of `Entries`
@@ -411,12 +443,31 @@ class Ref:
         return cls(entries.token(), entries.rows, entries.cols, entries.given, entries)
 
     @property
+    def token(self) -> Tensor:
+        """The token. An exported program has the arrays of a matrix that it did not create, because the token names
+        no matrix in other processes."""
+        if self._entries is not None and _is_exporting():
+            return Arrays.of(self._entries).token()
+        return self._token
+
+    @property
     def entries(self) -> Entries:
         return self._entries or entries_of_sizes(self.token, self.rows, self.cols, self.given)
 
     def __iter__(self) -> Iterator[Any]:
         """Yields the leading arguments of each operator."""
         return iter((self.token, self.rows, self.cols, self.given))
+
+
+class DerivedRef(Ref):
+    """A matrix whose token an operator returns each time that it is asked for."""
+
+    def __init__(self, make: Callable[[], Tensor], rows: int, cols: int, given: int) -> None:
+        self._make, self.rows, self.cols, self.given, self._entries = make, rows, cols, given, None
+
+    @property
+    def token(self) -> Tensor:
+        return self._make()
 
 
 def packed_address(x: Tensor, index: int | None) -> int:

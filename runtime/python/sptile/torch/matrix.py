@@ -142,7 +142,8 @@ class SparseMatrix:
     separately. Tensors with one value per nonzero (`values`, results of `sddmm`) are in the order in which the nonzeros
     were given.
 
-    ``torch.compile`` accepts the operators and compiles once for all matrices.
+    ``torch.compile`` accepts the operators and compiles once for all matrices. Programs of ``torch.export`` take a matrix
+    as an argument, or store the arrays of one that a module holds.
 
     Examples
     --------
@@ -1298,6 +1299,7 @@ class SparseMatrix:
         keywords: dict[str, Any] | None = None,
     ) -> Any:
         """Products of torch; other functions of it are refused."""
+        sides_are_named = not torch.compiler.is_compiling() or _sides_are_named()
         if function is torch.sparse.mm and isinstance(arguments[0], SparseMatrix):
             return arguments[0]._sparse_mm(*arguments[1:], **(keywords or {}))
         arithmetic = ARITHMETIC.get(function)
@@ -1306,9 +1308,9 @@ class SparseMatrix:
         if function not in PRODUCTS or keywords or len(arguments) != 2:
             return NotImplemented
         first, second = arguments
-        if torch.compiler.is_compiling() and not _sides_are_named():
+        if not sides_are_named:
             raise UnsupportedError("this version of torch cannot compile A @ x; use spmm(A, x)")
-        if function is Tensor.__rmatmul__:
+        if function is _FROM_THE_RIGHT:
             first, second = second, first
         return first.__matmul__(second) if isinstance(first, SparseMatrix) else second.__rmatmul__(first)
 
@@ -1389,20 +1391,28 @@ def heads_first(a: SparseMatrix, name: str, values: Tensor, heads: int | None) -
 
 def _sides_are_named() -> bool:
     """Runs while torch compiles. For `A @ x`, torch 2.11 swaps the operands but keeps the function name of `x @ A`,
-    because its table has no name for the swapped function. Adds that name once, and restarts the compilation."""
+    because its table has no name for the swapped function; and its table may have the functions that a scope of
+    `accelerate` has put in the place of torch's. Corrects the names once, and restarts the compilation."""
     try:
         from torch._dynamo.exc import RestartAnalysis
-        from torch._dynamo.variables.builtin import BUILTIN_TO_TENSOR_RFN_MAP
-    except ImportError:
+        from torch._dynamo.variables import builtin
+
+        tables = builtin.BUILTIN_TO_TENSOR_FN_MAP, builtin.BUILTIN_TO_TENSOR_RFN_MAP
+    except (ImportError, AttributeError):
         return False
-    if operator.matmul not in BUILTIN_TO_TENSOR_RFN_MAP:
-        BUILTIN_TO_TENSOR_RFN_MAP[operator.matmul] = Tensor.__rmatmul__
+    getattr(builtin, "populate_builtin_to_tensor_fn_map", lambda: None)()  # once, if the table is empty
+    correct = True
+    for table, function in zip(tables, (_FROM_THE_LEFT, _FROM_THE_RIGHT), strict=True):
+        correct = correct and table.get(operator.matmul) is function
+        table[operator.matmul] = function
+    if not correct:
         raise RestartAnalysis(restart_reason="sptile names the sides of a product")
     return True
 
 
 _sides_are_named._dynamo_marked_constant = True  # type: ignore[attr-defined]
 
+_FROM_THE_LEFT, _FROM_THE_RIGHT = Tensor.__matmul__, Tensor.__rmatmul__  # scopes of `accelerate` replace the attribute
 # Functions of torch that take a SparseMatrix.
 PRODUCTS = (
     operator.matmul,

@@ -26,8 +26,8 @@ class Operand(NamedTuple):
 
     shape  `rows` and `cols` are the sizes of the matrix, of its transpose where the operator has t, and `given` is its
            number of given entries. A number is that size. The first tensor with any other name sets it.
-    kind   "float": a type of DTYPES, the same for all; "statistic": the type in which a softmax of them is
-           formed; "ids": int32 or int64; "arg": int32; "seed": int64; "token": of a matrix, int64
+    kind   "float": a type of DTYPES, the same for all; "number": any type of DTYPES; "statistic": the type in which a
+           softmax of them is formed; "ids": int32 or int64; "arg": int32; "seed": int64; "token": of a matrix, int64
     mark   "?": may be None; "!": is written, so contiguous and apart from the others
     """
 
@@ -119,6 +119,7 @@ OPERANDS: dict[str, Row] = {
     "matrix_of": _row("row ids [given], col ids [given]"),
     "graph_of": _row("edge_index ids [2, edges]"),
     "csr_of": _row("crow ids [pointers], col ids [given]"),
+    "entries_of_arrays": _row("crow ids [pointers], col ids [stored], position? ids [given], values? number [stored]"),
     "counted": _row("entries token []"),
     "transpose_of": _row(_TOKENS),
     "with_loops_of": _row("entries token []"),
@@ -184,7 +185,10 @@ _WHOLE = {"ids": (torch.int32, torch.int64), "arg": (torch.int32,), "seed": (tor
 
 
 def _check_type(bound: _Bound, operand: Operand, x: Tensor, first: Tensor) -> None:
-    if operand.kind not in _WHOLE:
+    if operand.kind == "number":
+        if x.dtype not in DTYPES:
+            raise bound.refuse(f"{operand.name} must be {FLOATS}, got {x.dtype}")
+    elif operand.kind not in _WHOLE:
         _check_floats(bound, operand, x, first)
     elif x.dtype not in _WHOLE[operand.kind]:
         wanted = " or ".join(str(dtype).removeprefix("torch.") for dtype in _WHOLE[operand.kind])
@@ -204,6 +208,11 @@ def _check_device(bound: _Bound, operand: Operand, x: Tensor, first: Tensor) -> 
 def _check_memory(bound: _Bound, operand: Operand, x: Tensor) -> None:
     if x.numel() > 0 and x.data_ptr() == 0:
         raise bound.refuse(f"{operand.name} has no memory; it was freed, or its subclass of Tensor stores none")
+
+
+def check_memory_of(operator: str, name: str, x: Tensor) -> None:
+    """Raises UsageError for a tensor whose memory was freed."""
+    _check_memory(_Bound(operator, None, False), Operand(name, "", "float", ()), x)
 
 
 def _range(x: Tensor) -> tuple[int, int]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch._guards import TracingContext
 
 from ..errors import ArgumentTypeError
 from .matrix import SparseMatrix
@@ -28,6 +29,10 @@ class AdjacencyTensor(Tensor):
         arguments: tuple[Any, ...] = (),
         keywords: dict[str, Any] | None = None,
     ) -> Any:
+        if not torch.compiler.is_compiling() and TracingContext.try_get() is not None:
+            _compiler_sees_products()  # which inspects its input, a dense tensor
+            with torch._C.DisableTorchFunctionSubclass():
+                return function(*arguments, **(keywords or {}))
         if function in _PRODUCTS and isinstance(arguments[0], AdjacencyTensor):
             reduce = arguments[2] if len(arguments) > 2 else (keywords or {}).get("reduce", "sum")
             return _multiply(arguments[0].matrix, arguments[1], reduce)
@@ -36,6 +41,16 @@ class AdjacencyTensor(Tensor):
             return answer(arguments[0].matrix, *arguments[1:])
         with torch._C.DisableTorchFunctionSubclass():
             return function(*arguments, **(keywords or {}))
+
+
+def _compiler_sees_products() -> None:
+    """Runs while torch compiles. torch 2.11 asks subclasses for all products but `torch.sparse.mm`."""
+    from torch._dynamo.variables.torch import get_overridable_functions
+
+    get_overridable_functions().add(torch.sparse.mm)
+
+
+_compiler_sees_products._dynamo_marked_constant = True  # type: ignore[attr-defined]
 
 
 def _multiply(a: SparseMatrix, x: Tensor, reduce: str) -> Tensor:
@@ -105,8 +120,9 @@ def adj_t(A: SparseMatrix) -> Tensor:
 
     Notes
     -----
-    Layers that multiply by the adjacency matrix use it (SAGEConv, GINConv, GCNConv with normalize=False), in eager
-    mode. Layers that compute messages per edge receive the edges, with duplicates. Means divide by the number of edges.
+    Layers that multiply by the adjacency matrix use it (SAGEConv, GINConv, GCNConv with normalize=False), also under
+    `torch.compile`. Layers that compute messages per edge receive the edges, with duplicates. Means divide by the
+    number of edges.
 
     Examples
     --------
@@ -118,6 +134,8 @@ def adj_t(A: SparseMatrix) -> Tensor:
     """
     if not isinstance(A, SparseMatrix):
         raise ArgumentTypeError(f"A must be a SparseMatrix, got {type(A).__name__}")
+    if torch.compiler.is_compiling():
+        _compiler_sees_products()
     tensor = torch.empty(0, device=A.device, dtype=A.dtype).as_subclass(AdjacencyTensor)
     tensor.matrix = A
     return tensor

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from ...errors import ArgumentTypeError
-from . import layers, originals, products, sparse_tensors
+from . import layers, originals, products, sparse_tensors, state, twins
 from .state import Patches, current
 
 Model = TypeVar("Model", bound=nn.Module)
@@ -29,8 +29,9 @@ def _apply() -> None:
     global _found
     originals.make_lists()
     if _found[1] != len(sys.modules) or not _found[0].are_current():
-        found = (*layers.patches(), *products.patches(), *sparse_tensors.patches(), *originals.patches(_suspended))
-        _found = Patches(found), len(sys.modules)
+        of_pyg = (*layers.patches(), *twins.patches(), *sparse_tensors.patches())
+        found = Patches((*of_pyg, *products.patches(), *originals.patches(_suspended)))
+        _found = found, len(sys.modules)
     _found[0].apply()
 
 
@@ -51,6 +52,7 @@ def _install() -> None:
         if _active == 0:
             _apply()
         _active += 1
+        state.in_scope = True
 
 
 def _remove() -> None:
@@ -58,6 +60,7 @@ def _remove() -> None:
     with _lock:
         _active -= 1
         if _active == 0:
+            state.in_scope = False
             _found[0].revert()
 
 
@@ -142,8 +145,12 @@ def accelerate(model: Any = None, enabled: bool = True) -> Any:
     if its product is large. Results of `gcn_norm` and of functions that add self-loops are kept as well. Do not change
     an `edge_index` through `.data` or through memory that it shares with NumPy.
 
-    Code compiled by `torch.compile` runs as without `accelerate`, and so do functions that a module has imported by name,
-    as in ``from torch import mm``.
+    `GATConv`, `GATv2Conv`, `TransformerConv` and `RGCNConv` run as the layers of `sptile.torch.nn` with their parameters
+    and allocate no features per edge. Subclasses, hooks and options that those layers lack run PyG's code.
+
+    Code that `torch.compile` compiles within a scope, or for an accelerated model, runs the layers of PyG that
+    `sptile.torch.nn` has as those layers. Other layers run PyG's code there. Functions that a module has imported by name,
+    as in ``from torch import mm``, are never accelerated.
 
     Examples
     --------
@@ -162,7 +169,9 @@ def accelerate(model: Any = None, enabled: bool = True) -> Any:
         for key in [key for key, value in hooks.items() if value is hook]:
             del hooks[key]
             model._forward_hooks_always_called.pop(key, None)
+    twins.detach(model)
     if enabled:
+        twins.attach(model)
         model.register_forward_pre_hook(_enter, prepend=True)
         model.register_forward_hook(_leave, always_call=True)
     return model

@@ -66,3 +66,4 @@ class _State(threading.local):
 
 
 current = _State()
+in_scope = False  # of any thread: compiled code depends on it

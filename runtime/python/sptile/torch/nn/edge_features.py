@@ -7,7 +7,7 @@ from torch import Tensor
 
 from ...errors import ArgumentTypeError, UnsupportedError, UsageError
 from .graph import Edges
-from .linear import Linear
+from .linear import Linear, materialize
 
 FillValue = float | Tensor | str
 
@@ -30,8 +30,8 @@ def check_edge_attr(edge_attr: Tensor, lin_edge: Linear | None, given: int) -> T
     if edge_attr.dim() == 1:
         edge_attr = edge_attr.unsqueeze(1)
     if edge_attr.dim() == 2:
-        lin_edge.materialize(edge_attr.shape[1])
-    wanted = [given, lin_edge.in_features]
+        materialize(lin_edge, edge_attr.shape[1])
+    wanted = [given, lin_edge.weight.shape[1] if edge_attr.dim() == 2 else -1]
     if list(edge_attr.shape) != wanted or not edge_attr.is_floating_point():
         raise UsageError(
             f"edge_attr must be a floating-point tensor {wanted}, got {edge_attr.dtype} {list(edge_attr.shape)}"

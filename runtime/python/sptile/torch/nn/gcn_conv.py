@@ -13,7 +13,7 @@ from ..matrix import SparseMatrix, product_type
 from .fused import aggregate_updated, may_fuse, product_updated, recomputes_product
 from ..reductions import propagate
 from .graph import Graph, GraphLayer, check_features, graph_of, matrix_of, normalized
-from .linear import GlorotLinear
+from .linear import GlorotLinear, materialize
 from .order import aggregate_first
 
 
@@ -125,14 +125,14 @@ class GCNConv(GraphLayer):
         torch.Size([3, 2])
         """
         x = check_features(x, "GCNConv")
-        self.lin.materialize(x.shape[-1])
+        materialize(self.lin, x.shape[-1])
         a = self._matrix(x, edge_index, edge_weight)
         if x.layout != torch.strided:
             out = propagate(a, graph_of(x) @ self.lin.weight.t())
             return out if self.bias is None else out + self.bias.to(out.dtype)
         training = torch.is_grad_enabled()
         again = recomputes_product(a, x, self.lin.weight)
-        if aggregate_first(self.lin.in_features, self.out_channels, x.requires_grad, training, again):
+        if aggregate_first(x.shape[-1], self.out_channels, x.requires_grad, training, again):
             if again:
                 return product_updated(a, x, self.lin.weight, self.bias)
             if may_fuse(x) and fused_update_pays(a, x.shape[1], self.out_channels, x.dtype):

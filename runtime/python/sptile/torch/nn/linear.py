@@ -30,6 +30,12 @@ def save_parameters(module: nn.Module, destination: Any, prefix: str, keep_vars:
             destination[prefix + name] = parameter if keep_vars or is_lazy(parameter) else parameter.detach()
 
 
+def materialize(linear: nn.Module, in_channels: int) -> None:
+    """Allocates the weight of a linear layer of ours if its width is unknown. Others have their weight."""
+    if isinstance(linear, Linear):
+        linear.materialize(in_channels)
+
+
 def bias_of(out_channels: int, bias: bool) -> nn.Parameter | None:
     """Returns a bias, or None."""
     return nn.Parameter(torch.zeros(out_channels)) if bias else None

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from ..matrix import SparseMatrix
-from .linear import Linear
+from .linear import Linear, materialize
 
 
 def aggregate_first(
@@ -24,8 +24,8 @@ def aggregate_first(
 
 def aggregates_first(x: Tensor, lin: Linear) -> bool:
     """Returns whether a layer aggregates x before it applies `lin`, whose width follows from x."""
-    lin.materialize(x.shape[-1])
-    return aggregate_first(x.shape[-1], lin.out_features, x.requires_grad, torch.is_grad_enabled())
+    materialize(lin, x.shape[-1])
+    return aggregate_first(x.shape[-1], lin.weight.shape[0], x.requires_grad, torch.is_grad_enabled())
 
 
 def aggregate_linear(

@@ -1,0 +1,106 @@
+"""Block Golub-Kahan bidiagonalization with thick restarts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ._dense import Dense, orthonormalize
+
+Product = Callable[[Any, Any], None]
+"""(operand, result): multiplies, and writes the result."""
+
+
+class Sizes(NamedTuple):
+    """Limits of the iteration."""
+
+    wanted: int
+    """Singular triplets."""
+    block: int
+    """Columns of a product."""
+    basis: int
+    """Maximum number of vectors of each basis, at least `wanted` + `block` or all."""
+    steps: int
+    """Maximum number of products with the matrix."""
+
+
+class Triplets(NamedTuple):
+    U: Any
+    s: np.ndarray[Any, Any]
+    V: Any
+    residuals: np.ndarray[Any, Any]
+    """Norm of ``A.T @ u - s * v`` of each triplet. Those of ``A @ v - s * u`` are rounding errors."""
+    steps: int
+
+
+def largest_triplets(
+    forward: Product,
+    adjoint: Product,
+    rows: int,
+    cols: int,
+    sizes: Sizes,
+    rtol: float,
+    dense: Dense,
+    random: np.random.Generator,
+) -> Triplets:
+    """Computes the largest singular values of a matrix with ``cols <= rows``.
+
+    Both bases are kept orthonormal, and all coefficients of a new block are computed, so that a restart needs no special
+    case: it replaces the bases by the first singular vectors and continues with the pending block (Baglama and Reichel,
+    Restarted block Lanczos bidiagonalization methods, 2006).
+    """
+    block, capacity = min(sizes.block, cols), min(sizes.basis, cols)
+    U, V = dense.empty(rows, capacity), dense.empty(cols, capacity + block)
+    B = np.zeros((capacity, capacity))  # A V = U B
+    p, w, steps, closed_before = 0, block, 0, False
+    dense.random(V[:, :w], random)
+    orthonormalize(dense, V[:, :w], V[:, :0], random)
+    while True:
+        new = slice(p, p + w)
+        forward(V[:, new], U[:, new])
+        B[:p, new], B[new, new] = orthonormalize(dense, U[:, new], U[:, :p], random)
+        p, last, steps = p + w, new, steps + 1
+        left, s, right = np.linalg.svd(B[:p, :p])
+        w = min(block, cols - p)
+        S, length = _next_block(dense, adjoint, U[:, last], V, p, w, random)
+        residuals = np.linalg.norm(S @ left[last, : sizes.wanted], axis=0)
+        # A closed space may lack copies of a multiple singular value: the next block, which is random, has them.
+        closed = bool(length <= 100 * dense.eps * s[0])
+        converged = p >= sizes.wanted and bool((residuals <= rtol * s[0]).all())
+        if p == cols or steps == sizes.steps and p >= sizes.wanted or converged and (not closed or closed_before):
+            break
+        closed_before = closed
+        if p + w > capacity:
+            kept = min(sizes.wanted + (capacity - sizes.wanted) // 3, capacity - w)
+            dense.rotate(U[:, :p], left[:, :kept], U[:, :kept])
+            dense.rotate(V[:, :p], right[:kept].T, V[:, :kept])
+            dense.rotate(V[:, p : p + w], np.eye(w), V[:, kept : kept + w])
+            B[:] = 0
+            B[:kept, :kept] = np.diag(s[:kept])
+            p = kept
+    found = dense.empty(rows, sizes.wanted), dense.empty(cols, sizes.wanted)
+    dense.rotate(U[:, :p], left[:, : sizes.wanted], found[0])
+    dense.rotate(V[:, :p], right[: sizes.wanted].T, found[1])
+    return Triplets(found[0], s[: sizes.wanted], found[1], residuals, steps)
+
+
+def _next_block(
+    dense: Dense, adjoint: Product, u: Any, V: Any, p: int, w: int, random: np.random.Generator
+) -> tuple[Any, float]:
+    """Writes the next w right vectors to ``V[:, p : p + w]``, orthogonal to the first p.
+
+    Returns S with ``A.T @ u = V[:, :p] @ _ + V[:, p : p + w] @ S``, and the norm of S.
+    """
+    if w == u.shape[1]:
+        adjoint(u, V[:, p : p + w])
+        _, S = orthonormalize(dense, V[:, p : p + w], V[:, :p], random)
+    else:  # the vectors left are fewer than those of a block: any basis of them is right
+        image = dense.empty(V.shape[0], u.shape[1])
+        adjoint(u, image)
+        dense.random(V[:, p : p + w], random)
+        if w > 0:
+            orthonormalize(dense, V[:, p : p + w], V[:, :p], random)
+        S = dense.inner(V[:, p : p + w], image)
+    return S, float(np.linalg.norm(S, 2)) if S.size else 0.0

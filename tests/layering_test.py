@@ -127,8 +127,11 @@ _sorted_plan
 _given
 _plan
 bundle
-_linear batch conversion part _config
+_linear batch conversion part _config _csr_array
 products
+linalg._dense
+linalg._golub_kahan linalg._products
+linalg
 sptile __main__
 torch.pattern
 torch.handle
@@ -274,10 +277,16 @@ def owner_violations(root):
                         yield f"{where}:{number}: only {owner} may include {name}"
 
 
+# Modules that define subclasses of SciPy's: `sptile.__getattr__` imports them at first use.
+LAZY = ("_csr_array.py",)
+
+
 def python_violations(root):
     """The package without sptile.torch imports no framework but NumPy, and knows nothing of its own torch."""
     base = root / "runtime/python/sptile"
     for path in sorted(base.glob("*.py")):
+        if path.name in LAZY:
+            continue
         for number, line in enumerate(path.read_text().splitlines(), 1):
             if re.match(r"(import|from) (torch|cupy|scipy|\.torch)\b", line):
                 yield f"{path.relative_to(root)}:{number}: `import sptile` must not need this"

@@ -30,7 +30,8 @@ def _generator() -> ModuleType:
 
 
 reference = _generator()
-ENTRIES = list(reference.entries(reference.MODULES if HAS_TORCH else ("sptile",)))
+MODULES = reference.MODULES if HAS_TORCH else ("sptile", "sptile.linalg")
+ENTRIES = list(reference.entries(MODULES))
 by_name = pytest.mark.parametrize("entry", ENTRIES, ids=[entry.name for entry in ENTRIES])
 
 
@@ -135,7 +136,7 @@ def test_examples_run(entry: Any, workplace: Path, request: pytest.FixtureReques
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("module", reference.MODULES if HAS_TORCH else ("sptile",))
+@pytest.mark.parametrize("module", MODULES)
 @pytest.mark.usefixtures("workplace")
 def test_examples_of_modules_run(module: str, request: pytest.FixtureRequest) -> None:
     doc = inspect.getdoc(importlib.import_module(module)) or ""

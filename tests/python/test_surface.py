@@ -21,11 +21,9 @@ from sptile import _config, _options, errors
 import sptile
 
 HAS_TORCH = has_torch()
-MODULES = (
-    ("sptile", "sptile.torch", "sptile.torch.nn", "sptile.torch.sparse", "sptile.torch.distributed")
-    if HAS_TORCH
-    else ("sptile",)
-)
+MODULES = ("sptile", "sptile.linalg")
+if HAS_TORCH:
+    MODULES += ("sptile.torch", "sptile.torch.nn", "sptile.torch.sparse", "sptile.torch.distributed")
 
 
 def callables() -> list[Any]:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 MODULES = (
     "sptile",
+    "sptile.linalg",
     "sptile.torch",
     "sptile.torch.nn",
     "sptile.torch.sparse",

@@ -5,7 +5,8 @@
 >>> plan = sptile.plan(A, 64)
 >>> C = plan @ numpy.ones((100, 64), numpy.float32)
 
-`sptile.torch` has operators with gradients. Names are imported at first use, and NumPy with them.
+`sptile.torch` has operators with gradients, `sptile.linalg` decompositions. Names are imported at first use, and NumPy
+with them.
 """
 
 import importlib as _importlib
@@ -26,7 +27,9 @@ from .errors import (
 )
 
 if TYPE_CHECKING:
+    from . import linalg
     from ._config import show_config
+    from ._csr_array import csr_array
     from ._plan import Plan
     from .batch import Batch, block_diag, vstack
     from .bundle import Bundle, CsrArrays, Prediction, open
@@ -59,6 +62,7 @@ _HOMES = {
     "sddmm": "products",
     "spmm": "products",
     "show_config": "_config",
+    "csr_array": "_csr_array",
 }
 
 __all__ = [
@@ -84,6 +88,8 @@ __all__ = [
     "aslinearoperator",
     "block_diag",
     "convert",
+    "csr_array",
+    "linalg",
     "open",
     "open_part",
     "plan",
@@ -97,6 +103,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "linalg":
+        return _importlib.import_module(".linalg", __name__)
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'sptile' has no attribute {name!r}")

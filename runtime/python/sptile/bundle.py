@@ -746,8 +746,9 @@ def _of_sparse(A: Any, copy: bool, pointers: bool, integers: str) -> CsrMemory:
     name = type(A).__name__
     if len(A.shape) != 2:
         raise UsageError(f"A must be two-dimensional, got {len(A.shape)} dimensions")
-    package = type(A).__module__.partition(".")[0]
-    format = getattr(A, "format", "") if package in ("scipy", "cupyx") else ""
+    packages = {base.__module__.partition(".")[0] for base in type(A).__mro__}
+    package = next((name for name in ("scipy", "cupyx") if name in packages), "")
+    format = getattr(A, "format", "") if package else ""
     if package == "scipy" and format in _ENTRIES:
         return _of_entries(A.shape, _ENTRIES[format](A), name, copy, integers)
     if package == "cupyx" and format in _DEVICE_ENTRIES and not pointers:

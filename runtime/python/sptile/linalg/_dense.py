@@ -90,10 +90,10 @@ class Dense(NamedTuple):
         for panel in self.panels(X.shape[0]):
             X[panel] += self.put(scale * random.standard_normal((panel.stop - panel.start, X.shape[1])))
 
-    def random(self, X: Any, random: np.random.Generator) -> None:
-        """Writes independent normal numbers, columns of about length 1."""
+    def random(self, X: Any, length: float, random: np.random.Generator) -> None:
+        """Writes independent normal numbers, columns of about the given length."""
         X[:] = 0
-        self.disturb(X, 1.0, random)
+        self.disturb(X, length, random)
 
 
 def orthonormalize(

@@ -55,7 +55,7 @@ def largest_triplets(
     U, V = dense.empty(rows, capacity), dense.empty(cols, capacity + block)
     B = np.zeros((capacity, capacity))  # A V = U B
     p, w, steps, closed_before = 0, block, 0, False
-    dense.random(V[:, :w], random)
+    dense.random(V[:, :w], 1.0, random)
     orthonormalize(dense, V[:, :w], V[:, :0], random)
     while True:
         new = slice(p, p + w)
@@ -64,7 +64,7 @@ def largest_triplets(
         p, last, steps = p + w, new, steps + 1
         left, s, right = np.linalg.svd(B[:p, :p])
         w = min(block, cols - p)
-        S, length = _next_block(dense, adjoint, U[:, last], V, p, w, random)
+        S, length = _next_block(dense, adjoint, U[:, last], V, p, w, float(s[0]), random)
         residuals = np.linalg.norm(S @ left[last, : sizes.wanted], axis=0)
         # A closed space may lack copies of a multiple singular value: the next block, which is random, has them.
         closed = bool(length <= 100 * dense.eps * s[0])
@@ -87,20 +87,23 @@ def largest_triplets(
 
 
 def _next_block(
-    dense: Dense, adjoint: Product, u: Any, V: Any, p: int, w: int, random: np.random.Generator
+    dense: Dense, adjoint: Product, u: Any, V: Any, p: int, w: int, scale: float, random: np.random.Generator
 ) -> tuple[Any, float]:
-    """Writes the next w right vectors to ``V[:, p : p + w]``, orthogonal to the first p.
+    """Writes the next w right vectors to ``V[:, p : p + w]``, orthogonal to the first p. `scale`: norm of A.
 
     Returns S with ``A.T @ u = V[:, :p] @ _ + V[:, p : p + w] @ S``, and the norm of S.
     """
-    if w == u.shape[1]:
-        adjoint(u, V[:, p : p + w])
-        _, S = orthonormalize(dense, V[:, p : p + w], V[:, :p], random)
-    else:  # the vectors left are fewer than those of a block: any basis of them is right
-        image = dense.empty(V.shape[0], u.shape[1])
+    width, block = u.shape[1], V[:, p : p + w]
+    if w >= width:
+        adjoint(u, block[:, :width])
+        if w > width:
+            dense.random(block[:, width:], scale, random)
+        S = orthonormalize(dense, block, V[:, :p], random)[1][:, :width]
+    else:  # fewer vectors are left than a block has: any basis of them is right
+        image = dense.empty(V.shape[0], width)
         adjoint(u, image)
-        dense.random(V[:, p : p + w], random)
         if w > 0:
-            orthonormalize(dense, V[:, p : p + w], V[:, :p], random)
-        S = dense.inner(V[:, p : p + w], image)
+            dense.random(block, 1.0, random)
+            orthonormalize(dense, block, V[:, :p], random)
+        S = dense.inner(block, image)
     return S, float(np.linalg.norm(S, 2)) if S.size else 0.0

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import _arrays
 from .. import _library as c
-from .._linear import _Sides
-from .._options import device_of
+from .._options import PlanSettings, device_of
 from .._plan import Plan
-from ..bundle import Bundle, fitting
+from ..bundle import Bundle, _csr_memory, fitting
 from ..errors import BadInputError, UnsupportedError, UsageError
 from ._dense import Dense
 
 _PARTS = 32
+_PANEL_BYTES = 2**18
+"""Bytes of the operand of a transposed product that are multiplied at once, so that they stay in the L2 cache of a core:
+the product gathers rows of its operand, and adds to a result of few rows."""
+_LEAST_PER_COLUMN = 32
+"""Nonzeros of a panel per column of the matrix: reading and writing the result takes less time than these."""
 _CHUNK = 2**20  # values whose squares are added at once
 
 
@@ -32,39 +36,73 @@ def framework_of(A: Any, device: int) -> _arrays.Framework:
     return _arrays.TORCH_CUDA
 
 
+def _row_panels(shape: tuple[int, int], nnz: int, row_bytes: int) -> list[slice]:
+    """Returns ranges of rows for transposed products on a CPU."""
+    rows, cols = shape
+    step = max(_PANEL_BYTES // row_bytes, rows * cols * _LEAST_PER_COLUMN // max(nnz, 1), 1)
+    return [slice(start, min(start + step, rows)) for start in range(0, max(rows, 1), step)]
+
+
+def _rows_of(rows: slice, cols: int, indptr: Any, indices: Any, values: Any, dtype: int) -> Bundle:
+    """Returns a range of rows of a CSR matrix, whose arrays it borrows."""
+    entries = slice(indptr[rows.start], indptr[rows.stop])
+    pointers = np.ascontiguousarray(indptr[rows.start : rows.stop + 1] - entries.start, np.int64)
+    memory = _csr_memory(
+        rows.stop - rows.start, cols, pointers, indices[entries], values[entries], dtype, "rows of A", None
+    )
+    return Bundle._create(memory, memory.name)
+
+
+class _Planned(NamedTuple):
+    """A matrix, or some of its rows, and its plans."""
+
+    bundle: Bundle
+    rows: slice
+    """Rows of the matrix."""
+    plans: dict[int, Plan]
+    options: PlanSettings
+
+    def plan(self, n: int) -> Plan:
+        """Returns a plan of a width, which is kept."""
+        found = fitting(self.plans, n)
+        if found is None:
+            found = self.plans[n] = self.bundle.plan(n, **self.options)
+        return found
+
+
 class Products:
     """A matrix of float32 or float64 as two functions."""
 
-    def __init__(self, A: Any, bundle: Bundle, dtype: int, device: str, threads: int) -> None:
+    def __init__(self, A: Any, bundle: Bundle, dtype: int, device: str, threads: int, width: int) -> None:
+        """`width`: columns of most operands."""
         kind, ordinal = device_of(device)
         self.bundle, self.shape = bundle, bundle.shape
         self.dense = Dense(framework_of(A, kind), dtype, kind, ordinal)
         self.mean: Any = None
         """Column of the means of all columns, [cols, 1]. None: they are not subtracted."""
-        self._device, self._plans = device, ({}, {})
-        self._sides = _Sides(bundle, {"threads": threads}) if kind == c.DEVICE_CPU else None
-        if kind == c.DEVICE_CUDA and bundle.dtype is not None and bundle.dtype.itemsize == 2:
-            raise UnsupportedError("16-bit values on CUDA devices; convert A to float32")
-
-    def _plan(self, n: int, transposed: bool) -> Plan:
-        """Returns a plan of a width, which is kept."""
-        if self._sides is not None:
-            sample = np.broadcast_to(np.float32(0), (1, n))
-            dtype = _arrays.numpy_dtype(self.dense.code)
-            return self._sides.of(dtype, transposed).plan_for(sample)
-        plans: dict[int, Plan] = self._plans[transposed]
-        plan = fitting(plans, n)
-        if plan is None:
+        own = _arrays.DTYPE_NAMES[dtype]
+        options: PlanSettings = {"dtype": own, "device": device, "threads": threads}
+        everything, panels = slice(0, self.shape[0]), [(slice(0, self.shape[0]), bundle)]
+        if kind == c.DEVICE_CUDA:
+            if bundle.dtype is not None and bundle.dtype.name != own:
+                raise UnsupportedError(f"{bundle.dtype} values with dtype {own} on a CUDA device; convert A")
             # TF32 would limit the accuracy of all results.
-            precision = "fp32" if self.dense.code == c.DTYPE_F32 else "fp64"
-            plan = plans[n] = self.bundle.plan(
-                n, dtype=_arrays.DTYPE_NAMES[self.dense.code], device=self._device, transpose=transposed, precision=precision
-            )
-        return plan
+            options["precision"] = "fp32" if dtype == c.DTYPE_F32 else "fp64"
+        else:
+            indptr, indices, values = bundle.csr()
+            numbers = np.ones(bundle.nnz, own) if values is None else values.astype(own, copy=False)
+            if bundle.dtype != own:
+                bundle = _rows_of(everything, self.shape[1], indptr, indices, numbers, dtype)
+            panels = [
+                (rows, _rows_of(rows, self.shape[1], indptr, indices, numbers, dtype))
+                for rows in _row_panels(self.shape, bundle.nnz, width * numbers.itemsize)
+            ]
+        self._ahead = _Planned(bundle, everything, {}, options)
+        self._behind = [_Planned(part, rows, {}, {**options, "transpose": True}) for rows, part in panels]
 
     def forward(self, X: Any, out: Any) -> None:
         """Computes ``out = A @ X`` or, with a mean, ``(A - 1 mean.T) @ X``."""
-        self._plan(X.shape[1], False)(X, out)
+        self._ahead.plan(X.shape[1])(X, out)
         if self.mean is not None:
             row = self.dense.put(self.dense.inner(self.mean, X))
             for panel in self.dense.panels(out.shape[0]):
@@ -72,7 +110,8 @@ class Products:
 
     def adjoint(self, Y: Any, out: Any) -> None:
         """Computes ``out = A.T @ Y`` or, with a mean, ``(A - 1 mean.T).T @ Y``."""
-        self._plan(Y.shape[1], True)(Y, out)
+        for number, part in enumerate(self._behind):
+            part.plan(Y.shape[1])(Y[part.rows], out, beta=float(number > 0))
         if self.mean is not None:
             self.dense.subtract(out, self.mean, self.dense.sums(Y))
 

@@ -53,8 +53,9 @@ def test_blocks_work(page: Path, need: str, tmp_path: Path) -> None:
     if need and (why := missing(need)):
         pytest.skip(f"{page.name}: blocks marked {need} did not run: {why}")
     chosen = [block for block in blocks(page) if pages.condition(block) in ("", need)]
-    if any("torch" in block.text for block in chosen) and not has("torch"):
-        pytest.skip(f"{page.name}: blocks did not run: torch is not installed")
+    for module in ("torch", "h5py"):
+        if any(module in block.text for block in chosen) and not has(module):
+            pytest.skip(f"{page.name}: blocks did not run: {module} is not installed")
     (tmp_path / "data").symlink_to(ROOT / "data")
     script = tmp_path / "page.py"
     # Each block is compiled with its line numbers, so that a failure names the line of the page.

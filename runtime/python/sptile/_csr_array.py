@@ -55,7 +55,8 @@ class _Side:
         self.bundle = Bundle._create(memory, memory.name)
         self.plans: dict[int, Plan] = {}
         self.indptr = A.indptr.copy()
-        self.indices, self.data = (None, None) if self.borrows else (A.indices.copy(), A.data.copy())
+        self.indices: Any = None if self.borrows else A.indices.copy()
+        self.data: Any = None if self.borrows else A.data.copy()
 
     def fits(self, A: Any) -> bool:
         """Whether the structure is that of the plans."""
@@ -121,7 +122,6 @@ def _multiplies(A: Any, B: Any, rows: int) -> bool:
 class _Planned:
     """Products of an array and its transpose; `_kept` has their plans."""
 
-    _kept: _Kept | None
     _transposed: bool
 
     def _product(self, B: Any, transposed: bool) -> Any:
@@ -132,10 +132,8 @@ class _Planned:
         return self._shared().product(A, B, transposed != self._transposed)
 
     def _shared(self) -> _Kept:
-        kept = self.__dict__.get("_kept")
-        if kept is None:
-            kept = self.__dict__.setdefault("_kept", _Kept())
-        return kept
+        kept: _Kept | None = self.__dict__.get("_kept")
+        return self.__dict__.setdefault("_kept", _Kept()) if kept is None else kept
 
     def __matmul__(self, other: Any) -> Any:
         found = self._product(other, False)

@@ -26,6 +26,12 @@ from ._products import Products
 
 __all__ = ["PCA", "SVD", "pca", "svds"]
 
+
+def __dir__() -> list[str]:
+    """Returns the public names, for completion."""
+    return sorted(__all__)
+
+
 BLOCK = 16
 """Columns of a block of the method "lanczos". A wider one reads the matrix less often and converges in more products
 of a vector: 8 and 32 take 10 to 30 % longer."""
@@ -82,7 +88,7 @@ class PCA(NamedTuple):
     >>> import numpy as np, scipy.sparse, sptile.linalg
     >>> A = scipy.sparse.csr_array(np.array([[1.0, 0], [0, 1], [2, 2], [1, 1]]))
     >>> sptile.linalg.pca(A, 1).explained_variance_ratio.round(6)
-    array([0.733333])
+    array([0.75])
     """
 
     scores: Any

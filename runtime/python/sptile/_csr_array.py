@@ -112,7 +112,7 @@ def _multiplies(A: Any, B: Any, rows: int) -> bool:
         and B.dtype.isnative
         and B.ndim in (1, 2)
         and B.shape[0] == rows
-        and min(A.shape) > 0
+        and 0 < min(A.shape) <= max(A.shape) < 2**31
         and B.size > 0
         and B.flags.aligned
         and A.indptr[-1] > 0
@@ -161,11 +161,6 @@ class csr_array(_Planned, sp.csr_array):  # type: ignore[misc]
     ----------
     arg1, shape, dtype, copy, maxprint : optional
         Like those of `scipy.sparse.csr_array`.
-
-    Raises
-    ------
-    UnsupportedError
-        A product, if A has more than 2147483647 rows or columns.
 
     Notes
     -----

@@ -21,7 +21,7 @@ from .._options import integer, named
 from ..bundle import Bundle, bundle_of
 from ..errors import ArgumentTypeError, UsageError
 from ._dense import NotFiniteError
-from ._golub_kahan import Sizes, largest_triplets
+from ._golub_kahan import Product, Sizes, largest_triplets
 from ._products import Products
 
 __all__ = ["PCA", "SVD", "pca", "svds"]
@@ -34,7 +34,7 @@ def __dir__() -> list[str]:
 
 BLOCK = 16
 """Columns of a block of the method "lanczos". A wider one reads the matrix less often and converges in more products
-of a vector: 8 and 32 take 10 to 30 % longer."""
+of a vector: 8 and 32 take up to 30 % longer."""
 _MOST_PRODUCTS = 1000
 _METHODS = {"lanczos": 0, "randomized": 1}
 _RTOL = {c.DTYPE_F32: 1e-5, c.DTYPE_F64: 1e-10}
@@ -171,8 +171,8 @@ def svds(
     >>> np.allclose(s, np.linalg.svd(A.toarray(), compute_uv=False)[:10])
     True
     """
-    products = _products_of(A, dtype, device, threads)
-    U, s, V = _decompose(products, _wanted(k, products.shape), method, rtol, maxiter, seed)
+    products, sizes = _prepared(A, k, method, maxiter, dtype, device, threads)
+    U, s, V = _decompose(products, sizes, rtol, seed)
     return SVD(U, products.dense.put(s), products.dense.framework.contiguous(V.T))
 
 
@@ -229,19 +229,18 @@ def pca(
     >>> np.allclose(found.scores, centred @ found.components.T)
     True
     """
-    products = _products_of(A, dtype, device, threads)
-    count = _wanted(k, products.shape)
-    rows, cols = products.shape
+    products, sizes = _prepared(A, k, method, maxiter, dtype, device, threads)
+    rows = products.shape[0]
     if rows < 2:
         raise UsageError(f"pca requires at least two rows, got shape {products.shape}")
     products.centre()
-    U, s, V = _decompose(products, count, method, rtol, maxiter, seed)
+    U, s, V = _decompose(products, sizes, rtol, seed)
     mean = products.dense.host(products.mean)[:, 0]
     squares = products.sum_of_squares()
     total = squares - rows * float(mean @ mean)
     if total <= products.dense.eps * squares:  # rounding errors of constant columns
         total = 0.0
-    ratios = s**2 / total if total > 0 else np.zeros(count)
+    ratios = s**2 / total if total > 0 else np.zeros(sizes.wanted)
     vector = products.dense.put
     return PCA(
         scores=U * vector(s),
@@ -253,21 +252,23 @@ def pca(
     )
 
 
-def _products_of(A: Any, dtype: Any, device: Any, threads: int) -> Products:
+def _prepared(
+    A: Any, k: Any, method: str, maxiter: Any, dtype: Any, device: Any, threads: int
+) -> tuple[Products, Sizes]:
+    """Checks the arguments."""
     wanted = None if dtype is None else _arrays.dtype_code(dtype)
     bundle: Bundle = bundle_of(A, integers="float64" if wanted == c.DTYPE_F64 else "float32")
     if wanted is None:
         wanted = c.DTYPE_F64 if bundle.dtype == np.float64 else c.DTYPE_F32
     if wanted not in _RTOL:
         raise UsageError(f"dtype must be float32 or float64, got {dtype!r}")
-    return Products(A, bundle, wanted, str(device or bundle.device), threads, BLOCK)
-
-
-def _wanted(k: Any, shape: tuple[int, int]) -> int:
     count = integer(k, "k")
-    if not 1 <= count <= min(shape):
-        raise UsageError(f"k must be from 1 to {min(shape)}, the smaller dimension of {shape}, got {count}")
-    return count
+    if not 1 <= count <= min(bundle.shape):
+        raise UsageError(
+            f"k must be from 1 to {min(bundle.shape)}, the smaller dimension of {bundle.shape}, got {count}"
+        )
+    sizes = _sizes(method, count, maxiter)
+    return Products(A, bundle, wanted, str(device or bundle.device), threads, sizes.block), sizes
 
 
 def _sizes(method: str, wanted: int, maxiter: int | None) -> Sizes:
@@ -282,33 +283,32 @@ def _sizes(method: str, wanted: int, maxiter: int | None) -> Sizes:
     return Sizes(wanted, BLOCK, 2 * wanted + 4 * BLOCK, steps)
 
 
-def _decompose(
-    products: Products, wanted: int, method: str, rtol: Any, maxiter: int | None, seed: Any
-) -> tuple[Any, Any, Any]:
+def _decompose(products: Products, sizes: Sizes, rtol: Any, seed: Any) -> tuple[Any, Any, Any]:
     """Returns U, s in float64, and V, with signs that do not depend on the first block."""
-    sizes = _sizes(method, wanted, maxiter)
     tolerance = _RTOL[products.dense.code] if rtol is None else _real(rtol)
     if not isinstance(seed, np.random.Generator):
         seed = np.random.default_rng(integer(seed, "seed", 0, 2**64 - 1))
     rows, cols = products.shape
-    sides = (products.forward, products.adjoint, rows, cols)
+    sides: tuple[Product, Product] = (products.forward, products.adjoint)
     if rows < cols:
-        sides = (products.adjoint, products.forward, cols, rows)
+        sides = (products.adjoint, products.forward)
     try:
-        found = largest_triplets(*sides, sizes, tolerance, products.dense, seed)
+        found = largest_triplets(
+            *sides, max(rows, cols), min(rows, cols), sizes, tolerance, products.dense, seed
+        )
     except NotFiniteError:
         raise products.not_finite() from None
     missed = int((found.residuals > tolerance * found.s[0]).sum())
     if missed:
         warnings.warn(
-            f"{missed} of {wanted} singular triplets did not converge to rtol = {tolerance:g} in {found.steps} products: "
+            f"{missed} of {sizes.wanted} singular triplets did not converge to rtol = {tolerance:g} in {found.steps} products: "
             f"the largest residual is {found.residuals.max() / found.s[0]:.2g} s[0]; increase maxiter or rtol",
             RuntimeWarning,
             stacklevel=3,
         )
     U, V = (found.U, found.V) if rows >= cols else (found.V, found.U)
     numbers = products.dense.host(V)
-    peaks = numbers[np.abs(numbers).argmax(0), np.arange(wanted)]
+    peaks = numbers[np.abs(numbers).argmax(0), np.arange(sizes.wanted)]
     signs = products.dense.put(np.where(peaks < 0, -1.0, 1.0))
     return U * signs, found.s, V * signs
 

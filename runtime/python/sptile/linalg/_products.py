@@ -150,7 +150,7 @@ class Products:
         """Returns the error for products that are not finite."""
         if self.bundle.device == "cpu":
             indptr, indices, values = self.bundle.csr()
-            bad = np.flatnonzero(~np.isfinite(values)) if values is not None else []
+            bad = np.empty(0, np.int64) if values is None else np.flatnonzero(~np.isfinite(values))
             if len(bad):
                 row = int(np.searchsorted(indptr, bad[0], side="right")) - 1
                 return BadInputError(

@@ -175,6 +175,13 @@ def test_a_change_is_seen_by_the_next_product(A: Any, kind: str, change: str) ->
             assert np.allclose(found, expected, equal_nan=True)
 
 
+def test_a_change_that_is_undone_is_seen_too(A: Any) -> None:
+    first = A.data.copy()
+    for values in (first, 2 * first, first, 2 * first):
+        A.data[:] = values
+        check(A)
+
+
 def test_new_values_keep_the_plans(A: Any, runs: list[Any]) -> None:
     """They are read or refreshed: a change of the structure plans again."""
     products(A)

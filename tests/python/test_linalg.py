@@ -13,7 +13,7 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as sla
 from conftest import has_torch, random_csr, run_python
 from sptile import linalg
-from sptile.linalg._golub_kahan import Sizes
+from sptile.linalg._golub_kahan import Sizes, largest_triplets
 
 import sptile
 
@@ -270,6 +270,29 @@ def test_too_few_products_are_reported() -> None:
 
 
 # ---- The iteration ----
+
+
+@pytest.mark.filterwarnings("ignore:.*did not converge")
+@pytest.mark.parametrize("steps", [2, 3, 5, 8])
+@pytest.mark.parametrize("shape", [(260, 200), (300, 70), (90, 260)])
+def test_residuals_are_those_of_the_result(
+    monkeypatch: pytest.MonkeyPatch, steps: int, shape: tuple[int, int]
+) -> None:
+    """Also after a restart, and with narrow blocks before the space is exhausted."""
+    reported: list[Dense] = []
+
+    def remember(*arguments: Any) -> Any:
+        found = largest_triplets(*arguments)
+        reported.append(found.residuals)
+        return found
+
+    monkeypatch.setattr(linalg, "largest_triplets", remember)
+    monkeypatch.setattr(linalg, "_sizes", lambda _method, wanted, _steps: Sizes(wanted, 12, 30, steps))
+    dense = with_values(*shape, 1 + np.linspace(1, 0, min(shape)))
+    U, s, Vt = linalg.svds(sp.csr_array(dense), 9)
+    right, left = dense.T @ U - Vt.T * s, dense @ Vt.T - U * s
+    found = right if shape[0] >= shape[1] else left
+    assert np.allclose(np.linalg.norm(found, axis=0), reported[0], rtol=1e-6, atol=1e-12)
 
 
 def test_restarts_keep_the_accuracy(monkeypatch: pytest.MonkeyPatch) -> None:

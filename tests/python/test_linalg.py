@@ -43,6 +43,7 @@ MATRICES: dict[str, tuple[Dense, int]] = {
     "clusters": (with_values(220, 150, np.repeat([5.0, 4.999, 1.0, 0.5], [7, 7, 20, 40])), 20),
     "one value often": (np.eye(150), 40),
     "two values often": (np.diag(np.repeat([2.0, 1.0], [35, 165])), 50),
+    "three values often": (np.diag(np.repeat([3.0, 2.0, 0.1], [25, 25, 350])), 45),
     "rank 3": (with_values(200, 120, np.array([3.0, 2.0, 1.0])), 10),
     "rank 3 of many columns": (with_values(60, 400, np.array([3.0, 2.0, 1.0])), 10),
     "decay": (with_values(300, 200, 0.5 ** np.arange(60.0)), 15),
@@ -266,6 +267,8 @@ def test_too_few_products_are_reported() -> None:
     A = sp.csr_array(with_values(400, 300, 1 + np.linspace(1, 0, 300)))
     with pytest.warns(RuntimeWarning, match=r"of 10 singular triplets did not converge .* in 3 products"):
         found = linalg.svds(A, 10, maxiter=3)
+    with pytest.warns(RuntimeWarning, match="in 2 products"):  # which the number of values requires
+        linalg.svds(A, 10, maxiter=1)
     assert found.s.shape == (10,) and (found.s <= 2 + 1e-12).all()
 
 
@@ -287,7 +290,7 @@ def test_residuals_are_those_of_the_result(
         return found
 
     monkeypatch.setattr(linalg, "largest_triplets", remember)
-    monkeypatch.setattr(linalg, "_sizes", lambda _method, wanted, _steps: Sizes(wanted, 12, 30, steps))
+    monkeypatch.setattr(linalg, "_sizes", lambda _method, wanted, _dtype, _steps: Sizes(wanted, 12, 30, steps))
     dense = with_values(*shape, 1 + np.linspace(1, 0, min(shape)))
     U, s, Vt = linalg.svds(sp.csr_array(dense), 9)
     right, left = dense.T @ U - Vt.T * s, dense @ Vt.T - U * s
@@ -297,7 +300,7 @@ def test_residuals_are_those_of_the_result(
 
 def test_restarts_keep_the_accuracy(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a flat spectrum, with bases that hold few blocks."""
-    monkeypatch.setattr(linalg, "_sizes", lambda _method, wanted, _steps: Sizes(wanted, 4, wanted + 8, 3000))
+    monkeypatch.setattr(linalg, "_sizes", lambda _method, wanted, _dtype, _steps: Sizes(wanted, 4, wanted + 8, 3000))
     dense = with_values(260, 200, 1 + np.linspace(1, 0, 200) ** 2)
     check_triplets(dense, *linalg.svds(sp.csr_array(dense), 9), np.float64, 10_000)
 

@@ -54,7 +54,11 @@ def largest_triplets(
     block, capacity = min(sizes.block, cols), min(sizes.basis, cols)
     U, V = dense.empty(rows, capacity), dense.empty(cols, capacity + block)
     B = np.zeros((capacity, capacity))  # A V = U B
-    p, w, steps, closed_before = 0, block, 0, False
+    p, w, steps = 0, block, 0
+    # Values of a closed Krylov space, which may lack copies of a multiple singular value. The next block is random and
+    # has them: values are final if they are the same when that closes the space again, which takes as many steps.
+    settled: Any = None
+    settled_at = 0
     dense.random(V[:, :w], 1.0, random)
     orthonormalize(dense, V[:, :w], V[:, :0], random)
     while True:
@@ -66,12 +70,18 @@ def largest_triplets(
         w = min(block, cols - p)
         S, length = _next_block(dense, adjoint, U[:, last], V, p, w, float(s[0]), random)
         residuals = np.linalg.norm(S @ left[last, : sizes.wanted], axis=0)
-        # A closed space may lack copies of a multiple singular value: the next block, which is random, has them.
-        closed = bool(length <= 100 * dense.eps * s[0])
-        converged = p >= sizes.wanted and bool((residuals <= rtol * s[0]).all())
-        if p == cols or steps == sizes.steps and p >= sizes.wanted or converged and (not closed or closed_before):
+        done = p == cols or (steps >= sizes.steps and p >= sizes.wanted)
+        if p >= sizes.wanted and bool((residuals <= rtol * s[0]).all()):
+            values, closed = s[: sizes.wanted], length <= 100 * dense.eps * s[0]
+            if settled is None:
+                done |= not closed
+            else:
+                same = bool((np.abs(values - settled) <= rtol * s[0]).all())
+                done |= same and (closed or steps >= 2 * settled_at)
+            if closed:
+                settled, settled_at = values, steps
+        if done:
             break
-        closed_before = closed
         if p + w > capacity:
             kept = min(sizes.wanted + (capacity - sizes.wanted) // 3, capacity - w)
             dense.rotate(U[:, :p], left[:, :kept], U[:, :kept])

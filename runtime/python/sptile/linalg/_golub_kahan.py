@@ -72,7 +72,7 @@ def largest_triplets(
         residuals = np.linalg.norm(S @ left[last, : sizes.wanted], axis=0)
         done = p == cols or (steps >= sizes.steps and p >= sizes.wanted)
         if p >= sizes.wanted and bool((residuals <= rtol * s[0]).all()):
-            values, closed = s[: sizes.wanted], length <= 100 * dense.eps * s[0]
+            values, closed = s[: sizes.wanted], length <= max(rtol, 100 * dense.eps) * s[0]
             if settled is None:
                 done |= not closed
             else:

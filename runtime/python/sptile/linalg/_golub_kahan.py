@@ -56,7 +56,8 @@ def largest_triplets(
     B = np.zeros((capacity, capacity))  # A V = U B
     p, w, steps = 0, block, 0
     # Values of a closed Krylov space, which may lack copies of a multiple singular value. The next block is random and
-    # has them: values are final if they are the same when that closes the space again, in the number of steps that the first space took.
+    # has them: values are final if they are the same when that closes the space again, in the number of steps that the
+    # first space took.
     settled: Any = None
     settled_at = 0
     dense.random(V[:, :w], 1.0, random)

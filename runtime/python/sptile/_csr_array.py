@@ -12,8 +12,9 @@ from . import _library as c
 from ._plan import Plan
 from .bundle import Bundle, csr_memory, fitting
 
-_NARROW = 4
-"""Columns below which SciPy multiplies if values must be compared: the comparison takes about as long as the product."""
+_NARROW = 16
+"""Columns below which SciPy multiplies if values must be compared: the comparison takes as long as a product of SciPy with
+a vector, and saves less."""
 _CHUNK = 2**18  # entries that are compared at once, in cache
 
 
@@ -166,7 +167,7 @@ class csr_array(_Planned, sp.csr_array):  # type: ignore[misc]
     -----
     Changes in place are safe. ``A @ B`` reads the indices and values of A in each product if they are sorted, without
     duplicates and with int32 indices. ``A.T @ B``, and arrays that are not in order, need a copy: each product compares
-    `data`, `indices` and `indptr` with those of the copy, and refreshes it. Below four columns this does not pay, and
+    `data`, `indices` and `indptr` with those of the copy, and refreshes it. Below 16 columns this does not pay, and
     SciPy multiplies. The copies take about twice the memory of A.
 
     A copy, a slice or a result of arithmetic is again an `sptile.csr_array` if SciPy keeps the class, without plans. A

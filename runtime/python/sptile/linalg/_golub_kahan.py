@@ -56,7 +56,8 @@ def largest_triplets(
     B = np.zeros((capacity, capacity))  # A V = U B
     p, w, steps = 0, block, 0
     # Values of a closed Krylov space, which may lack copies of a multiple singular value. The next block is random and
-    # has them: values are final if they are the same when that closes the space again, which takes as many steps.
+    # has them: values are final if they are the same when that closes the space again, in the number of steps that the
+    # first space took.
     settled: Any = None
     settled_at = 0
     dense.random(V[:, :w], 1.0, random)
@@ -72,7 +73,7 @@ def largest_triplets(
         residuals = np.linalg.norm(S @ left[last, : sizes.wanted], axis=0)
         done = p == cols or (steps >= sizes.steps and p >= sizes.wanted)
         if p >= sizes.wanted and bool((residuals <= rtol * s[0]).all()):
-            values, closed = s[: sizes.wanted], length <= 100 * dense.eps * s[0]
+            values, closed = s[: sizes.wanted], length <= max(rtol, 100 * dense.eps) * s[0]
             if settled is None:
                 done |= not closed
             else:

@@ -21,17 +21,22 @@ Model = TypeVar("Model", bound=nn.Module)
 
 _lock = threading.RLock()
 _active = 0  # scopes of all threads
-# The patches of the imported modules, and their number. Finding them takes longer than a small product.
-_found: tuple[Patches, int] = Patches(()), 0
+# The patches of the imported modules, and which these are. Finding them takes longer than a small product.
+_found: tuple[Patches, tuple[int, ...]] = Patches(()), ()
+
+
+def _imported() -> tuple[int, ...]:
+    """Returns what changes when a package is imported, or another one under its name."""
+    return len(sys.modules), *(id(sys.modules.get(name)) for name in ("torch_geometric", "torch_sparse"))
 
 
 def _apply() -> None:
     global _found
     originals.make_lists()
-    if _found[1] != len(sys.modules) or not _found[0].are_current():
+    if _found[1] != _imported() or not _found[0].are_current():
         of_pyg = (*layers.patches(), *twins.patches(), *sparse_tensors.patches())
         found = Patches((*of_pyg, *products.patches(), *originals.patches(_suspended)))
-        _found = found, len(sys.modules)
+        _found = found, _imported()
     _found[0].apply()
 
 

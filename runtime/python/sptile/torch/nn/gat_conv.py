@@ -179,8 +179,8 @@ class GATConv(GraphLayer):
         h = h.view(-1, self.heads, self.out_channels)
         p = self.dropout if self.training else 0.0
         listed = None
-        if edge_attr is None and p == 0 and not return_attention_weights:
-            settings = {"score": "additive", "negative_slope": self.negative_slope}
+        if edge_attr is None and not return_attention_weights:
+            settings = {"dropout_p": p, "score": "additive", "negative_slope": self.negative_slope}
             out = attend(a, alpha_dst, alpha_src, h, self.add_self_loops, **settings)
         else:
             edges = edges_of(a, self.add_self_loops)

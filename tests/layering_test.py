@@ -138,7 +138,7 @@ torch.attention torch.sources torch.arithmetic
 torch.matrix
 torch.reductions
 torch.functions torch.gatv2
-torch.sparse torch.edge_attention
+torch.sparse torch.edge_attention torch.gatv2_edges
 torch.nn.linear torch.nn.graph torch.nn.fused
 torch.nn.edge_features torch.nn.order
 torch.nn.agnn_conv torch.nn.appnp torch.nn.cheb_conv torch.nn.cluster_gcn_conv torch.nn.gat_conv torch.nn.gatv2_conv torch.nn.gcn_conv torch.nn.gin_conv torch.nn.graph_conv torch.nn.hetero_conv torch.nn.lg_conv torch.nn.rgcn_conv torch.nn.sage_conv torch.nn.sg_conv torch.nn.sparse_linear torch.nn.tag_conv torch.nn.transformer_conv torch.pyg torch.compiled

@@ -61,10 +61,9 @@ def _attention(n: str, more: str = "") -> str:
     return f"q [rows, heads, {n}], k [cols, heads, {n}], v [cols, heads, m], bias? [heads, given]" + more
 
 
-_GATV2 = (
-    "x [rows, heads, n], y [cols, heads, n], vector [heads, n], bias? [heads, given], factors? [heads, given],"
-    " edges? [given, heads, n]"
-)
+_SCORED = "x [rows, heads, n], y [cols, heads, n], vector [heads, n], bias? [heads, given], factors? [heads, given]"
+_GATV2 = _SCORED + ", edges? [given, heads, n]"
+_GATV2_EDGES = _SCORED + ", features [given, width], weight [heads, n, width]"
 _OF_GATV2 = ", statistics statistic [rows, heads, 2], out [rows, heads, n], dout [rows, heads, n]"
 _EDGES = (
     "q [rows, heads, n], k [cols, heads, n], v [cols, heads, n], edge_queries [rows, heads, m], factors? [heads, given]"
@@ -107,6 +106,8 @@ OPERANDS: dict[str, Row] = {
     "gatv2_gradient": _row(_GATV2 + _OF_GATV2),
     "edge_attention": _row(_SHARED_EDGES + _EDGES, _EDGES_OF_HEADS + _EDGES),
     "edge_attention_gradient": _row(_SHARED_EDGES + _EDGES + _OF_EDGES, _EDGES_OF_HEADS + _EDGES + _OF_EDGES),
+    "gatv2_edges": _row(_GATV2_EDGES),
+    "gatv2_edges_gradient": _row(_GATV2_EDGES + _OF_GATV2),
     "matrix_of": _row("row ids [given], col ids [given]"),
     "graph_of": _row("edge_index ids [2, edges]"),
     "csr_of": _row("crow ids [pointers], col ids [given]"),
@@ -372,6 +373,11 @@ def beside(x: Tensor) -> tuple[int, int, int]:
 def rows_of_heads(x: Tensor) -> tuple[int, int, int]:
     """Address and strides of [heads, n], contiguous: one row for each head."""
     return x.data_ptr(), x.shape[1], x.shape[1]
+
+
+def matrices_of_heads(x: Tensor) -> tuple[int, int, int]:
+    """Address and strides of [heads, n, m], contiguous: a matrix for each head."""
+    return x.data_ptr(), x.shape[2], x.shape[1] * x.shape[2]
 
 
 def checked(run: Callable[..., Any], check: Check) -> Callable[..., Any]:

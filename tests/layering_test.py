@@ -144,7 +144,7 @@ torch.matrix
 torch.edges torch.sampling
 torch.reductions
 torch.functions torch.gatv2
-torch.pieces torch.sparse torch.edge_attention
+torch.pieces torch.sparse torch.edge_attention torch.gatv2_edges
 torch.nn.linear torch.nn.graph torch.nn.fused
 torch.nn.edge_features torch.nn.order torch.exported
 torch.nn.agnn_conv torch.nn.appnp torch.nn.cheb_conv torch.nn.cluster_gcn_conv torch.nn.gat_conv torch.nn.gatv2_conv torch.nn.gcn_conv torch.nn.gin_conv torch.nn.gine_conv torch.nn.graph_conv torch.nn.hetero_conv torch.nn.lg_conv torch.nn.pna_conv torch.nn.rgcn_conv torch.nn.sage_conv torch.nn.sg_conv torch.nn.sparse_linear torch.nn.tag_conv torch.nn.transformer_conv torch.pyg torch.compiled

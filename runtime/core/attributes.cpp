@@ -54,14 +54,15 @@ constexpr std::string_view kSelectionNames[] = {"predicted", "measured"};
 
 constexpr std::string_view kAttentions = "attention attention_gradient attention_gradient_t";
 constexpr std::string_view kSloped =
-    "attention attention_gradient attention_gradient_t gatv2 gatv2_gradient gatv2_gradient_t";
+    "attention attention_gradient attention_gradient_t gatv2 gatv2_gradient gatv2_gradient_t "
+    "gatv2_edges gatv2_edges_gradient gatv2_edges_gradient_t gatv2_edges_weights";
 
 constexpr Attribute kAttributes[] = {
     {.name = "m",
      .summary = "Columns of the second dense operand; 0: n",
      .operations = "attention attention_gradient attention_gradient_t edge_attention edge_attention_gradient "
-                   "spmm_update "
-                   "update_gradient layer_gradient",
+                   "spmm_update update_gradient layer_gradient gatv2_edges gatv2_edges_gradient "
+                   "gatv2_edges_gradient_t gatv2_edges_weights",
      .kind = Kind::integer,
      .max = kMaxColumns,
      .in_plan_key = true,

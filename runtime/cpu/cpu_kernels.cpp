@@ -21,6 +21,7 @@
 #include "runtime/operation/attention_gradient_t.hpp"
 #include "runtime/operation/edge_attention.hpp"
 #include "runtime/operation/gatv2.hpp"
+#include "runtime/operation/gatv2_edges.hpp"
 #include "runtime/operation/layer_gradient.hpp"
 #include "runtime/operation/sddmm.hpp"
 #include "runtime/operation/softmax_rows.hpp"
@@ -146,6 +147,14 @@ constexpr CpuKernel kCsrRows[] = {
               kOverRows<edge_attend>),
     over_rows(&kEdgeAttentionGradient, "recomputed scores, weighted rows of Y and edges",
               kOverRows<edge_attend_gradient>),
+    over_rows(&kGatv2WithFeatures, "as gatv2, with sums of features in registers",
+              kOverRows<gatv2_attend_features>),
+    over_rows(&kGatv2WithFeaturesGradient, "as gatv2_gradient, with sums of features in registers",
+              kOverRows<gatv2_attend_features_gradient>),
+    over_rows(&kGatv2WithFeaturesGradientT, "as gatv2_gradient_t, with sums of features in registers",
+              kOverRows<gatv2_attend_features_gradient_t>),
+    over_rows(&kGatv2WithFeaturesWeights, "sums of a few columns over all entries",
+              kOverRows<gatv2_features_weights>),
 };
 
 /// A format and its kernel; several formats may share a kernel.

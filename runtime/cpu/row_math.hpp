@@ -38,7 +38,19 @@ struct LeakyRows {
   std::int64_t edges_ld;
   double slope;
   std::int64_t columns;  ///< at most kSumColumns
+  bool summed;           ///< edges have the type of sums
 };
+
+/// Rows of features of entries, and some columns of W^T.
+struct FeatureRows {
+  const void* data;
+  std::int64_t ld, count;
+  int features;
+  const void* w;  ///< rows of kSumColumns numbers in the type of sums, one per feature
+  std::int64_t columns;
+};
+/// Maximum columns of leaky_outer.
+inline constexpr int kOuterColumns = 16;
 
 /// Functions for one operand type and one result type.
 struct RowMath {
@@ -64,6 +76,12 @@ struct RowMath {
   /// Adds weights[k] * a * leaky_relu'(z_k) to the sums, and weights[k] * leaky_relu(z_k) to the sums `by_a`
   /// unless null.
   void (*leaky_add)(const LeakyRows& rows, const double* weights, std::byte* sums, std::byte* by_a);
+  /// Computes rows k of features times W^T, `columns` apart.
+  void (*project)(const FeatureRows& rows, std::byte* sums);
+  /// Adds weights[k] * leaky_relu'(z_k) * feature f of row k to row f of the sums, which has kOuterColumns
+  /// numbers.
+  void (*leaky_outer)(const LeakyRows& rows, const FeatureRows& features, const double* weights,
+                      std::byte* sums);
   const void* one;  ///< a 1 of the operand type
   int operand_bytes, result_bytes;
   bool wide;  ///< statistics are f64
@@ -84,5 +102,9 @@ void gatv2_attend_gradient(const Task& task, const Chunk& chunk, const RowMath& 
 void gatv2_attend_gradient_t(const Task& task, const Chunk& chunk, const RowMath& math) noexcept;
 void edge_attend(const Task& task, const Chunk& chunk, const RowMath& math) noexcept;
 void edge_attend_gradient(const Task& task, const Chunk& chunk, const RowMath& math) noexcept;
+void gatv2_attend_features(const Task& task, const Chunk& chunk, const RowMath& math) noexcept;
+void gatv2_attend_features_gradient(const Task& task, const Chunk& chunk, const RowMath& math) noexcept;
+void gatv2_attend_features_gradient_t(const Task& task, const Chunk& chunk, const RowMath& math) noexcept;
+void gatv2_features_weights(const Task& task, const Chunk& chunk, const RowMath& math) noexcept;
 
 }  // namespace sptile::runtime

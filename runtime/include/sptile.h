@@ -370,6 +370,9 @@ typedef struct sptile_plan_options {
  *   alpha (x_i . y_j + q_i . e_ij), times factors. Operands: X (rows x n), Y and V (cols x n), factors (one
  *   number per entry, or NULL), statistics (rows x 2, or NULL), edges (entries x m, the rows e_ij), X_edges
  *   (rows x m, the rows q_i), out_edges (rows x m) and out (rows x n). Gradient: "edge_attention_gradient".
+ * - "gatv2_edges": "gatv2" with e_ij = W f_ij, where all heads share f. Operands: X, Y, a, bias, statistics,
+ *   factors, features f (entries x m, m at most 16), W (n x m) and out. Gradients: "gatv2_edges_gradient",
+ * for a plan of the transpose "gatv2_edges_gradient_t", and "gatv2_edges_weights" for W.
  * - "spmm_max", "spmm_min": C = alpha times the maximum or minimum of A_ij B_j over the entries of a row, 0
  *   for a row without entries. Operands: B (cols x n), arg (int32, rows x n, or NULL) and C (rows x n). arg
  *   receives the column of the entry that gave the result: the first of equal ones, -1 for a row without

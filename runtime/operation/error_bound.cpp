@@ -7,6 +7,7 @@
 #include "runtime/operation/attention_gradient_t.hpp"
 #include "runtime/operation/edge_attention.hpp"
 #include "runtime/operation/gatv2.hpp"
+#include "runtime/operation/gatv2_edges.hpp"
 #include "runtime/operation/layer_gradient.hpp"
 #include "runtime/operation/spmm_update.hpp"
 #include "runtime/reference/element.hpp"
@@ -19,10 +20,20 @@ struct Chain {
   const Operation* op;
   int products;
 };
-constexpr Chain kChains[] = {{&kSpmmUpdate, 2},           {&kLayerGradient, 2},      {&kAttention, 2},
-                             {&kAttentionGradient, 3},    {&kAttentionGradientT, 3}, {&kGatv2, 2},
-                             {&kGatv2Gradient, 3},        {&kGatv2GradientT, 3},     {&kEdgeAttention, 2},
-                             {&kEdgeAttentionGradient, 3}};
+constexpr Chain kChains[] = {{&kSpmmUpdate, 2},
+                             {&kLayerGradient, 2},
+                             {&kAttention, 2},
+                             {&kAttentionGradient, 3},
+                             {&kAttentionGradientT, 3},
+                             {&kGatv2, 2},
+                             {&kGatv2Gradient, 3},
+                             {&kGatv2GradientT, 3},
+                             {&kEdgeAttention, 2},
+                             {&kEdgeAttentionGradient, 3},
+                             {&kGatv2WithFeatures, 3},
+                             {&kGatv2WithFeaturesGradient, 4},
+                             {&kGatv2WithFeaturesGradientT, 4},
+                             {&kGatv2WithFeaturesWeights, 2}};
 
 /// Returns the unit roundoff: half the distance from 1 to the next number.
 double roundoff(Precision precision) {

@@ -2,80 +2,50 @@
 
 #include "runtime/core/gatv2_operands.hpp"
 #include "runtime/operation/attention_problem.hpp"
+#include "runtime/operation/gatv2_specs.hpp"
 #include "runtime/reference/gatv2.hpp"
 
 namespace sptile::runtime {
 namespace {
 
-constexpr OperandSpec kBias = {.name = "bias", .extent = Extent::entries, .optional = true};
-constexpr OperandSpec kFactors = {.name = "factors", .extent = Extent::entries, .optional = true};
 constexpr OperandSpec kEdges = {.name = "edges", .extent = Extent::features, .optional = true};
-
-constexpr OperandSpec statistics_of(Extent extent, bool result) {
-  return {.name = "statistics",
-          .extent = extent,
-          .result = result,
-          .width = Width::two,
-          .optional = result,
-          .element = Element::statistic};
-}
-constexpr OperandSpec delta_of(Extent extent, bool result) {
-  return {.name = "delta",
-          .extent = extent,
-          .result = result,
-          .width = Width::one,
-          .element = Element::statistic};
-}
 
 constexpr OperandSpec kForwardOperands[] = {{"X", Extent::rows},
                                             {"Y", Extent::cols},
                                             {"a", Extent::one},
-                                            kBias,
-                                            statistics_of(Extent::rows, true),
-                                            kFactors,
+                                            kGatv2Bias,
+                                            gatv2_statistics(Extent::rows, true),
+                                            kGatv2Factor,
                                             kEdges,
                                             {"out", Extent::rows, true}};
 constexpr OperandSpec kRowsOperands[] = {
     {"X", Extent::rows},
     {"Y", Extent::cols},
     {"a", Extent::one},
-    kBias,
-    statistics_of(Extent::rows, false),
-    kFactors,
+    kGatv2Bias,
+    gatv2_statistics(Extent::rows, false),
+    kGatv2Factor,
     kEdges,
     {"out", Extent::rows},
     {"dout", Extent::rows},
-    delta_of(Extent::rows, true),
+    gatv2_delta(Extent::rows, true),
     {.name = "weights", .extent = Extent::entries, .result = true, .optional = true},
     {.name = "dedges", .extent = Extent::features, .result = true, .optional = true},
-    {.name = "da_rows", .extent = Extent::rows, .result = true, .element = Element::statistic},
+    kGatv2VectorRows,
     {"dX", Extent::rows, true}};
 constexpr OperandSpec kColumnsOperands[] = {{"X", Extent::cols},
                                             {"Y", Extent::rows},
                                             {"a", Extent::one},
-                                            kBias,
-                                            statistics_of(Extent::cols, false),
-                                            kFactors,
+                                            kGatv2Bias,
+                                            gatv2_statistics(Extent::cols, false),
+                                            kGatv2Factor,
                                             {"dout", Extent::cols},
-                                            delta_of(Extent::cols, false),
+                                            gatv2_delta(Extent::cols, false),
                                             {"dY", Extent::rows, true}};
-
-/// Reads X and writes out once per row; no array has the size of the entries.
-Work work_of_forward(const ProductSizes& s) {
-  return {static_cast<double>(s.rows) * s.heads * 2 * s.n * s.result_bytes};
-}
-/// Reads X, out and dout, and writes dX and da_rows once.
-Work work_of_rows(const ProductSizes& s) {
-  return {static_cast<double>(s.rows) * s.heads * 5 * s.n * s.result_bytes};
-}
-/// Reads Y and writes dY once.
-Work work_of_columns(const ProductSizes& s) {
-  return {static_cast<double>(s.rows) * s.heads * 2 * s.n * s.result_bytes};
-}
 
 void reference_of_forward(const ReferenceProduct& p, const Operands& operands, const void* /*before*/,
                           const ResultSink& sink) {
-  gatv2(attention_problem(p), operands, sink);
+  gatv2(attention_problem(p), false, operands, sink);
 }
 void reference_of_rows(const ReferenceProduct& p, const Operands& operands, const void* /*before*/,
                        const ResultSink& sink) {
@@ -94,7 +64,7 @@ constexpr Operation kGatv2 = {.name = "gatv2",
                               .operands = kForwardOperands,
                               .uses_values = false,
                               .adds = false,
-                              .work = work_of_forward,
+                              .work = gatv2_work,
                               .reference = reference_of_forward,
                               .longest_sum = attention_sum};
 
@@ -105,7 +75,7 @@ constexpr Operation kGatv2Gradient = {.name = "gatv2_gradient",
                                       .uses_values = false,
                                       .adds = false,
                                       .standalone = false,
-                                      .work = work_of_rows,
+                                      .work = gatv2_rows_work,
                                       .reference = reference_of_rows,
                                       .longest_sum = attention_sum};
 
@@ -116,7 +86,7 @@ constexpr Operation kGatv2GradientT = {.name = "gatv2_gradient_t",
                                        .uses_values = false,
                                        .adds = false,
                                        .standalone = false,
-                                       .work = work_of_columns,
+                                       .work = gatv2_work,
                                        .reference = reference_of_columns,
                                        .longest_sum = attention_sum};
 

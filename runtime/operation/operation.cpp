@@ -5,6 +5,7 @@
 #include "runtime/operation/attention_gradient_t.hpp"
 #include "runtime/operation/edge_attention.hpp"
 #include "runtime/operation/gatv2.hpp"
+#include "runtime/operation/gatv2_edges.hpp"
 #include "runtime/operation/layer_gradient.hpp"
 #include "runtime/operation/sddmm.hpp"
 #include "runtime/operation/softmax_rows.hpp"
@@ -37,6 +38,10 @@ constexpr const Operation* kOperations[] = {
     &kGatv2GradientT,
     &kEdgeAttention,
     &kEdgeAttentionGradient,
+    &kGatv2WithFeatures,
+    &kGatv2WithFeaturesGradient,
+    &kGatv2WithFeaturesGradientT,
+    &kGatv2WithFeaturesWeights,
 };
 }
 

@@ -14,12 +14,15 @@ struct Column {
   double z, magnitude;  ///< x + y + e, and the sum of absolute values
   double slope;         ///< leaky_relu'(z)
   double a;
+  bool is_doubtful;  ///< either slope is right, because z is 0 but for its rounding
 };
 
 class Gatv2Walk {
  public:
-  Gatv2Walk(const AttentionProblem& problem, const Operands& operands, int own, int other, int edges)
-      : p_(problem), o_(operands), own_(own), other_(other), edges_(edges) {}
+  /// features: operands from which e is computed; otherwise `edges` is e, -1: none.
+  Gatv2Walk(const AttentionProblem& problem, const Operands& operands, int own, int other, int edges,
+            const Gatv2Features* features = nullptr)
+      : p_(problem), o_(operands), own_(own), other_(other), edges_(edges), features_(features) {}
 
   [[nodiscard]] double at(int operand, std::int64_t row, std::int64_t column) const {
     return read_element(p_.types.operands, o_.dense[operand].data, row * o_.dense[operand].ld + column);
@@ -45,19 +48,25 @@ class Gatv2Walk {
   }
 
   [[nodiscard]] Column column(std::int64_t i, std::int64_t k, std::int64_t j, std::int64_t c) const {
-    const bool edges = edges_ >= 0 && o_.dense[edges_].data != nullptr;
-    const double x = at(own_, i, c), y = at(other_, j, c), e = edges ? at(edges_, place(k), c) : 0;
-    const double z = x + y + e;
-    return {z, std::fabs(x) + std::fabs(y) + std::fabs(e), z > 0 ? 1 : o_.slope, at(kGatv2Vector, 0, c)};
+    const double x = at(own_, i, c), y = at(other_, j, c);
+    const ReferenceNumber e = edge(k, c);
+    const double z = x + y + e.value, magnitude = std::fabs(x) + std::fabs(y) + e.scale;
+    const bool wide = p_.types.operands == DType::f64;
+    const bool near = features_ != nullptr && std::fabs(z) <= (wide ? 0x1p-48 : 0x1p-20) * magnitude;
+    return {z, magnitude, z > 0 ? 1 : o_.slope, at(kGatv2Vector, 0, c), near};
   }
+  /// Returns the tolerated error of a slope.
+  [[nodiscard]] double slack(const Column& one) const {
+    return one.is_doubtful ? std::fabs(1 - o_.slope) : 0;
+  }
+  [[nodiscard]] double steepest() const { return std::fmax(1, std::fabs(o_.slope)); }
   /// Returns the argument of exp for entry k of row i in column j of the plan.
   [[nodiscard]] WeighedScore scored(std::int64_t i, std::int64_t k, std::int64_t j) const {
-    const double steepest = std::fmax(1, std::fabs(o_.slope));
     double sum = 0, magnitude = 0;
     for (std::int64_t c = 0; c < p_.n; ++c) {
       const Column one = column(i, k, j, c);
       sum += one.a * one.slope * one.z;
-      magnitude += std::fabs(one.a) * steepest * one.magnitude;
+      magnitude += std::fabs(one.a) * steepest() * one.magnitude;
     }
     const double bias = number(kAttentionBias, k, 0);
     return {o_.alpha * sum + bias, std::fabs(o_.alpha) * magnitude + std::fabs(bias)};
@@ -68,21 +77,39 @@ class Gatv2Walk {
     for (std::size_t c = 0; c < sums.size(); ++c)
       sink(o_.dense[operand].data, type, row * o_.dense[operand].ld + static_cast<std::int64_t>(c), sums[c]);
   }
-  static void add(ReferenceNumber& sum, double value, double scale) {
-    sum = {sum.value + value, sum.scale + scale};
+  static void add(ReferenceNumber& sum, double value, double scale, double slack = 0) {
+    sum = {sum.value + value, sum.scale + scale, sum.slack + slack};
   }
 
   const AttentionProblem& p_;
   const Operands& o_;
 
  private:
+  /// Returns element c of e.
+  [[nodiscard]] ReferenceNumber edge(std::int64_t k, std::int64_t c) const {
+    ReferenceNumber sum;
+    if (features_ != nullptr) {
+      for (std::int64_t f = 0; f < p_.m; ++f) {
+        const double product = at(features_->w, c, f) * at(features_->edges, place(k), f);
+        add(sum, product, std::fabs(product));
+      }
+    } else if (edges_ >= 0 && o_.dense[edges_].data != nullptr) {
+      const double e = at(edges_, place(k), c);
+      add(sum, e, std::fabs(e));
+    }
+    return sum;
+  }
+
   int own_, other_, edges_;
+  const Gatv2Features* features_;
 };
 
 class Gatv2Reference : Gatv2Walk {
  public:
-  Gatv2Reference(const AttentionProblem& problem, const Operands& operands)
-      : Gatv2Walk(problem, operands, kAttentionX, kAttentionY, kGatv2Edges) {}
+  Gatv2Reference(const AttentionProblem& problem, bool projects, const Operands& operands)
+      : Gatv2Walk(problem, operands, kAttentionX, kAttentionY, kGatv2Edges,
+                  projects ? &kGatv2Features : nullptr),
+        out_(projects ? kGatv2EdgesOut : kGatv2Out) {}
 
   void row(std::int64_t i, const ResultSink& sink) const {
     std::vector<WeighedScore> scores;
@@ -101,21 +128,26 @@ class Gatv2Reference : Gatv2Walk {
         add(sums[static_cast<std::size_t>(c)], product, std::fabs(product) * entry.amplified);
       }
     });
-    hand_in(sink, kGatv2Out, p_.types.result, i, sums);
+    hand_in(sink, out_, p_.types.result, i, sums);
   }
+
+ private:
+  int out_;
 };
 
 class Gatv2GradientReference : Gatv2Walk {
  public:
   Gatv2GradientReference(const AttentionProblem& problem, const Gatv2Side& side, const Operands& operands)
-      : Gatv2Walk(problem, operands, side.own, side.other, side.of_columns ? -1 : kGatv2Edges), side_(side) {}
+      : Gatv2Walk(problem, operands, side.own, side.other, side.of_columns ? -1 : kGatv2Edges,
+                  side.projects ? &kGatv2Features : nullptr),
+        side_(side) {}
 
   void row(std::int64_t i, const ResultSink& sink) {
     own_.assign(static_cast<std::size_t>(p_.n), {});
     vector_.assign(side_.of_columns ? 0 : static_cast<std::size_t>(p_.n), {});
     ReferenceNumber delta;
     if (!side_.of_columns) {
-      delta = products(kGatv2Out, i, side_.dout, i);
+      delta = products(side_.out, i, side_.dout, i);
       sink(o_.dense[side_.delta].data, statistic_type(), i * o_.dense[side_.delta].ld, delta);
     }
     entries(i, [&](std::int64_t k, std::int64_t j) { add_entry(i, k, j, delta, sink); });
@@ -148,13 +180,15 @@ class Gatv2GradientReference : Gatv2Walk {
     const ReferenceNumber dp = products(side_.dout, row, kAttentionY, column_of_a);
     const double ds = o_.alpha * p * (f * dp.value - delta.value);
     const double ds_scale = std::fabs(o_.alpha) * amplified * (std::fabs(f) * dp.scale + delta.scale);
-    if (!side_.of_columns)
+    if (side_.projects && !side_.of_columns)
+      sink(o_.dense[kGatv2EdgesDs].data, statistic_type(), place(k), {ds, ds_scale});
+    else if (!side_.of_columns)
       sink(o_.dense[kGatv2Weights].data, p_.types.result, place(k), {p * f, amplified * std::fabs(f)});
     for (std::int64_t c = 0; c < p_.n; ++c) {
       const Column one = column(i, k, j, c);
       const double by = one.a * one.slope;
       ReferenceNumber& own = own_[static_cast<std::size_t>(c)];
-      add(own, ds * by, ds_scale * std::fabs(by));
+      add(own, ds * by, ds_scale * std::fabs(by), std::fabs(ds * one.a) * slack(one));
       if (side_.of_columns) {
         const double product = f * at(side_.dout, row, c);
         add(own, p * product, amplified * std::fabs(product));
@@ -162,6 +196,7 @@ class Gatv2GradientReference : Gatv2Walk {
       }
       add(vector_[static_cast<std::size_t>(c)], ds * one.slope * one.z,
           ds_scale * std::fabs(one.slope) * one.magnitude);
+      if (side_.projects) continue;
       sink(o_.dense[kGatv2EdgesGradient].data, p_.types.result,
            place(k) * o_.dense[kGatv2EdgesGradient].ld + c, {ds * by, ds_scale * std::fabs(by)});
     }
@@ -171,10 +206,40 @@ class Gatv2GradientReference : Gatv2Walk {
   std::vector<ReferenceNumber> own_, vector_;
 };
 
+class Gatv2WeightsReference : Gatv2Walk {
+ public:
+  Gatv2WeightsReference(const AttentionProblem& problem, const Operands& operands)
+      : Gatv2Walk(problem, operands, kAttentionX, kAttentionY, -1, &kGatv2WeightsFeatures),
+        sums_(static_cast<std::size_t>(problem.n * problem.m)) {}
+
+  void add_row(std::int64_t i) {
+    entries(i, [&](std::int64_t k, std::int64_t j) {
+      const double ds = read_element(statistic_type(), o_.dense[kGatv2WeightsDs].data, place(k));
+      for (std::int64_t c = 0; c < p_.n; ++c) {
+        const Column one = column(i, k, j, c);
+        for (std::int64_t f = 0; f < p_.m; ++f) {
+          const double product = ds * one.a * at(kGatv2WeightsFeatures.edges, place(k), f);
+          add(sums_[static_cast<std::size_t>(c * p_.m + f)], product * one.slope,
+              std::fabs(product * one.slope), std::fabs(product) * slack(one));
+        }
+      }
+    });
+  }
+  void hand_in_all(const ResultSink& sink) const {
+    const Operand& to = o_.dense[kGatv2WeightsGradient];
+    for (std::int64_t c = 0; c < p_.n; ++c)
+      for (std::int64_t f = 0; f < p_.m; ++f)
+        sink(to.data, p_.types.result, c * to.ld + f, sums_[static_cast<std::size_t>(c * p_.m + f)]);
+  }
+
+ private:
+  std::vector<ReferenceNumber> sums_;
+};
+
 }  // namespace
 
-void gatv2(const AttentionProblem& problem, const Operands& operands, const ResultSink& sink) {
-  const Gatv2Reference forward(problem, operands);
+void gatv2(const AttentionProblem& problem, bool projects, const Operands& operands, const ResultSink& sink) {
+  const Gatv2Reference forward(problem, projects, operands);
   for (std::int64_t i = 0; i < problem.a.rows; ++i) forward.row(i, sink);
 }
 
@@ -182,6 +247,12 @@ void gatv2_gradient(const AttentionProblem& problem, const Gatv2Side& side, cons
                     const ResultSink& sink) {
   Gatv2GradientReference gradient(problem, side, operands);
   for (std::int64_t i = 0; i < problem.a.rows; ++i) gradient.row(i, sink);
+}
+
+void gatv2_weights(const AttentionProblem& problem, const Operands& operands, const ResultSink& sink) {
+  Gatv2WeightsReference weights(problem, operands);
+  for (std::int64_t i = 0; i < problem.a.rows; ++i) weights.add_row(i);
+  weights.hand_in_all(sink);
 }
 
 }  // namespace sptile::runtime

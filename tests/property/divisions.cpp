@@ -358,6 +358,11 @@ const Division kDivisions[] = {
     {"cuda.csr.edge_attention*", {.shape = "pieces", .n = 272, .m = 8, .permuted = true}},
     {"cuda.csr.edge_attention*", {.shape = "pieces", .n = 16, .m = 272, .heads = 2}},
     {"cuda.csr.edge_attention*", {.shape = "pieces", .n = 7, .m = 3, .pad = 1, .heads = 2}},
+    // Features that fill the registers of a group, and those that do not.
+    {"cuda.csr.gatv2_edges*", {.shape = "pieces", .n = 8, .m = 1}},
+    {"cuda.csr.gatv2_edges*", {.shape = "pieces", .n = 64, .m = 3, .heads = 2, .interleaved = true}},
+    {"cuda.csr.gatv2_edges*", {.n = 128, .m = 8, .heads = 3}},
+    {"cuda.csr.gatv2_edges*", {.shape = "pieces", .n = 272, .m = 16, .permuted = true}},
     {"cuda.bmat.attention", {.shape = "pieces", .n = 32, .m = 32, .device = 1}, merges_teams<false>},
     {"cuda.bmat.attention",
      {.shape = "wide_window", .n = 32, .m = 32, .heads = 2, .device = 1},

@@ -2,7 +2,10 @@
 
 #include <fnmatch.h>
 
+#include <algorithm>
 #include <exception>
+
+#include "runtime/core/gatv2_operands.hpp"
 
 namespace sptile::test {
 
@@ -21,11 +24,13 @@ bool Session::supports(const Setting& setting) {
   return test::supports(*instance_, matrix(setting).csr.cols, options_of(*instance_, setting));
 }
 
-/// Returns the setting on an existing device, with a number of columns that the kernel supports; nullopt if
-/// there is none.
+/// Returns the setting on an existing device, with a number of features that the operation supports and a
+/// number of columns that the kernel supports; nullopt if there is none.
 std::optional<Setting> Session::served(const Setting& requested) {
   Setting setting = requested;
   if (setting.device >= machine_.devices()) setting.device = 0;  // emulated devices differ in multiprocessors
+  if (op().name.starts_with("gatv2_edges"))
+    setting.m = std::min<std::int64_t>(setting.m, runtime::kMostFeatures);
   if (supports(setting)) return setting;
   for (const std::int64_t n : {1, 128}) {
     Setting other = setting;

@@ -91,6 +91,8 @@ def calls(a: st.SparseMatrix, dtype: torch.dtype) -> dict[str, Call]:
     shared, apart = (f(given, M), *keyed), (f(given, HEADS, M), *keyed)
     values, added_edges, weighed = op.edge_attention(*bare, *shared, 0.5, 0.5)
     of_edges = (weighed, values, added_edges, values, added_edges, 0.5, 0.5, True)
+    raw = (*pairs[:4], f(given, M), f(HEADS, N, M), seed)
+    of_raw, raw_summary = op.gatv2_edges(*bare, *raw, 0.5, 0.2)
     c, z = op.spmm_update(*product, False, x, f(N, M), f(M), True, False, True)
     arg = torch.randint(-1, COLS, (ROWS, N), dtype=torch.int32)
     row, col = a.places()
@@ -138,6 +140,8 @@ def calls(a: st.SparseMatrix, dtype: torch.dtype) -> dict[str, Call]:
         "edge_attention [heads]": Call(op.edge_attention, (*bare, *apart, 0.5, 0.5)),
         "edge_attention_gradient": Call(op.edge_attention_gradient, (*bare, *shared, *of_edges)),
         "edge_attention_gradient [heads]": Call(op.edge_attention_gradient, (*bare, *apart, *of_edges)),
+        "gatv2_edges": Call(op.gatv2_edges, (*bare, *raw, 0.5, 0.2)),
+        "gatv2_edges_gradient": Call(op.gatv2_edges_gradient, (*bare, *raw, raw_summary, of_raw, of_raw, 0.5, 0.2)),
         "spmm_update": Call(op.spmm_update, (*product, False, x, f(N, M), f(M), True, False, True)),
         "spmm_update [no bias]": Call(
             op.spmm_update, (*product, True, y, f(M, N), None, False, True, False), any_size("w", 0)
@@ -279,6 +283,7 @@ def direct(log: Log, a: st.SparseMatrix, at_end: bool) -> None:
     from sptile.torch.attention import attention, attention_gradient
     from sptile.torch.edge_attention import edge_attention, edge_attention_gradient
     from sptile.torch.gatv2 import gatv2, gatv2_gradient
+    from sptile.torch.gatv2_edges import gatv2_edges, gatv2_edges_gradient
 
     x = guarded_tensor(torch.ones(1), (1, N), torch.float32, at_end)
     three = x.view(1, 1, N)
@@ -311,6 +316,10 @@ def direct(log: Log, a: st.SparseMatrix, at_end: bool) -> None:
         "edge_attention": lambda: edge_attention(a._entries, x, three, three, three, three, None, 0.0, 1.0),
         "edge_attention_gradient": lambda: edge_attention_gradient(
             a._entries, x, three, three, three, three, None, three, three, three, three, three, 0.0, 1.0, True
+        ),
+        "gatv2_edges": lambda: gatv2_edges(a._entries, three, three, x, None, x, three, None, 0.0, 0.2),
+        "gatv2_edges_gradient": lambda: gatv2_edges_gradient(
+            a._entries, three, three, x, None, x, three, None, three, three, three, 0.0, 0.2
         ),
         "a Ref of other sizes": lambda: Ref(a._entries.token, 1, 1, 1).entries,
     }.items():

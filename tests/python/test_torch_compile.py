@@ -204,6 +204,10 @@ LAYERS: dict[str, tuple[Callable[[], nn.Module], str]] = {
     "gatv2, features without loops": (
         lambda: st.nn.GATv2Conv(WIDTH, 3, edge_dim=2, add_self_loops=False), "features"
     ),
+    "gatv2, fixed features": (lambda: st.nn.GATv2Conv(WIDTH, 3, heads=2, edge_dim=2), "fixed features"),
+    "gatv2, fixed features without loops": (
+        lambda: st.nn.GATv2Conv(WIDTH, 3, edge_dim=2, add_self_loops=False), "fixed features"
+    ),
     "transformer": (lambda: st.nn.TransformerConv(WIDTH, 3, heads=2, bias=False), ""),
     "transformer, features": (lambda: st.nn.TransformerConv(WIDTH, 3, heads=2, edge_dim=2, bias=False), "features"),
     "graph": (lambda: st.nn.GraphConv(WIDTH, 3), "weights"),
@@ -240,7 +244,9 @@ def given(device: str, form: str, kind: str, seed: int = 0) -> tuple[Any, ...]:
         if form == "matrix":
             return x, st.SparseMatrix.from_edge_index(edges, weight, NODES)
         return x, edges, weight
-    more = (torch.rand(count, 2, device=device, requires_grad=True),) if kind == "features" else ()
+    more = ()
+    if kind.endswith("features"):
+        more = (torch.rand(count, 2, device=device, requires_grad=kind == "features"),)
     more = (torch.randint(0, 4, (count,), device=device),) if kind == "types" else more
     if form == "matrix":
         return x, st.SparseMatrix.from_edge_index(edges, num_nodes=NODES), *more

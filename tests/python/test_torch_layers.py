@@ -1340,6 +1340,109 @@ def test_weights_of_transformers_are_those_before_dropout() -> None:
         assert torch.equal(listed, expected) and error(weights, their_weights) < 1e-12
 
 
+# Options of GATv2Conv with features that have no gradient, and the number of features.
+FIXED_FEATURES: dict[str, tuple[int, dict[str, Any]]] = {
+    "one": (1, {"heads": 2}),
+    "eight": (8, {"heads": 3, "add_self_loops": False, "bias": False}),
+    "added": (8, {"fill_value": "add", "concat": False, "residual": True}),
+    "sixteen": (16, {"heads": 2, "fill_value": 0.5, "share_weights": True}),
+    "dropped": (16, {"heads": 2, "dropout": 0.4}),
+    "too many": (40, {"heads": 2}),
+}
+
+
+@needs_pyg
+@pytest.mark.parametrize("name", FIXED_FEATURES)
+@pytest.mark.parametrize("edges", [MULTIGRAPH, MULTIGRAPH[:, :0]], ids=["edges", "none"])
+def test_features_without_gradients(name: str, edges: Tensor) -> None:
+    width, named = FIXED_FEATURES[name]
+    ours, theirs = pair("GATv2Conv", 5, 3, edge_dim=width, **named)
+    features = torch.randn(edges.shape[1], width, dtype=torch.float64)
+    x = torch.randn(13, 5, dtype=torch.float64)
+    for mode in (True, False):
+        for layer in (ours, theirs):
+            layer.train(mode)
+        places = ranks(edges, 13) if "dropout" in named else None
+        assert_same(ours, theirs, [x], lambda layer, x: layer(x, edges, features), places)
+    a = st.SparseMatrix.from_edge_index(edges, num_nodes=13)
+    assert error(ours(x, a, features), theirs(x, edges, features)) < 1e-12
+    more = [layer(x, edges, features, return_attention_weights=True) for layer in (ours, theirs)]
+    assert error(more[0][0], more[1][0]) < 1e-12 and error(more[0][1][1], more[1][1][1]) < 1e-12
+
+
+@needs_pyg
+def test_features_without_gradients_of_pairs() -> None:
+    source, target = (torch.randn(n, 5, dtype=torch.float64) for n in (13, 7))
+    features = torch.randn(BIPARTITE.shape[1], 3, dtype=torch.float64)
+    layers = pair("GATv2Conv", (5, 5), 3, heads=2, edge_dim=3, add_self_loops=False)
+    assert_same(*layers, [source, target], lambda layer, x, y: layer((x, y), BIPARTITE, features))
+
+
+def test_features_are_read_by_the_weights_alone() -> None:
+    """A lin_edge with hooks, or of another class, computes the features itself."""
+    torch.manual_seed(0)
+    layer = st.nn.GATv2Conv(5, 3, heads=2, edge_dim=4)
+    edges = graph(NODES, 100)
+    x, features = torch.randn(NODES, 5), torch.randn(edges.shape[1], 4)
+    calls = []
+    before = layer(x, edges, features)
+    handle = layer.lin_edge.register_forward_hook(lambda *given: calls.append(given))
+    assert error(layer(x, edges, features), before) < 1e-5 and len(calls) == 1
+    handle.remove()
+    layer(x, edges, features)
+    assert len(calls) == 1
+
+    class Doubled(type(layer.lin_edge)):  # type: ignore[misc]
+        def forward(self, x: Tensor) -> Tensor:
+            return 2 * super().forward(x)
+
+    doubled = Doubled(4, 6)
+    doubled.load_state_dict(layer.lin_edge.state_dict())
+    layer.lin_edge = doubled
+    found = layer(x, edges, features)
+    with torch.no_grad():
+        layer.lin_edge = copy.deepcopy(doubled)
+        layer.lin_edge.__class__ = type(doubled).__base__
+        layer.lin_edge.weight.mul_(2)
+    assert error(found, layer(x, edges, features)) < 1e-5
+
+
+def test_features_with_gradients_are_refused_by_the_operator() -> None:
+    a = st.SparseMatrix.from_edge_index(graph(NODES, 100), num_nodes=NODES)
+    x, vector, weight = torch.randn(NODES, 2, 3), torch.randn(2, 3), torch.randn(2, 3, 4)
+    features = torch.randn(a._entries.given, 4, requires_grad=True)
+    from sptile.torch.gatv2_edges import gatv2_edges
+
+    with pytest.raises(sptile.UnsupportedError, match="features have no gradient"):
+        gatv2_edges(a._entries, x, x, vector, None, features, weight, None, 0.0, 0.2)
+    many = torch.randn(a._entries.given, 17)
+    with pytest.raises(sptile.UsageError, match="at most 16"):
+        gatv2_edges(a._entries, x, x, vector, None, many, torch.randn(2, 3, 17), None, 0.0, 0.2)
+
+
+@on_devices
+@pytest.mark.parametrize("dropout", [0.0, 0.5])
+def test_features_of_edges_are_neither_kept_nor_made(device: str, dropout: float) -> None:
+    """No tensor has the size of edges times heads times channels, and none of edges times heads is kept."""
+    nodes, heads, width = 60, 4, 8
+    edges = graph(nodes, 6000).to(device)
+    layer = st.nn.GATv2Conv(32, width, heads=heads, edge_dim=5, dropout=dropout).to(device)
+    x = torch.randn(nodes, 32, device=device, requires_grad=True)
+    features = torch.randn(edges.shape[1], 5, device=device)
+    count = edges.shape[1] + nodes
+    layer(x, edges, features).sum().backward()
+    kept: list[int] = []
+
+    def keep(tensor: Tensor) -> Tensor:
+        kept.append(tensor.numel())
+        return tensor
+
+    with LargestTensor() as largest, torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        layer(x, edges, features).sum().backward()
+    assert 0 < largest.elements <= count * 5 < count * heads * width
+    assert max(kept) <= count * 5
+
+
 @needs_pyg
 @pytest.mark.parametrize("dropout", [0.0, 0.4])
 @pytest.mark.parametrize("edge_dim", [2, 10, 40])

@@ -9,6 +9,7 @@
 #include "runtime/operation/attention_gradient_t.hpp"
 #include "runtime/operation/edge_attention.hpp"
 #include "runtime/operation/gatv2.hpp"
+#include "runtime/operation/gatv2_edges.hpp"
 #include "runtime/operation/softmax_rows.hpp"
 #include "runtime/plan/plan.hpp"
 #include "tests/runtime/all_threads.hpp"
@@ -84,9 +85,12 @@ TEST_CASE("attention: the second run of a plan allocates nothing, however long r
   for (const runtime::Operation* op :
        {&runtime::kSoftmaxRows, &runtime::kAttention, &runtime::kAttentionGradient,
         &runtime::kAttentionGradientT, &runtime::kGatv2, &runtime::kGatv2Gradient, &runtime::kGatv2GradientT,
-        &runtime::kEdgeAttention, &runtime::kEdgeAttentionGradient}) {
+        &runtime::kEdgeAttention, &runtime::kEdgeAttentionGradient, &runtime::kGatv2WithFeatures,
+        &runtime::kGatv2WithFeaturesGradient, &runtime::kGatv2WithFeaturesGradientT,
+        &runtime::kGatv2WithFeaturesWeights}) {
     CAPTURE(op->name);
-    HeadProblem p(*op, a, {.m = 300, .score = runtime::Score::cosine}, 40, DType::f16, {2}, random);
+    const std::int64_t m = op->name.starts_with("gatv2_edges") ? 16 : 300;
+    HeadProblem p(*op, a, {.m = m, .score = runtime::Score::cosine}, 40, DType::f16, {2}, random);
     const auto plan = runtime::plan_product(
         *op, formatted.matrix(), {.n = p.n(), .dense = DType::f16, .threads = 2, .variant = p.variant()});
     REQUIRE(plan);

@@ -21,6 +21,10 @@ inline constexpr std::string_view kCsrGatv2Gradient = "cuda.csr.gatv2_gradient";
 inline constexpr std::string_view kCsrGatv2GradientT = "cuda.csr.gatv2_gradient_t";
 inline constexpr std::string_view kCsrEdgeAttention = "cuda.csr.edge_attention";
 inline constexpr std::string_view kCsrEdgeAttentionGradient = "cuda.csr.edge_attention_gradient";
+inline constexpr std::string_view kCsrGatv2Features = "cuda.csr.gatv2_edges";
+inline constexpr std::string_view kCsrGatv2FeaturesGradient = "cuda.csr.gatv2_edges_gradient";
+inline constexpr std::string_view kCsrGatv2FeaturesGradientT = "cuda.csr.gatv2_edges_gradient_t";
+inline constexpr std::string_view kCsrGatv2FeaturesWeights = "cuda.csr.gatv2_edges_weights";
 inline constexpr std::string_view kBmatAttention = "cuda.bmat.attention";
 
 std::span<const Kernel> attention_kernel_rows();
@@ -35,6 +39,10 @@ std::span<const DeviceKernel> gatv2_gradient_kernels();
 std::span<const DeviceKernel> gatv2_gradient_t_kernels();
 std::span<const DeviceKernel> edge_attention_kernels();
 std::span<const DeviceKernel> edge_attention_gradient_kernels();
+std::span<const DeviceKernel> gatv2_features_kernels();
+std::span<const DeviceKernel> gatv2_features_gradient_kernels();
+std::span<const DeviceKernel> gatv2_features_gradient_t_kernels();
+std::span<const DeviceKernel> gatv2_features_weights_kernels();
 std::span<const DeviceKernel> bmat_attention_kernels();
 
 }  // namespace sptile::runtime::cuda

@@ -34,11 +34,13 @@ inline bool is_whole(const DenseRows& rows, std::int64_t row_bytes, std::int64_t
   return whole_pieces(rows.data, rows.stride, row_bytes, 1) && (heads == 1 || rows.batch % 16 == 0);
 }
 
-/// Returns whether this holds for all operands that groups move; single numbers are exempt.
-inline bool all_whole(const Operation& op, const AttentionTask& task, const DenseTypes& types) {
+/// Returns whether this holds for all operands that groups move; single numbers are exempt, and with
+/// `features` also the operands with Width::m.
+inline bool all_whole(const Operation& op, const AttentionTask& task, const DenseTypes& types,
+                      bool features = false) {
   for (std::size_t i = 0; i < op.operands.size(); ++i) {
     const OperandSpec& spec = op.operands[i];
-    const bool wide = spec.width == Width::n || spec.width == Width::m;
+    const bool wide = spec.width == Width::n || (spec.width == Width::m && !features);
     const std::int64_t width = spec.width == Width::n ? task.n : task.m;
     if (!wide || spec.extent == Extent::entries) continue;
     if (spec.width == Width::n && task.score == Score::additive) continue;
@@ -108,17 +110,36 @@ constexpr int most_lanes() {
     return kWarpSize;
 }
 
+/// Groups::kFeatures: operands with Width::m are features of entries, which groups load number by number.
+template <class Groups>
+constexpr bool has_features() {
+  if constexpr (requires { Groups::kFeatures; })
+    return Groups::kFeatures;
+  else
+    return false;
+}
+
+/// Groups::kWithoutItems: the result has no rows of A, and is written even if A has none.
+template <class Groups>
+constexpr bool runs_without_items() {
+  if constexpr (requires { Groups::kWithoutItems; })
+    return Groups::kWithoutItems;
+  else
+    return false;
+}
+
 /// Chooses the lanes of a group and launches Groups::Group<lanes, full pieces>.
 template <class Math, class Groups>
 int launch_attention(const AttentionKind& kind, const DenseTypes& types, const Launch& launch, void* stream) {
   AttentionTask task = attention_task(kind, launch, types);
-  if (task.item_count == 0) return cudaSuccess;
+  if (task.item_count == 0 && !runs_without_items<Groups>()) return cudaSuccess;
   const std::int64_t widest = std::max(task.n, task.m);
   const std::int64_t summed = kind.of_values ? task.m : kind.side.of_columns ? widest : task.n;
   constexpr int kMost = most_lanes<Groups>();
   [[maybe_unused]] constexpr bool kOneSlice = Groups::kOneSlice;
-  const bool whole = kMost > 0 && all_whole(*kind.op, task, types);
-  const bool few = whole && widest <= kFewLanes * Math::kElements;
+  constexpr bool kFeatures = has_features<Groups>();
+  const bool whole = kMost > 0 && all_whole(*kind.op, task, types, kFeatures);
+  const bool few = !kFeatures && whole && widest <= kFewLanes * Math::kElements;
   const int lanes = few     ? kFewLanes
                     : whole ? std::min(csr_geometry(widest, Math::kElements).lanes, kMost)
                             : kNarrowLanes;
@@ -126,11 +147,16 @@ int launch_attention(const AttentionKind& kind, const DenseTypes& types, const L
   const auto start = [&]<int kLanes, bool kWhole>() {
     constexpr int kBlocks =
         attention_policy_for(80, kDTypeOf<typename Math::Dense>, Groups::kKind.step).blocks;
-    return start_attention<typename Groups::template Group<kLanes, kWhole>, kBlocks>(task, launch, stream);
+    using Group = typename Groups::template Group<kLanes, kWhole>;
+    if constexpr (kFeatures)
+      return Groups::template start<Group, kBlocks>(task, launch, stream);
+    else
+      return start_attention<Group, kBlocks>(task, launch, stream);
   };
   if (!whole) return start.template operator()<kNarrowLanes, false>();
   if constexpr (kMost > 0) {
-    if (few) return start.template operator()<kFewLanes, true>();
+    if constexpr (!kFeatures)
+      if (few) return start.template operator()<kFewLanes, true>();
     if constexpr (kOneSlice) {
       if (lanes == 8) return start.template operator()<8, true>();
       if (kMost > 16 && lanes == 16) return start.template operator()<16, true>();
@@ -162,7 +188,10 @@ template <template <class> class Groups>
 struct AttentionInstances {
   template <DType kDense>
   static Schedule schedule(const ScheduleRequest& request) {
-    return schedule_attention(request, kDense, Groups<MathF64>::kKind.sums);
+    if constexpr (requires { Groups<MathF64>::schedule(request, kDense); })
+      return Groups<MathF64>::schedule(request, kDense);
+    else
+      return schedule_attention(request, kDense, Groups<MathF64>::kKind.sums);
   }
   template <DType kDense>
   static std::int64_t least_n(const ScheduleHeader& header, std::int64_t n) {

@@ -7,7 +7,7 @@
 
 namespace sptile::runtime::cuda {
 
-enum class AttentionStep { forward, rows_gradient, columns_gradient };
+enum class AttentionStep { forward, rows_gradient, columns_gradient, features, weights };
 
 /// Policy of the attention kernels of csr. Numbers of blocks are minimums per multiprocessor, which limit the
 /// registers.
@@ -37,10 +37,13 @@ struct AttentionPolicy {
 };
 
 /// Returns the policy of a step for dense operands of a type. Sums of values in the columns' gradient need
-/// registers.
+/// registers, and so do products of features; sums of dW need more.
 constexpr AttentionPolicy attention_policy_for(int /*capability*/, DType dense, AttentionStep step) {
   AttentionPolicy policy;
-  if (step == AttentionStep::columns_gradient || (step == AttentionStep::forward && dense == DType::f64))
+  if (step == AttentionStep::weights)
+    policy.blocks = 2;
+  else if (step == AttentionStep::columns_gradient || step == AttentionStep::features ||
+           (step == AttentionStep::forward && dense == DType::f64))
     policy.blocks = 3;
   return policy;
 }

@@ -5,6 +5,7 @@
 #include "runtime/operation/attention_gradient_t.hpp"
 #include "runtime/operation/edge_attention.hpp"
 #include "runtime/operation/gatv2.hpp"
+#include "runtime/operation/gatv2_edges.hpp"
 #include "runtime/operation/softmax_rows.hpp"
 #include "runtime/operation/softmax_rows_gradient.hpp"
 
@@ -46,6 +47,17 @@ constexpr Kernel kRows[] = {
     row(kCsrEdgeAttentionGradient, kEdgeAttentionGradient,
         "recomputed weights, one load of each row of Y, V and edges",
         SPTILE_BUILT(edge_attention_gradient_kernels)),
+    row(kCsrGatv2Features, kGatv2WithFeatures, "as gatv2, with products of features in registers",
+        SPTILE_BUILT(gatv2_features_kernels)),
+    row(kCsrGatv2FeaturesGradient, kGatv2WithFeaturesGradient,
+        "as gatv2_gradient, with products of features in registers",
+        SPTILE_BUILT(gatv2_features_gradient_kernels)),
+    row(kCsrGatv2FeaturesGradientT, kGatv2WithFeaturesGradientT,
+        "as gatv2_gradient_t, with products of features in registers",
+        SPTILE_BUILT(gatv2_features_gradient_t_kernels)),
+    row(kCsrGatv2FeaturesWeights, kGatv2WithFeaturesWeights,
+        "sums of a group of lanes over its items in registers, added in order",
+        SPTILE_BUILT(gatv2_features_weights_kernels)),
     row(kBmatAttention, kAttention, "fused attention on tensor cores, one warp per window of 16 rows",
         SPTILE_BUILT(bmat_attention_kernels), "bmat", 2),  // weights are rounded as well
 };

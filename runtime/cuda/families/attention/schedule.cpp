@@ -19,23 +19,49 @@ std::int64_t shortest_piece(const ScheduleRequest& request, int lanes) {
   return std::clamp((share + kStep - 1) / kStep * kStep, kMin, kMax);
 }
 
+/// Appends the items of the rows.
+AttentionHeader append_items(Schedule& schedule, const ScheduleRequest& request, DType dense) {
+  AttentionHeader header;
+  header.m = request.variant.m;
+  const std::int64_t widest = std::max(request.n, header.m);
+  const CsrRows rows = {
+      .row_ptr = formats::as_csr(request.format).row_ptr,
+      .shortest_piece = shortest_piece(request, csr_geometry(widest, csr_vector(dense)).lanes)};
+  header.rows = append_csr_items(schedule, rows, dense, widest, request.device);
+  return header;
+}
+
+/// Returns the number of slices of the groups with the fewest lanes.
+std::int64_t narrow_slices(std::int64_t columns, int vector) {
+  return (columns + kNarrowLanes * vector - 1) / (kNarrowLanes * vector);
+}
+
 }  // namespace
 
 Schedule schedule_attention(const ScheduleRequest& request, DType dense, const AttentionSums& sums) {
   Schedule schedule;
-  AttentionHeader header;
-  header.m = request.variant.m;
+  AttentionHeader header = append_items(schedule, request, dense);
   const std::int64_t widest = std::max(request.n, header.m);
   const int vector = csr_vector(dense);
   const CsrGeometry geometry = csr_geometry(widest, vector);
-  const CsrRows rows = {.row_ptr = formats::as_csr(request.format).row_ptr,
-                        .shortest_piece = shortest_piece(request, geometry.lanes)};
-  header.rows = append_csr_items(schedule, rows, dense, widest, request.device);
   const std::int64_t of_lane = (sums.rows * vector + sums.numbers) * (dense == DType::f64 ? 8 : 4);
-  const std::int64_t narrow = (widest + kNarrowLanes * vector - 1) / (kNarrowLanes * vector);
+  const std::int64_t narrow = narrow_slices(widest, vector);
   const std::int64_t heads = request.variant.heads;
   header.scratch = append_scratch(schedule, header.rows.splits * heads * std::max(geometry.slices, narrow),
                                   header.rows.pieces * heads * geometry.slices * geometry.lanes * of_lane);
+  schedule.header.set(header);
+  return schedule;
+}
+
+Schedule schedule_gatv2_weights(const ScheduleRequest& request, DType dense, int blocks) {
+  Schedule schedule;
+  AttentionHeader header = append_items(schedule, request, dense);
+  const int vector = csr_vector(dense), together = kWeightSums / vector;
+  const std::int64_t m = header.m != 0 ? header.m : request.n;
+  const std::int64_t slices = narrow_slices(request.n, vector) * ((m + together - 1) / together);
+  const std::int64_t sums = most_item_blocks(blocks, request.device.sm_count, request.variant.heads) *
+                            AttentionPolicy{}.threads * kWeightSums;
+  header.scratch = append_scratch(schedule, 0, sums * slices * (dense == DType::f64 ? 8 : 4));
   schedule.header.set(header);
   return schedule;
 }

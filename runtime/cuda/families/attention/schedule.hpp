@@ -24,7 +24,20 @@ inline constexpr AttentionSums kEdgeForwardSums = {2, 2}, kEdgeBackwardSums = {2
 
 inline constexpr int kNarrowLanes = AttentionPolicy{}.narrow_lanes;
 
+/// Numbers of dW that a lane sums: its elements times some features.
+inline constexpr int kWeightSums = 64;
+/// Maximum number of blocks of attention_items per wave of blocks. They divide the items of a head in turns.
+constexpr std::int64_t most_item_blocks(std::int64_t waves, int sm_count, std::int64_t heads) {
+  const std::int64_t of_heads = (heads + 3) / 4;  // a block has at least 4 groups
+  const std::int64_t of_device = waves * (sm_count > 0 ? sm_count : 1);
+  return of_device > of_heads ? of_device : of_heads;
+}
+
 Schedule schedule_attention(const ScheduleRequest& request, DType dense, const AttentionSums& sums);
+
+/// Schedule of the gradient of the weights of features: the workspace has kWeightSums numbers for each lane
+/// of each slice, and no counters. `blocks`: resident blocks per multiprocessor.
+Schedule schedule_gatv2_weights(const ScheduleRequest& request, DType dense, int blocks);
 
 /// Returns the minimum n with the same schedule.
 std::int64_t attention_least_n(const ScheduleHeader& header, std::int64_t n, DType dense);

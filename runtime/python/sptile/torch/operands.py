@@ -61,10 +61,9 @@ def _attention(n: str, more: str = "") -> str:
     return f"q [rows, heads, {n}], k [cols, heads, {n}], v [cols, heads, m], bias? [heads, given]" + more
 
 
-_GATV2 = (
-    "x [rows, heads, n], y [cols, heads, n], vector [heads, n], bias? [heads, given], edges? [given, heads, n],"
-    " seed? seed []"
-)
+_SCORED = "x [rows, heads, n], y [cols, heads, n], vector [heads, n], bias? [heads, given]"
+_GATV2 = _SCORED + ", edges? [given, heads, n], seed? seed []"
+_GATV2_EDGES = _SCORED + ", features [given, width], weight [heads, n, width], seed? seed []"
 _OF_GATV2 = ", statistics statistic [rows, heads, 2], out [rows, heads, n], dout [rows, heads, n]"
 _EDGES = (
     "q [rows, heads, n], k [cols, heads, n], v [cols, heads, n], edge_queries [rows, heads, m], seed? seed []"
@@ -116,6 +115,8 @@ OPERANDS: dict[str, Row] = {
     "dropped_spmm_gradient": _row("g [rows, heads, n], x [cols, heads, n], values [heads, given], seed seed []"),
     "dropped_attention": _row(_DROPPED_ATTENTION),
     "dropped_attention_gradient": _row(_DROPPED_ATTENTION + ", dout [rows, heads, m]"),
+    "gatv2_edges": _row(_GATV2_EDGES),
+    "gatv2_edges_gradient": _row(_GATV2_EDGES + _OF_GATV2),
     "matrix_of": _row("row ids [given], col ids [given]"),
     "graph_of": _row("edge_index ids [2, edges]"),
     "csr_of": _row("crow ids [pointers], col ids [given]"),
@@ -390,6 +391,11 @@ def beside(x: Tensor) -> tuple[int, int, int]:
 def rows_of_heads(x: Tensor) -> tuple[int, int, int]:
     """Address and strides of [heads, n], contiguous: one row for each head."""
     return x.data_ptr(), x.shape[1], x.shape[1]
+
+
+def matrices_of_heads(x: Tensor) -> tuple[int, int, int]:
+    """Address and strides of [heads, n, m], contiguous: a matrix for each head."""
+    return x.data_ptr(), x.shape[2], x.shape[1] * x.shape[2]
 
 
 def checked(run: Callable[..., Any], check: Check) -> Callable[..., Any]:

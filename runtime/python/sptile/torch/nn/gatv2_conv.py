@@ -11,12 +11,13 @@ from ..dropout import new_seed
 from ..functions import drop_weights, softmax, spmm
 from ..gatv2 import every_in_order
 from ..gatv2 import gatv2 as gatv2_operator
+from ..gatv2_edges import MOST_CUDA_COLUMNS, MOST_FEATURES, gatv2_edges
 from ..matrix import SparseMatrix, cast
 from ..operands import statistic
 from ..operators import transformed
 from .edge_features import FillValue, check_edge_attr, check_fill_value, with_loops
 from .graph import Edges, Features, Graph, GraphLayer, attended, edges_of, node_sets, refuse_values
-from .linear import GlorotLinear, glorot_
+from .linear import GlorotLinear, Linear, glorot_
 
 
 # CUDA kernels move rows in pieces of 16 bytes, 8 elements of the smallest type. Other rows take a slower kernel.
@@ -74,8 +75,10 @@ class GATv2Conv(GraphLayer):
     Notes
     -----
     Without edge features, the layer keeps no memory per edge. With dropout, both passes allocate one value per edge and
-    head; see `sptile.torch.attention`. Transformed edge features, of shape (edges, heads * out_channels), are allocated
-    once, and their gradient once. Returned weights and transforms of `torch.func` allocate features per edge.
+    head; see `sptile.torch.attention`. Up to 16 edge features that need no gradient are read as they are; the backward
+    pass allocates them once more, and one value per edge and head. Otherwise transformed edge features, of shape (edges,
+    heads * out_channels), are allocated once, and their gradient once. Returned weights and transforms of `torch.func`
+    allocate features per edge.
 
     Examples
     --------
@@ -220,31 +223,51 @@ class GATv2Conv(GraphLayer):
         x_r: Tensor,
         x_l: Tensor,
         bias: Tensor | None,
-        edges: Tensor | None = None,
+        edge_attr: Tensor | None = None,
         seed: Tensor | None = None,
         p: float = 0.0,
     ) -> Tensor:
         n, unpadded = x_l.shape[2], [x_r, x_l, self.att.squeeze(0)]
-        tensors = [*(_padded(x, n) for x in unpadded), bias, edges]
+        tensors = [*(_padded(x, n) for x in unpadded), bias]
+        lin = None if edge_attr is None else self._read_by(edge_attr)
+        tensors += [self._padded_edges(edge_attr)] if lin is None else [edge_attr, self._padded_weight(lin)]
         if torch.is_autocast_enabled(x_l.device.type):
             tensors = [cast(a, x) for x in tensors]
         else:
             tensors = [None if x is None else x.to(x_l.dtype) for x in tensors]
-        out, _statistics = gatv2_operator(a._entries, *tensors, seed, p, float(self.negative_slope))
+        operator = gatv2_operator if lin is None else gatv2_edges
+        out, _statistics = operator(a._entries, *tensors, seed, p, float(self.negative_slope))
         result: Tensor = out[..., :n]
         return result
+
+    def _read_by(self, edge_attr: Tensor) -> Linear | None:
+        """Returns `lin_edge` if kernels multiply the features by its weights: it does nothing else, and the features
+        are few and need no gradient."""
+        lin = self.lin_edge
+        if type(lin) is not GlorotLinear or lin._forward_hooks or lin._forward_pre_hooks or lin._backward_hooks:
+            return None
+        narrow = 1 <= edge_attr.shape[1] <= MOST_FEATURES
+        held = not edge_attr.is_cuda or self.out_channels <= MOST_CUDA_COLUMNS
+        fixed = not (edge_attr.requires_grad and torch.is_grad_enabled())
+        return lin if narrow and held and fixed else None
 
     def _transformed(self, edge_attr: Tensor | None) -> Tensor | None:
         if edge_attr is None or self.lin_edge is None:
             return None
         return self.lin_edge(edge_attr).view(-1, self.heads, self.out_channels)
 
+    def _padded_weight(self, lin_edge: Linear) -> Tensor:
+        """Returns the weights of features, [heads, out_channels, edge_dim], with zeros that complete the pieces of
+        rows of transformed features."""
+        weight = lin_edge.weight.view(self.heads, self.out_channels, -1)
+        missing = _missing(weight, self.out_channels)
+        return functional.pad(weight, (0, 0, 0, missing)) if missing > 0 else weight
+
     def _padded_edges(self, edge_attr: Tensor | None) -> Tensor | None:
         """Returns transformed features whose rows have complete pieces. The weights are padded, not the features."""
         if edge_attr is None or self.lin_edge is None or _missing(edge_attr, self.out_channels) == 0:
             return self._transformed(edge_attr)
-        weight = self.lin_edge.weight.view(self.heads, self.out_channels, -1).transpose(1, 2)
-        weight = _padded(weight, self.out_channels).transpose(1, 2)
+        weight = self._padded_weight(self.lin_edge)
         return functional.linear(edge_attr, weight.flatten(0, 1)).view(-1, self.heads, weight.shape[1])
 
     def _of_edges(
@@ -260,7 +283,7 @@ class GATv2Conv(GraphLayer):
             matrix, source = every_in_order(edges.matrix)
             if source is not None:
                 edge_attr = edge_attr.index_select(0, source)
-        return self._attend(matrix, x_r, x_l, bias, self._padded_edges(edge_attr), seed, p)
+        return self._attend(matrix, x_r, x_l, bias, edge_attr, seed, p)
 
     def _in_steps(
         self, edges: Edges, x_r: Tensor, x_l: Tensor, edge_attr: Tensor | None, seed: Tensor | None, p: float

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -29,11 +28,6 @@ bool is_comment(std::string_view line) {
 
 std::string_view comment_text(std::string_view line) {
   return trimmed(line.substr(std::min(line.find_first_not_of("#%/"), line.size())));
-}
-
-bool parse_whole(std::string_view word, std::int64_t& number) {
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  return error == std::errc() && end == word.data() + word.size();
 }
 
 // Parses a vertex id in integer or floating-point notation: 3, 3.0, 3.000e+00.

@@ -23,11 +23,6 @@ std::string_view trimmed(std::string_view text) {
 
 char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
 
-bool parse_whole(std::string_view word, std::int64_t& number) {
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  return error == std::errc() && end == word.data() + word.size();
-}
-
 /// Fields of equal width: "(1P,5E16.8)" or "(16I5)".
 struct FieldFormat {
   std::int64_t scale = 0;  ///< P: numbers without an exponent are 10^scale times their value

@@ -72,6 +72,11 @@ bool parse_integer(std::string_view word, T& value) {
   return convert(std::int64_t{}) || convert(std::uint64_t{});
 }
 
+bool parse_whole(std::string_view word, std::int64_t& number) {
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  return error == std::errc() && end == word.data() + word.size();
+}
+
 std::optional<Loss> text_loss(std::string_view word, double value, bool is_integer) {
   if (word.find_first_of("nN") != word.npos) return std::nullopt;  // nan, inf; numbers have no n
   if (!std::isfinite(value)) return Loss::overflow;

@@ -25,6 +25,10 @@ bool parse_real(std::string_view word, T& value);
 template <class T>
 bool parse_integer(std::string_view word, T& value);
 
+/// Parses an entire word as a 64-bit integer: an optional minus sign and digits. Returns false for other
+/// words.
+bool parse_whole(std::string_view word, std::int64_t& number);
+
 /// Returns the loss, other than of precision, of reading a word as `value`; `is_integer` marks integers.
 std::optional<Loss> text_loss(std::string_view word, double value, bool is_integer);
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -17,11 +16,6 @@ namespace sptile::formats {
 namespace {
 
 constexpr std::int64_t kLargestId = INT32_MAX;
-
-bool parse_whole(std::string_view word, std::int64_t& number) {
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  return error == std::errc() && end == word.data() + word.size();
-}
 
 class TnsReader {
  public:

@@ -347,7 +347,7 @@ class PNAConv(GraphLayer):
         >>> st.nn.PNAConv.get_degree_histogram([graph])
         tensor([1, 1, 1])
         """
-        found = torch.zeros(1, dtype=torch.int64)
+        found = torch.zeros(1, dtype=torch.int64, device="cpu")
         for data in loader:
             degree = torch.bincount(data.edge_index[1], minlength=data.num_nodes)
             counts = torch.bincount(degree).cpu()

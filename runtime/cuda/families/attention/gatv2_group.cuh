@@ -211,7 +211,7 @@ class Gatv2Group : public AttentionGroup<S, Derived> {
       const Pairs<kOneRow> pairs = pairs_of<kOneRow>(these, own, other, slice);
       const Chunk a = vector(slice);
       if constexpr (kProjects) {
-        Projected edges[these.kCount];
+        Projected edges[Entries<kOneRow>::kCount];
         project(edges, kGatv2W, slice);
 #pragma unroll
         for (int u = 0; u < these.kCount; ++u)

@@ -20,11 +20,13 @@ MENU = [
                 "Python": [
                     "guide/python.md",
                     "guide/scipy.md",
+                    "guide/linalg.md",
                     "guide/pytorch.md",
                     "guide/pyg.md",
                     "guide/torch-sparse.md",
                     "guide/dgl-sparse.md",
                     "guide/batches.md",
+                    "guide/mini-batches.md",
                     "guide/cuda-graphs.md",
                 ]
             },

@@ -88,9 +88,9 @@ std::int64_t sum_of_entries(const ReferenceProduct& p) { return p.a.nnz() + p.va
 Status check_features(const PlanOptions& options) {
   const std::int64_t m = options.variant.m != 0 ? options.variant.m : options.n;
   if (m <= kMostFeatures) return {};
-  return fail(Errc::usage, "m = " + std::to_string(m) + " features per entry; at most " +
-                               std::to_string(kMostFeatures) +
-                               " are supported. Multiply them by W and use gatv2");
+  return fail(Errc::usage,
+              "m = " + std::to_string(m) + " features per entry; at most " + std::to_string(kMostFeatures) +
+                  " are supported. Pass m, which is n by default, or multiply them by W and use gatv2");
 }
 
 }  // namespace

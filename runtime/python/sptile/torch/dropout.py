@@ -18,7 +18,7 @@ from torch.nn import functional
 from ..errors import UsageError
 from . import operators
 from .handle import Entries, Ref
-from .operands import Sizes
+from .operands import Sizes, list_in_memory
 from .operators import Operator, once_differentiable, only_reverse
 
 # SplitMix64 (Steele, Lea, Flood 2014): the increment, and the shifts and factors of its mixing function.
@@ -78,6 +78,11 @@ def factors(
             part = block[half::2]
             part.copy_(kept[: part.shape[0], :, half])
     return out.mul_(1 / (1 - p))
+
+
+def factors_in_order(a: Entries, heads: int, seed: Tensor | None, p: float, dtype: torch.dtype) -> Tensor | None:
+    """Returns the factors of the given entries in the order of CSR, as a list for kernels; None without a seed."""
+    return None if seed is None else list_in_memory(a.order.to_csr(factors(seed, a.given, heads, p, dtype), -1))
 
 
 # ---- dropped ----

@@ -20,13 +20,14 @@ from torch.nn import functional
 
 from ..errors import UsageError
 from . import operators
-from .dropout import factors as factors_of_dropout
+from .dropout import factors_in_order
 from .handle import Entries, Handle, Ref, TorchPlan
 from .operands import (
     Sizes,
     list_in_memory,
     number_list,
     operand,
+    optional_list,
     rows_in_memory,
     statistic,
 )
@@ -35,16 +36,6 @@ from .operators import Operator, once_differentiable, only_reverse
 
 def _plan(handle: Handle, operation: str, edges: Tensor, q: Tensor) -> TorchPlan:
     return handle.plan(operation, q.shape[2], q.dtype, heads=q.shape[1], m=edges.shape[-1])
-
-
-def _factors(a: Entries, q: Tensor, seed: Tensor | None, p: float) -> Tensor | None:
-    if seed is None:
-        return None
-    return list_in_memory(a.order.to_csr(factors_of_dropout(seed, a.given, q.shape[1], p, q.dtype), -1))
-
-
-def _optional(x: Tensor | None) -> tuple[int, int, int] | None:
-    return None if x is None else number_list(x)
 
 
 def _missing(x: Tensor) -> int:
@@ -89,7 +80,7 @@ def _edge_attention(
     if out.numel() == 0 or a.given == 0:
         return out.zero_(), sums.zero_(), statistics.zero_()
     a = operators.every_of(a)
-    edges, factors = _padded(a.order.to_csr(edges, 0)), _factors(a, q, seed, p)
+    edges, factors = _padded(a.order.to_csr(edges, 0)), factors_in_order(a, q.shape[1], seed, p, q.dtype)
     q, k, v, edge_queries = _padded(q), _padded(k), _padded(v), _padded(edge_queries)
     padded_out, padded_sums = _result(out), _result(sums)
     _plan(a.handle, "edge_attention", edges, q).run(
@@ -97,7 +88,7 @@ def _edge_attention(
             operand(q),
             operand(k),
             operand(v),
-            _optional(factors),
+            optional_list(factors),
             operand(statistics),
             operand(edges),
             operand(edge_queries),
@@ -194,7 +185,7 @@ def _gradient(
     a = operators.every_of(a)
     handle, heads, m = a.handle, q.shape[1], edges.shape[-1]
     nnz, shared = handle.pattern.nnz, edges.dim() == 2
-    edges, factors = _padded(a.order.to_csr(edges, 0)), _factors(a, q, seed, p)
+    edges, factors = _padded(a.order.to_csr(edges, 0)), factors_in_order(a, q.shape[1], seed, p, q.dtype)
     q, dout = rows_in_memory(q), rows_in_memory(dout)
     lists = q.new_empty((2, heads, nnz))
     by_entry = q.new_empty((nnz, heads, edges.shape[-1])) if of_edges else None
@@ -208,7 +199,7 @@ def _gradient(
             operand(padded_q),
             operand(k),
             operand(v),
-            _optional(factors),
+            optional_list(factors),
             operand(statistics),
             operand(edges),
             operand(edge_queries),

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from . import operators
-from .dropout import factors as factors_of_dropout
+from .dropout import factors_in_order
 from .handle import Entries, Handle, Ref, TorchPlan
 from .matrix import SparseMatrix
 from .operands import (
@@ -60,12 +60,9 @@ def _plan(handle: Handle, operation: str, x: Tensor) -> TorchPlan:
     return handle.plan(operation, x.shape[2], x.dtype, heads=x.shape[1])
 
 
-def _list(a: Entries, values: Tensor | None) -> Tensor | None:
+def list_in_order(a: Entries, values: Tensor | None) -> Tensor | None:
+    """Returns the values of given entries [heads, given] in the order of CSR, for kernels; None if there are none."""
     return None if values is None else list_in_memory(a.order.to_csr(values, -1))
-
-
-def _factors(a: Entries, x: Tensor, seed: Tensor | None, p: float) -> Tensor | None:
-    return None if seed is None else _list(a, factors_of_dropout(seed, a.given, x.shape[1], p, x.dtype))
 
 
 def _rows(a: Entries, edges: Tensor | None) -> Tensor | None:
@@ -94,7 +91,7 @@ def _gatv2(
         return out.zero_(), statistics.zero_()
     a = operators.every_of(a)
     x, y, vector = rows_in_memory(x), rows_in_memory(y), list_in_memory(vector)
-    bias, factors, edges = _list(a, bias), _factors(a, x, seed, p), _rows(a, edges)
+    bias, factors, edges = list_in_order(a, bias), factors_in_order(a, x.shape[1], seed, p, x.dtype), _rows(a, edges)
     _plan(a.handle, "gatv2", x).run(
         (
             operand(x),
@@ -188,7 +185,7 @@ def _gradient(
     a = operators.every_of(a)
     handle, heads = a.handle, x.shape[1]
     x, y, vector, statistics = rows_in_memory(x), rows_in_memory(y), list_in_memory(vector), list_in_memory(statistics)
-    bias, factors, edges = _list(a, bias), _factors(a, x, seed, p), _rows(a, edges)
+    bias, factors, edges = list_in_order(a, bias), factors_in_order(a, x.shape[1], seed, p, x.dtype), _rows(a, edges)
     out, dout = rows_in_memory(out), rows_in_memory(dout)
     delta = statistics.new_empty((x.shape[0], heads))
     of_rows = statistics.new_empty(x.shape)

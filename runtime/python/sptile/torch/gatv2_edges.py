@@ -15,7 +15,8 @@ from torch import Tensor
 
 from ..errors import UnsupportedError
 from . import operators
-from .gatv2 import _factors, _list
+from .dropout import factors_in_order
+from .gatv2 import list_in_order
 from .handle import Entries, Handle, Ref, TorchPlan
 from .operands import (
     Sizes,
@@ -24,6 +25,7 @@ from .operands import (
     matrices_of_heads,
     number_list,
     operand,
+    optional_list,
     rows_in_memory,
     rows_of_heads,
     statistic,
@@ -37,10 +39,6 @@ MOST_CUDA_COLUMNS = 128
 
 def _plan(handle: Handle, operation: str, x: Tensor, features: Tensor) -> TorchPlan:
     return handle.plan(operation, x.shape[2], x.dtype, heads=x.shape[1], m=features.shape[1])
-
-
-def _optional(x: Tensor | None) -> tuple[int, int, int] | None:
-    return None if x is None else number_list(x)
 
 
 def _gatv2_edges(
@@ -62,15 +60,16 @@ def _gatv2_edges(
         return out.zero_(), statistics.zero_()
     a = operators.every_of(a)
     x, y, vector, weight = rows_in_memory(x), rows_in_memory(y), list_in_memory(vector), list_in_memory(weight)
-    bias, factors, features = _list(a, bias), _factors(a, x, seed, p), rows_in_memory(a.order.to_csr(features, 0))
+    bias, factors = list_in_order(a, bias), factors_in_order(a, x.shape[1], seed, p, x.dtype)
+    features = rows_in_memory(a.order.to_csr(features, 0))
     _plan(a.handle, "gatv2_edges", x, features).run(
         (
             operand(x),
             operand(y),
             rows_of_heads(vector),
-            _optional(bias),
+            optional_list(bias),
             operand(statistics),
-            _optional(factors),
+            optional_list(factors),
             operand(features),
             matrices_of_heads(weight),
             operand(out),
@@ -162,7 +161,8 @@ def _gradient(
     a = operators.every_of(a)
     handle, heads = a.handle, x.shape[1]
     x, y, vector, weight = rows_in_memory(x), rows_in_memory(y), list_in_memory(vector), list_in_memory(weight)
-    bias, factors, features = _list(a, bias), _factors(a, x, seed, p), rows_in_memory(a.order.to_csr(features, 0))
+    bias, factors = list_in_order(a, bias), factors_in_order(a, x.shape[1], seed, p, x.dtype)
+    features = rows_in_memory(a.order.to_csr(features, 0))
     statistics, out, dout = list_in_memory(statistics), rows_in_memory(out), rows_in_memory(dout)
     delta = statistics.new_empty((x.shape[0], heads))
     ds = statistics.new_empty((heads, handle.pattern.nnz))
@@ -172,9 +172,9 @@ def _gradient(
             operand(x),
             operand(y),
             rows_of_heads(vector),
-            _optional(bias),
+            optional_list(bias),
             operand(statistics),
-            _optional(factors),
+            optional_list(factors),
             operand(features),
             matrices_of_heads(weight),
             operand(out),
@@ -209,9 +209,9 @@ def _gradient(
             operand(x),
             operand(y),
             rows_of_heads(vector),
-            _optional(bias),
+            optional_list(bias),
             operand(statistics),
-            _optional(factors),
+            optional_list(factors),
             operand(features),
             matrices_of_heads(weight),
             operand(dout),

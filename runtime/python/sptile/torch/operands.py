@@ -373,6 +373,11 @@ def number_list(x: Tensor) -> tuple[int, int, int]:
     return x.data_ptr(), 0, 0
 
 
+def optional_list(x: Tensor | None) -> tuple[int, int, int] | None:
+    """The list, or None."""
+    return None if x is None else number_list(x)
+
+
 def pairs(x: Tensor) -> tuple[int, int, int]:
     """Address and strides of [heads, rows, 2], contiguous."""
     return x.data_ptr(), 2, 0

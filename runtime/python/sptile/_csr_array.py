@@ -19,7 +19,7 @@ _CHUNK = 2**18  # entries that are compared at once, in cache
 
 
 def _equal(array: Any, snapshot: Any) -> bool:
-    """Whether two arrays have the same bytes, so that -0.0 is a change and NaN is none."""
+    """Returns whether two arrays have the same bytes, so that -0.0 is a change and NaN is none."""
     if array.shape != snapshot.shape or array.dtype != snapshot.dtype:
         return False
     array, snapshot = (x.view(f"u{x.itemsize}") for x in (array, snapshot))
@@ -29,7 +29,7 @@ def _equal(array: Any, snapshot: Any) -> bool:
 
 
 def _is_same(array: Any, other: Any) -> bool:
-    """Whether two arrays are the same memory."""
+    """Returns whether two arrays are the same memory."""
     return array is other or array.__array_interface__ == other.__array_interface__
 
 
@@ -60,7 +60,7 @@ class _Side:
         self.data: Any = None if self.borrows else A.data.copy()
 
     def fits(self, A: Any) -> bool:
-        """Whether the structure is that of the plans."""
+        """Returns whether the structure is that of the plans."""
         return _equal(A.indptr, self.indptr) and (self.indices is None or _equal(A.indices, self.indices))
 
     def refresh(self, A: Any, plan: Plan) -> None:
@@ -104,7 +104,7 @@ class _Kept:
 
 
 def _multiplies(A: Any, B: Any, rows: int) -> bool:
-    """Whether plans multiply these as SciPy does, in their common type."""
+    """Returns whether plans multiply these as SciPy does, in their common type."""
     return (
         type(B) is np.ndarray
         and A.ndim == 2
